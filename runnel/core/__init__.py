@@ -1,0 +1,1 @@
+"""What everything stands on: dtypes, shapes, tensors, operations, gradients."""

@@ -1,0 +1,419 @@
+"""Gradients of the user's own making, forward-mode derivatives, and gradients of graphs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import nest
+from .context import next_key, state
+from .convert import convert_to_tensor
+from .graph import Graph
+from .op import REGISTRY, Op, Record
+from .shape_rules import unknown
+from .tape import GradientTape, UnconnectedGradients, _finish, _is_differentiable, _wants_zeros
+from .tape import add_gradients as add_gradients
+from .tape import backward
+from .tensor import SymbolicTensor, Tensor
+from .variable import Variable
+
+
+class _VariableWatcher:
+    """Notes which trainable variables a computation reads; takes the place of a tape."""
+
+    def __init__(self) -> None:
+        self.variables: dict[int, Variable] = {}
+
+    def record(self, *operation: Any) -> None:
+        """Operations do not matter here."""
+
+    def variable_read(self, variable: Variable) -> None:
+        if variable.trainable:
+            self.variables[variable._key] = variable
+
+    def __enter__(self) -> _VariableWatcher:
+        state.tapes = (*state.tapes, self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        state.tapes = tuple([tape for tape in state.tapes if tape is not self])
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorate a function that returns its result and the function computing its gradient.
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     def gradient(upstream):
+    ...         return tf.clip_by_value(upstream, -1.0, 1.0)
+    ...     return x * 5.0, gradient
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = clipped(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(1.0)
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return _with_custom_gradient(f, args, kwargs)
+
+    return decorated
+
+
+def _with_custom_gradient(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    tensors = [
+        value if isinstance(value, Variable) else convert_to_tensor(value)
+        for value in nest.flatten(args)
+    ]
+    given = {value._key for value in tensors if isinstance(value, Variable)}
+    with _VariableWatcher() as watcher:
+        result, gradient_function = function(*nest.pack_sequence_as(args, tensors), **kwargs)
+    variables = [v for key, v in sorted(watcher.variables.items()) if key not in given]
+    if variables and not _accepts(gradient_function, "variables"):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
+            f"uses variables: {variables}"
+        )
+    # The outputs are tensors of their own: the way back leads through the user's gradient, while
+    # the operations inside stay known to tapes, for derivatives of that gradient.
+    flat_result = [_copied(value) for value in nest.flatten(result)]
+    inputs = [*_as_tensors(tensors), *_as_tensors(variables)]
+    rule = _custom_rule(gradient_function, len(tensors), variables)
+    op = _rule_op(getattr(function, "__name__", "custom_gradient"), rule)
+    for tape in state.tapes:
+        tape.record(op, inputs, flat_result, {})
+    return nest.pack_sequence_as(result, flat_result)
+
+
+def _copied(value: Any) -> Tensor:
+    tensor = convert_to_tensor(value)
+    if isinstance(tensor, SymbolicTensor):
+        with _no_tapes():
+            fresh: Tensor = REGISTRY["Identity"](tensor)
+        return fresh
+    return Tensor(tensor._array, tensor.dtype)
+
+
+class _no_tapes:  # noqa: N801 - used like a function
+    def __enter__(self) -> None:
+        self._tapes, state.tapes = state.tapes, ()
+
+    def __exit__(self, *exception: object) -> None:
+        state.tapes = self._tapes
+
+
+def _as_tensors(values: Sequence[Any]) -> list[Tensor]:
+    return [v._as_tensor() if isinstance(v, Variable) else v for v in values]
+
+
+def _accepts(function: Callable[..., Any], keyword: str) -> bool:
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == keyword or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _custom_rule(
+    gradient_function: Callable[..., Any], count: int, variables: list[Variable]
+) -> Callable[..., list[Any]]:
+    def rule(record: Record, *gradients: Any) -> list[Any]:
+        if variables:
+            found, of_variables = gradient_function(*gradients, variables=variables)
+            if len(of_variables) != len(variables):
+                raise ValueError(
+                    f"Must return gradient for each variable from @custom_gradient grad_fn: "
+                    f"{len(variables)} are used, {len(of_variables)} gradients came."
+                )
+        else:
+            found, of_variables = gradient_function(*gradients), []
+        flat = nest.flatten(found)
+        if len(flat) != count:
+            raise ValueError(
+                f"custom_gradient function expected to return {count} gradients, but returned "
+                f"{len(flat)} instead."
+            )
+        return [*flat, *of_variables]
+
+    return rule
+
+
+def _rule_op(name: str, rule: Callable[..., Any]) -> Op:
+    """An op that exists only on tapes, to carry a gradient rule."""
+    op = Op(name, "inputs: *T", _not_computed, unknown, False, True, {})
+    op.gradient_rule = rule
+    return op
+
+
+def _not_computed(*inputs: Any) -> None:
+    raise NotImplementedError("This op only carries a gradient.")
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Do not keep the intermediate results of `f` for its gradient: compute them again then.
+
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.recompute_grad(lambda x: x * x * x)(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(12.0)
+    """
+
+    @functools.wraps(f)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        with _no_tapes(), _VariableWatcher() as watcher:
+            result = f(*args, **kwargs)
+        variables = [v for _, v in sorted(watcher.variables.items())]
+        flat_args = nest.flatten(args)
+        tensors = [v if isinstance(v, Variable) else convert_to_tensor(v) for v in flat_args]
+
+        def rule(record: Record, *gradients: Any) -> list[Any]:
+            sources = [_fresh(t) for t in record.inputs[: len(tensors)]]
+            with GradientTape() as tape:
+                tape.watch([source for source in sources if _is_differentiable(source)])
+                again = nest.flatten(f(*nest.pack_sequence_as(args, sources), **kwargs))
+            return list(tape.gradient(again, [*sources, *variables], list(gradients)))
+
+        op = _rule_op(getattr(f, "__name__", "recompute_grad"), rule)
+        flat_result = [convert_to_tensor(value) for value in nest.flatten(result)]
+        for tape in state.tapes:
+            for variable in variables:
+                tape.variable_read(variable)
+            tape.record(op, [*_as_tensors(tensors), *_as_tensors(variables)], flat_result, {})
+        return nest.pack_sequence_as(result, flat_result)
+
+    return inner
+
+
+def _fresh(tensor: Tensor) -> Tensor:
+    """The same tensor under a key of its own, still connected to the outer tapes."""
+    fresh: Tensor = REGISTRY["Identity"](tensor)
+    if not fresh._key:
+        fresh._key = next_key()
+    return fresh
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` with the gradient of the identity.
+
+    >>> x = tf.Variable(2.6)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(1.0)
+    """
+
+    @custom_gradient
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        def gradient(*upstream: Any, variables: Any = None) -> Any:
+            if variables is not None:
+                return (upstream[0] if len(upstream) == 1 else upstream), [None] * len(variables)
+            return upstream[0] if len(upstream) == 1 else upstream
+
+        return f(*args, **kwargs), gradient
+
+    return functools.wraps(f)(decorated)
+
+
+class ForwardAccumulator:
+    """Derivatives of everything computed in a block along one direction (forward mode).
+
+    >>> x = tf.constant([2.0, 3.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as accumulator:
+    ...     y = x * x
+    >>> accumulator.jvp(y).numpy().tolist()
+    [4.0, 0.0]
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        nest.assert_same_structure(primals, tangents)
+        self._tangents: dict[int, Any] = {}
+        self._held: list[Any] = []
+        self._recording = False
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            if not _is_differentiable(primal):
+                continue
+            value = convert_to_tensor(tangent, primal.dtype)
+            if not value.shape.is_compatible_with(primal.shape):
+                raise ValueError(
+                    f"A tangent must have the shape of its primal: expected {primal.shape}, got "
+                    f"{value.shape}."
+                )
+            if not primal._key:
+                primal._key = next_key()
+            self._tangents[primal._key] = value
+            self._held.append(primal)
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._recording:
+            raise ValueError("A ForwardAccumulator that is active cannot be entered again.")
+        self._recording = True
+        state.tapes = (*state.tapes, self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._recording = False
+        state.tapes = tuple([tape for tape in state.tapes if tape is not self])
+
+    def variable_read(self, variable: Variable) -> None:
+        """A variable's tangent is found under the variable's own key."""
+
+    def record(
+        self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: dict[str, Any]
+    ) -> None:
+        """Carry the tangents of an operation's inputs on to its outputs."""
+        if not any(tensor._key in self._tangents for tensor in inputs) or not op.differentiable:
+            return
+        differentiable = [output for output in outputs if _is_differentiable(output)]
+        tapes = state.tapes
+        # Tapes outside of this accumulator see the tangents being computed; itself does not.
+        state.tapes = tapes[: tapes.index(self)]
+        try:
+            tangents = self._push(Record(op, inputs, outputs, attrs), differentiable)
+        finally:
+            state.tapes = tapes
+        for output, tangent in zip(differentiable, tangents, strict=True):
+            if tangent is not None:
+                self._tangents[output._key] = tangent
+                self._held.append(output)
+
+    def _push(self, record: Record, outputs: Sequence[Tensor]) -> Sequence[Any]:
+        """The gradient rule is linear in the outputs' gradients; its transpose is what we need."""
+        for output in outputs:
+            output._key = output._key or next_key()
+        needed = {tensor._key for tensor in record.inputs if tensor._key in self._tangents}
+        with GradientTape() as tape:
+            probes = [REGISTRY["ZerosLike"](output) for output in outputs]
+            tape.watch(probes)
+            pulled = backward([record], outputs, probes, [], needed)
+            keys = [key for key in needed if key in pulled]
+            results = [convert_to_tensor(pulled[key]) for key in keys]
+        return tape.gradient(results, probes, [self._tangents[key] for key in keys])
+
+    def jvp(
+        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
+    ) -> Any:
+        """The derivative of each tensor in `primals` along the direction."""
+        zero = _wants_zeros(unconnected_gradients)
+        return nest.map_structure(
+            lambda primal: _finish(self._tangents.get(primal._key or -1), primal, zero), primals
+        )
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The derivative of the sum of `ys` with respect to each of `xs`, in a graph."""
+    if state.graph is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+            "instead."
+        )
+    zero = _wants_zeros(unconnected_gradients)
+    targets = [convert_to_tensor(y) for y in nest.flatten(ys)]
+    sources = nest.flatten(xs)
+    weights = [None] * len(targets) if grad_ys is None else nest.flatten(grad_ys)
+    stopped = [convert_to_tensor(each) for each in nest.flatten(stop_gradients or [])]
+    for value in [*targets, *sources]:
+        if not value._key:
+            value._key = next_key()
+    keys = [source._key for source in sources]
+    records, needed = _graph_records(state.graph, keys, {each._key for each in stopped})
+    found = backward(records, targets, weights, keys, needed)
+    return [_finish(found.get(key), x, zero) for key, x in zip(keys, sources, strict=True)]
+
+
+def _graph_records(
+    graph: Graph, source_keys: Sequence[int], stopped: set[int]
+) -> tuple[list[Record], set[int]]:
+    """The operations of a graph that lie on a way from the sources, as a tape would have them."""
+    needed = set(source_keys)
+    records = []
+    for operation in graph.operations:
+        inputs = [each for each in operation.inputs if each._key in needed - stopped]
+        if not inputs or not operation.op.differentiable:
+            continue
+        for output in operation.outputs:
+            if not output._key:
+                output._key = next_key()
+            if _is_differentiable(output):
+                needed.add(output._key)
+        records.append(
+            Record(operation.op, operation.inputs, operation.outputs, operation.given)
+        )
+    return records, needed
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    name: str = "hessians",
+) -> list[Any]:
+    """The second derivatives of the sum of `ys` with respect to each of `xs`, in a graph."""
+    found = []
+    for x in nest.flatten(xs):
+        (gradient,) = gradients(ys, x)
+        count = x.shape.num_elements()
+        if count is None:
+            raise ValueError(f"tf.hessians needs a fully known shape, got {x.shape}.")
+        flat = REGISTRY["Reshape"](gradient, convert_to_tensor([count]))
+        elements = REGISTRY["Unpack"](flat, num=count, axis=0)
+        rows = [
+            gradients(each, x, unconnected_gradients=UnconnectedGradients.ZERO)[0]
+            for each in elements
+        ]
+        stacked = REGISTRY["Pack"](rows, axis=0)
+        sizes = [*x.shape.as_list(), *x.shape.as_list()]
+        found.append(REGISTRY["Reshape"](stacked, convert_to_tensor(sizes)))
+    return found
+
+
+class RegisterGradient:
+    """Decorate the gradient rule `rule(op, *gradients)` of the op of this name.
+
+    Ops of Runnel have their rules; this is for ops declared elsewhere.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError(f"op_type must be a string, got {op_type!r}.")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        op = _registered(self._op_type)
+        if op.gradient_rule is not None:
+            raise KeyError(
+                f"Registering two gradient with name {self._op_type!r}: the op has a gradient."
+            )
+        op.gradient_rule = f
+        op.differentiable = True
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Declare that the op of this name has no gradient."""
+    if not isinstance(op_type, str):
+        raise TypeError(f"op_type must be a string, got {op_type!r}.")
+    op = _registered(op_type)
+    if op.gradient_rule is not None:
+        raise KeyError(f"Registering two gradient with name {op_type!r}: the op has a gradient.")
+    op.differentiable = False
+
+
+def _registered(op_type: str) -> Op:
+    if op_type not in REGISTRY:
+        raise LookupError(f"There is no op named {op_type!r} to register a gradient for.")
+    return REGISTRY[op_type]

@@ -1,0 +1,127 @@
+"""The state of the running thread: eager or graph, recording tapes, name and device scopes, seeds."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+class ThreadState(threading.local):
+    """What `execute` asks for at every operation; class attributes are each thread's defaults."""
+
+    graph: Graph | None = None
+    tapes: tuple[Any, ...] = ()
+    device: str | None = None
+    name_scope: str = ""
+    variable_creators: tuple[Callable[..., Any], ...] = ()
+
+
+state = ThreadState()
+
+# Tensors get a key when a tape first sees them; 0 means "no tape has".
+next_key: Callable[[], int] = itertools.count(1).__next__
+
+
+def executing_eagerly() -> bool:
+    """Whether operations run at once (True) or are added to a graph (False).
+
+    >>> tf.executing_eagerly()
+    True
+    """
+    return state.graph is None
+
+
+@contextmanager
+def no_recording() -> Iterator[None]:
+    """Hide the computations of a block from every tape."""
+    tapes, state.tapes = state.tapes, ()
+    try:
+        yield
+    finally:
+        state.tapes = tapes
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Leave every graph under construction: the block runs eagerly and unrecorded.
+
+    >>> with tf.init_scope():
+    ...     tf.executing_eagerly()
+    True
+    """
+    graph, tapes, scope = state.graph, state.tapes, state.name_scope
+    state.graph, state.tapes = None, ()
+    try:
+        yield
+    finally:
+        state.graph, state.tapes, state.name_scope = graph, tapes, scope
+
+
+class name_scope:  # noqa: N801 - TensorFlow's name
+    """Prefix the names of the variables and operations made in a block.
+
+    >>> with tf.name_scope("layer"):
+    ...     print(tf.Variable(1.0, name="w").name)
+    layer/w:0
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"name for name_scope must be a string, got {name!r}.")
+        self._name = name
+        self._outer: list[str] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __enter__(self) -> str:
+        outer = state.name_scope
+        self._outer.append(outer)
+        if self._name.endswith("/"):
+            state.name_scope = self._name
+        elif not self._name:
+            state.name_scope = ""
+        elif state.graph is not None:
+            state.name_scope = state.graph.unique_name(outer + self._name) + "/"
+        else:
+            state.name_scope = f"{outer}{self._name}/"
+        return state.name_scope
+
+    def __exit__(self, *exception: object) -> None:
+        state.name_scope = self._outer.pop()
+
+
+def get_current_name_scope() -> str:
+    """The full name scope of this place, without a trailing slash.
+
+    >>> with tf.name_scope("a"), tf.name_scope("b"):
+    ...     print(tf.get_current_name_scope())
+    a/b
+    """
+    return state.name_scope.rstrip("/")
+
+
+class Seeds:
+    """The program's global seed, and the op seeds drawn from it in eager mode."""
+
+    def __init__(self) -> None:
+        self.set(None)
+
+    def set(self, seed: int | None) -> None:
+        self.seed = seed
+        self.generation = getattr(self, "generation", 0) + 1
+        self._op_seeds = random.Random(seed)
+
+    def next_op_seed(self) -> int:
+        return self._op_seeds.randint(0, 2**31 - 1)
+
+
+seeds = Seeds()

@@ -1,0 +1,442 @@
+"""From Python and NumPy values to tensors, with TensorFlow's rules for dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .context import state
+from .dtypes import DType, as_dtype, from_numpy
+from .op import REGISTRY, execute, op, type_text
+from .shapes import TensorShape
+from .tensor import SymbolicTensor, Tensor
+
+_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+_RAGGED = (
+    "Can't convert non-rectangular Python sequence to Tensor. Make all rows equally long, "
+    "or use tf.ragged.constant."
+)
+_TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
+
+# Python number -> the dtypes that may hold it when asked for.
+_NUMBERS = dtypes.FLOATING | dtypes.COMPLEX | (dtypes.ALL - {dtypes.string, dtypes.bool})
+_FITS: dict[str, frozenset[DType]] = {
+    "b": frozenset(dtypes.ALL - {dtypes.string}),
+    "i": _NUMBERS,
+    "u": _NUMBERS,
+    "f": frozenset(dtype for dtype in _NUMBERS if not dtype.is_integer),
+    "c": frozenset(dtypes.COMPLEX),
+}
+
+# Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
+_CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
+_REGISTERED: list[tuple[int, Any, Callable[..., Any]]] = []
+
+
+@op(
+    "Const",
+    "-> output: dtype",
+    shape=lambda inputs, attrs: TensorShape.of(attrs["value"].shape),
+    gradient=None,
+)
+def Const(*, value: Any, dtype: DType) -> Any:
+    return value
+
+
+def register_converter(kind: type, function: Callable[[Any, DType | None], Tensor]) -> None:
+    """Make instances of a class of ours convertible: `function(value, dtype)` gives a tensor."""
+    _CONVERTERS[kind] = function
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Let `conversion_func(value, dtype, name, as_ref)` convert values of `base_type` to tensors.
+
+    Functions of a lower priority are asked first; one may return NotImplemented to pass.
+    """
+    bases = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(base, type) for base in bases):
+        raise TypeError(f"base_type must be a type or a tuple of types, got {base_type!r}.")
+    if any(issubclass(base, (int, float, np.generic, np.ndarray)) for base in bases):
+        raise TypeError(
+            "Cannot register conversions for Python numeric types and NumPy scalars and arrays, "
+            f"got {base_type!r}."
+        )
+    if not callable(conversion_func):
+        raise TypeError(f"conversion_func must be callable, got {conversion_func!r}.")
+    _REGISTERED.append((priority, base_type, conversion_func))
+    _REGISTERED.sort(key=lambda entry: entry[0])
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    """A value as an operation's input; a variable gives the tensor that stands for it."""
+    if dtype is not None and type(dtype) is not DType:
+        dtype = as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and dtype is not value.dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!r}. Use tf.cast to change the dtype of a tensor."
+            )
+        return value
+    if dtype is None and dtype_hint is not None:
+        try:
+            return _convert(value, as_dtype(dtype_hint))
+        except (TypeError, ValueError):
+            pass
+    return _convert(value, dtype)
+
+
+def _convert(value: Any, dtype: DType | None) -> Tensor:
+    converter = _CONVERTERS.get(type(value)) or _inherited_converter(value)
+    if converter is not None:
+        return converter(value, dtype)
+    for _, base, function in _REGISTERED:
+        if isinstance(value, base):
+            result = function(value, dtype=dtype, name=None, as_ref=False)
+            if result is not NotImplemented:
+                return convert_to_tensor(result, dtype)
+    if isinstance(value, list | tuple) and _holds_tensors(value):
+        return _pack(value, dtype)
+    if hasattr(value, "__tf_tensor__"):
+        return convert_to_tensor(value.__tf_tensor__(dtype, None), dtype)
+    return tensor_of(*array_of(value, dtype))
+
+
+def _inherited_converter(value: Any) -> Callable[[Any, DType | None], Tensor] | None:
+    for base in type(value).__mro__[1:-1]:
+        if base in _CONVERTERS:
+            return _CONVERTERS[base]
+    return None
+
+
+def tensor_of(array: Any, dtype: DType) -> Tensor:
+    """A constant: an eager tensor, or a Const operation while a graph is built."""
+    if state.graph is None:
+        return Tensor(array, dtype)
+    result: Tensor = execute(Const, (), {"value": np.asarray(array), "dtype": dtype})
+    return result
+
+
+def _holds_tensors(values: Sequence[Any]) -> bool:
+    for value in values:
+        if isinstance(value, Tensor) or type(value) in _CONVERTERS:
+            return True
+        if isinstance(value, list | tuple) and _holds_tensors(value):
+            return True
+        if _inherited_converter(value) is not None:
+            return True
+    return False
+
+
+def _pack(values: Sequence[Any], dtype: DType | None) -> Tensor:
+    if dtype is None:
+        dtype = _first_tensor_dtype(values)
+    tensors = [convert_to_tensor(value, dtype) for value in values]
+    packed: Tensor = REGISTRY["Pack"](tensors, axis=0)
+    return packed
+
+
+def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
+    for value in values:
+        if isinstance(value, Tensor) or type(value) in _CONVERTERS:
+            return getattr(value, "dtype", None)
+        if isinstance(value, list | tuple):
+            found = _first_tensor_dtype(value)
+            if found is not None:
+                return found
+    return None
+
+
+def array_of(value: Any, dtype: DType | None) -> tuple[Any, DType]:
+    """The NumPy value (a scalar for rank 0) and dtype that a Python or NumPy value becomes."""
+    kind = type(value)
+    if kind is float:
+        if dtype is None or dtype is dtypes.float32:
+            return np.float32(value), dtypes.float32
+    elif kind is int:
+        if (dtype is None or dtype is dtypes.int32) and -(2**31) <= value < 2**31:
+            return np.int32(value), dtypes.int32
+    elif kind is str or kind is bytes:
+        return _strings(np.array(value, dtype=object), value, dtype)
+    if isinstance(value, np.ndarray | np.generic):
+        return _from_numpy(value, dtype)
+    if not isinstance(value, int | float | bool | complex | list | tuple | range):
+        return _from_foreign(value, dtype)
+    return _from_python(value, dtype)
+
+
+def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
+    first = _first_leaf(value)
+    if isinstance(first, str | bytes):
+        try:
+            return _strings(_object_array(value), value, dtype)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"Can't convert {value!r} to a string tensor: {error}") from None
+    try:
+        array = np.array(value)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE) from None
+    except ValueError:
+        raise ValueError(_RAGGED) from None
+    letter = array.dtype.kind
+    if not array.size and not isinstance(first, np.generic | np.ndarray):
+        dtype = dtypes.float32 if dtype is None else dtype
+        return np.zeros(array.shape, dtype.numpy), dtype
+    if letter == "O":
+        _reject_objects(array, value, first)
+    if letter in "US" or (isinstance(first, bool) and letter != "b"):
+        raise ValueError(_MIXED)
+    if dtype is None:
+        dtype = _natural_dtype(array, first)
+    elif letter in _FITS and dtype not in _FITS[letter]:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {type_text(dtype)}")
+    if array.dtype != dtype.numpy:
+        array = array.astype(dtype.numpy)
+    return (array[()] if not array.ndim else array), dtype
+
+
+def _natural_dtype(array: np.ndarray[Any, Any], first: Any) -> DType:
+    letter = array.dtype.kind
+    if letter == "f":
+        typed = isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f"
+        return from_numpy(first.dtype) if typed else dtypes.float32
+    if letter in "iu":
+        if array.max() >= 2**63:
+            raise ValueError(_TOO_LARGE)
+        small = array.min() >= -(2**31) and array.max() < 2**31
+        return dtypes.int32 if small else dtypes.int64
+    return from_numpy(array.dtype)
+
+
+def _reject_objects(array: np.ndarray[Any, Any], value: Any, first: Any) -> None:
+    leaves = list(array.flat)
+    if all(isinstance(leaf, int) for leaf in leaves):
+        raise ValueError(_TOO_LARGE)
+    if first is None or not isinstance(first, int | float | complex):
+        raise ValueError(_unsupported(value if first is None else first))
+    raise ValueError(_MIXED)
+
+
+def _unsupported(value: Any) -> str:
+    return (
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+        "Tensor."
+    )
+
+
+def _first_leaf(value: Any) -> Any:
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return value
+
+
+def _object_array(value: Any) -> np.ndarray[Any, Any]:
+    array = np.array(value, dtype=object)
+    if any(isinstance(leaf, list | tuple) for leaf in array.flat):
+        raise ValueError(_RAGGED)
+    return array
+
+
+def _strings(
+    array: np.ndarray[Any, Any], value: Any, dtype: DType | None
+) -> tuple[Any, DType]:
+    if dtype not in (None, dtypes.string):
+        assert dtype is not None
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {type_text(dtype)}")
+    encoded = np.empty(array.shape, object)
+    flat = encoded.reshape(-1)
+    for index, leaf in enumerate(array.flat):
+        if isinstance(leaf, str):
+            flat[index] = leaf.encode()
+        elif isinstance(leaf, bytes):
+            flat[index] = bytes(leaf)
+        else:
+            raise ValueError(_MIXED)
+    return encoded, dtypes.string
+
+
+def _from_numpy(value: Any, dtype: DType | None) -> tuple[Any, DType]:
+    letter = value.dtype.kind
+    if letter in "USO":
+        return _strings(np.asarray(value, dtype=object), value, dtype)
+    if letter == "V" and value.dtype.names:
+        raise ValueError(_unsupported(value))
+    try:
+        natural = from_numpy(value.dtype)
+    except TypeError:
+        raise ValueError(_unsupported(value)) from None
+    if dtype is None:
+        dtype = natural
+    elif dtype is dtypes.string:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype string")
+    if type(value) is np.ndarray and value.ndim:
+        return np.array(value, dtype=dtype.numpy, order="C"), dtype
+    return np.asarray(value).astype(dtype.numpy)[()], dtype
+
+
+def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
+    if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        sizes = value.as_list()
+        return np.array(sizes, (dtype or dtypes.int32).numpy), dtype or dtypes.int32
+    if hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype)
+    if isinstance(value, memoryview):
+        return _from_python(value.tolist(), dtype)
+    raise ValueError(_unsupported(value))
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+    """A tensor with a fixed value, filled up or reshaped to `shape` where that is given.
+
+    >>> tf.constant(-1.0, shape=[2, 3])
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
+    array([[-1., -1., -1.],
+           [-1., -1., -1.]], dtype=float32)>
+    """
+    dtype = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, Tensor) and dtype not in (None, value.dtype):
+        raise TypeError(
+            f"Expected a tensor of dtype {dtype.name}, got one of {value.dtype.name}: {value!r}. "
+            "Use tf.cast to change the dtype of a tensor."
+        )
+    tensor = convert_to_tensor(value, dtype)
+    if shape is None:
+        return tensor
+    wanted = TensorShape(shape)
+    if not isinstance(tensor, SymbolicTensor) or tensor.op.op is Const:
+        array = np.asarray(constant_value(tensor))
+        return tensor_of(_shaped(array, wanted, value), tensor.dtype)
+    return tensor
+
+
+def _shaped(array: np.ndarray[Any, Any], wanted: TensorShape, value: Any) -> Any:
+    sizes = wanted.as_list()
+    count = wanted.num_elements()
+    if array.size == count:
+        return array.reshape(sizes)
+    if array.size == 1:
+        return np.full(sizes, array.reshape(())[()], array.dtype)
+    raise TypeError(
+        f"Eager execution of tf.constant with unsupported shape. Tensor {array} (converted from "
+        f"{value}) has {array.size:d} elements, but got `shape` {wanted} with {count} elements)."
+    )
+
+
+def constant_value(tensor: Any) -> Any:
+    """The NumPy value of a tensor where it is known before the graph runs, else None."""
+    if not isinstance(tensor, SymbolicTensor):
+        return tensor._array if isinstance(tensor, Tensor) else None
+    operation = tensor.op
+    if operation.op is Const:
+        return operation.given["value"]
+    name = operation.op.name
+    if name in ("Shape", "Size", "Rank") and operation.inputs[0].shape.is_fully_defined():
+        sizes = np.array(operation.inputs[0].shape.as_list(), np.int64)
+        found = {"Shape": sizes, "Size": sizes.prod(), "Rank": np.int64(len(sizes))}[name]
+        return found.astype(tensor.dtype.numpy)
+    if operation.op.stateful or name == "Placeholder" or not operation.inputs:
+        return None
+    return _fold(tensor)
+
+
+def _fold(tensor: SymbolicTensor) -> Any:
+    # Only what shapes are computed with: a handful of numbers, never a big constant.
+    operation = tensor.op
+    if tensor.shape.num_elements() is None or tensor.shape.num_elements() > 64:
+        return None
+    arrays = []
+    for each in operation.inputs:
+        elements = each.shape.num_elements()
+        if elements is None or elements > 64:
+            return None
+        array = constant_value(each)
+        if array is None:
+            return None
+        arrays.append(array)
+    result = operation.op.run(arrays, operation.given)
+    return result if operation.op.single else result[tensor.index]
+
+
+def constant_shape(tensor: Tensor) -> TensorShape:
+    """The shape that a vector of sizes describes, as far as it is known; -1 counts as unknown."""
+    value = constant_value(tensor)
+    if value is not None:
+        return TensorShape([None if size < 0 else int(size) for size in value])
+    if isinstance(tensor, SymbolicTensor):
+        operation = tensor.op
+        if operation.op.name == "Shape":
+            return operation.inputs[0].shape
+        if operation.op.name == "Pack":
+            sizes = [constant_value(each) for each in operation.inputs]
+            return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+        if operation.op.name == "ConcatV2":
+            shape = TensorShape([])
+            for part in operation.inputs[:-1]:
+                shape = shape.concatenate(constant_shape(part))
+            return shape
+    length = tensor.shape[0] if tensor.shape.rank else None
+    return TensorShape(None if length is None else [None] * length)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether a value is a tensor, a variable or another thing that converts like one.
+
+    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
+    (True, False)
+    """
+    return isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor if it can be known without running a graph, else None.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    value = constant_value(tensor)
+    if value is None or isinstance(tensor, SymbolicTensor):
+        return value
+    return tensor.numpy()
+
+
+def operands(x: Any, y: Any, lenient: bool = False) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors: a Python or NumPy value takes the dtype of the tensor beside it.
+
+    `lenient` leaves a value that does not fit (1.5 beside int32) in its own dtype, for the op to
+    refuse.
+    """
+    if isinstance(x, Tensor):
+        if isinstance(y, Tensor):
+            return x, y
+    else:
+        converter = _CONVERTERS.get(type(x))
+        if converter is not None:
+            x = converter(x, None)
+        elif isinstance(y, Tensor):
+            return _beside(x, y.dtype, lenient), y
+        elif type(y) in _CONVERTERS:
+            y = _CONVERTERS[type(y)](y, None)
+            return _beside(x, y.dtype, lenient), y
+        else:
+            x = convert_to_tensor(x)
+    converter = _CONVERTERS.get(type(y))
+    if converter is not None:
+        return x, converter(y, None)
+    return x, _beside(y, x.dtype, lenient)
+
+
+def _beside(value: Any, dtype: DType, lenient: bool) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if not lenient:
+        return convert_to_tensor(value, dtype)
+    return convert_to_tensor(value, None, dtype)

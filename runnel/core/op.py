@@ -1,0 +1,309 @@
+"""The op registry, and `execute`: the one door through which every operation goes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from . import dtypes, errors
+from .context import state
+from .dtypes import DType
+from .shapes import TensorShape
+from .tensor import Tensor
+
+REGISTRY: dict[str, Op] = {}
+
+_DTYPES = {name: value for name, value in vars(dtypes).items() if isinstance(value, DType)}
+_NO_ATTRS: dict[str, Any] = {}
+_SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+_KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError)
+
+
+class Argument(NamedTuple):
+    """An input or output of an op: `name: type`, `name: count*type` or `name: *types`."""
+
+    name: str
+    type: str
+    count: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> Argument:
+        name, _, kind = (part.strip() for part in text.partition(":"))
+        count, star, kind = kind.rpartition("*")
+        return cls(name, kind, (count or "*") if star else None)
+
+
+class Op:
+    """One operation: TensorFlow's name and attributes, its NumPy kernel, shape rule and gradient.
+
+    An op is called with tensors and attributes and goes through `execute`. Its kernel takes
+    arrays (a list of them for a list argument) and the attributes as keywords.
+    """
+
+    __slots__ = (
+        "cacheable",
+        "constraints",
+        "defaults",
+        "differentiable",
+        "fixed",
+        "gradient_rule",
+        "input_lists",
+        "inputs",
+        "kernel",
+        "name",
+        "outputs",
+        "result_types",
+        "shape_rule",
+        "single",
+        "stateful",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        kernel: Callable[..., Any],
+        shape: Callable[..., Any],
+        stateful: bool,
+        differentiable: bool,
+        constraints: dict[str, Iterable[DType]],
+    ) -> None:
+        before, _, after = signature.partition("->")
+        self.name = name
+        self.inputs = [Argument.parse(part) for part in before.split(",") if part.strip()]
+        self.outputs = [Argument.parse(part) for part in after.split(",") if part.strip()]
+        self.kernel = kernel
+        self.shape_rule = shape
+        self.stateful = stateful
+        self.differentiable = differentiable
+        self.gradient_rule: Callable[..., Any] | None = None
+        self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}
+        self.defaults = _keyword_defaults(kernel)
+        self.input_lists = [i for i, argument in enumerate(self.inputs) if argument.count]
+        self.single = len(self.outputs) == 1 and not self.outputs[0].count
+        used = {argument.type for argument in (*self.inputs, *self.outputs)}
+        self.fixed = {kind: _DTYPES[kind] for kind in used if kind in _DTYPES}
+        known = {argument.type for argument in self.inputs}.union(self.fixed)
+        self.cacheable = all(out.type in known and not out.count for out in self.outputs)
+        self.result_types: dict[tuple[DType, ...], Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        if self.input_lists:
+            inputs = self._flatten(inputs)
+        return execute(self, inputs, attrs)
+
+    def gradient(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare the gradient rule: `rule(op, *output_gradients)`, one result per input."""
+        self.gradient_rule = rule
+        return rule
+
+    def _flatten(self, inputs: Sequence[Any]) -> tuple[Tensor, ...]:
+        flat: list[Tensor] = []
+        for argument, value in zip(self.inputs, inputs, strict=True):
+            if argument.count:
+                flat.extend(value)
+            else:
+                flat.append(value)
+        return tuple(flat)
+
+    def grouped(self, flat: Sequence[Any]) -> Sequence[Any]:
+        """The flat inputs as the kernel takes them: list arguments as lists."""
+        if not self.input_lists:
+            return flat
+        length = (len(flat) - len(self.inputs) + len(self.input_lists)) // len(self.input_lists)
+        values: list[Any] = []
+        position = 0
+        for argument in self.inputs:
+            if argument.count:
+                values.append(list(flat[position : position + length]))
+                position += length
+            else:
+                values.append(flat[position])
+                position += 1
+        return values
+
+    def run(self, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Call the kernel on arrays."""
+        if self.input_lists:
+            arrays = self.grouped(arrays)
+        return self.kernel(*arrays, **attrs)
+
+    def types_of_results(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Check the inputs' dtypes; the dtype of the output, or a list of them."""
+        bound = self._bind_types(inputs)
+        types: list[DType] = []
+        for output in self.outputs:
+            dtype: Any = bound.get(output.type) or self._attr(output.type, attrs)
+            if output.count == "*":
+                types.extend(dtype)
+            elif output.count:
+                length = self._attr(output.count, attrs)
+                if length is None:
+                    length = len(self.grouped(inputs)[self.input_lists[0]])
+                types.extend([dtype] * length)
+            else:
+                types.append(dtype)
+        result = types[0] if self.single else types
+        if self.cacheable:
+            self.result_types[tuple([tensor.dtype for tensor in inputs])] = result
+        return result
+
+    def _attr(self, name: str, attrs: dict[str, Any]) -> Any:
+        return attrs[name] if name in attrs else self.defaults.get(name)
+
+    def _bind_types(self, inputs: Sequence[Tensor]) -> dict[str, DType]:
+        bound = dict(self.fixed)
+        position = 0
+        for argument, value in zip(self.inputs, self.grouped(inputs), strict=True):
+            for tensor in value if argument.count else (value,):
+                dtype = tensor.dtype
+                expected = dtype if argument.count == "*" else bound.get(argument.type, dtype)
+                if dtype is not expected:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        f"cannot compute {self.name} as input #{position}(zero-based) was expected "
+                        f"to be a {type_text(expected)} tensor but is a {type_text(dtype)} tensor "
+                        f"(argument `{argument.name}`; tf.cast converts it) [Op:{self.name}]",
+                    )
+                allowed = self.constraints.get(argument.type)
+                if allowed is not None and dtype not in allowed:
+                    names = ", ".join(sorted(type_text(each) for each in allowed))
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        f"Value for attr '{argument.type}' of {type_text(dtype)} is not in the "
+                        f"list of allowed values: {names} (argument `{argument.name}`; tf.cast "
+                        f"converts it) [Op:{self.name}]",
+                    )
+                bound[argument.type] = dtype
+                position += 1
+        return bound
+
+    def infer_shapes(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[TensorShape]:
+        """The outputs' static shapes; ValueError where the inputs do not fit together."""
+        shapes = self.shape_rule(self.grouped(inputs), {**self.defaults, **attrs})
+        return list(shapes) if isinstance(shapes, list | tuple) else [shapes]
+
+    def explain(
+        self, failure: Exception, inputs: Sequence[Tensor], attrs: dict[str, Any]
+    ) -> Exception:
+        """What to raise for a kernel's failure; the shape rule's words are the clearer ones."""
+        if isinstance(failure, MemoryError):
+            return errors.ResourceExhaustedError(None, None, f"{failure} [Op:{self.name}]")
+        message = str(failure)
+        try:
+            self.infer_shapes(inputs, attrs)
+        except ValueError as mismatch:
+            message = str(mismatch)
+        return errors.InvalidArgumentError(None, None, f"{message} [Op:{self.name}]")
+
+
+def type_text(dtype: DType) -> str:
+    """A dtype as TensorFlow's runtime spells it: float, double, half, int32, ..."""
+    return _SPECIAL_TYPE_NAMES.get(dtype.name, dtype.name)
+
+
+def _keyword_defaults(kernel: Callable[..., Any]) -> dict[str, Any]:
+    if not inspect.isfunction(kernel):
+        return {}
+    return dict(kernel.__kwdefaults__ or {})
+
+
+def op(
+    name: str,
+    signature: str,
+    *,
+    shape: Callable[..., Any],
+    kernel: Callable[..., Any] | None = None,
+    gradient: Callable[..., Any] | bool | None = True,
+    stateful: bool = False,
+    **constraints: Iterable[DType],
+) -> Any:
+    """Declare an op; a decorator of its kernel unless `kernel` is given.
+
+    `gradient=None` declares it not differentiable; otherwise a rule must follow
+    (`@TheOp.gradient`, or given here). `constraints` name the dtypes of a type letter.
+    """
+
+    def declare(function: Callable[..., Any]) -> Op:
+        declared = Op(
+            name, signature, function, shape, stateful, gradient is not None, constraints
+        )
+        if callable(gradient):
+            declared.gradient_rule = gradient
+        if name in REGISTRY:
+            raise ValueError(f"The op {name} is declared twice.")
+        REGISTRY[name] = declared
+        return declared
+
+    return declare if kernel is None else declare(kernel)
+
+
+class Record:
+    """An operation that happened under a tape; what a gradient rule gets to see of it."""
+
+    __slots__ = ("given", "inputs", "needed", "op", "outputs")
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.outputs = outputs
+        self.given = attrs
+        self.needed: Any = None
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return {**self.op.defaults, **self.given} if self.op.defaults else self.given
+
+    @property
+    def type(self) -> str:
+        return self.op.name
+
+    def get_attr(self, name: str) -> Any:
+        return self.attrs[name]
+
+    def needs(self, index: int) -> bool:
+        """Whether the gradient with respect to this input will be used."""
+        return self.needed is None or self.inputs[index]._key in self.needed
+
+
+def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS) -> Any:
+    """Do one operation: compute it now, or add it to the graph being built; tell the tapes.
+
+    Returns a tensor, or a list of them where the op has several outputs.
+    """
+    graph = state.graph
+    if graph is not None:
+        return graph.add(op, inputs, attrs)
+    types = op.result_types.get(tuple([tensor.dtype for tensor in inputs]))
+    if types is None:
+        types = op.types_of_results(inputs, attrs)
+    try:
+        if op.input_lists:
+            result = op.run([tensor._array for tensor in inputs], attrs)
+        else:
+            result = op.kernel(*[tensor._array for tensor in inputs], **attrs)
+    except _KERNEL_FAILURES as failure:
+        raise op.explain(failure, inputs, attrs) from None
+    except errors.OpError as failure:
+        raise type(failure)(None, None, f"{failure.message} [Op:{op.name}]") from None
+    if op.single:
+        output = Tensor(result, types)
+        for tape in state.tapes:
+            tape.record(op, inputs, (output,), attrs)
+        return output
+    outputs = [Tensor(array, dtype) for array, dtype in zip(result, types, strict=True)]
+    for tape in state.tapes:
+        tape.record(op, inputs, outputs, attrs)
+    return outputs

@@ -1,0 +1,82 @@
+"""Shape rules that many ops share: `rule(inputs, attrs)` gives the shape of each output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .shapes import TensorShape, broadcast_shapes
+from .tensor import Tensor
+
+Attrs = dict[str, Any]
+Rule = Callable[[Sequence[Tensor], Attrs], Any]
+
+SCALAR = TensorShape([])
+UNKNOWN = TensorShape(None)
+
+
+def unchanged(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
+    """The shape of the first input."""
+    return inputs[0].shape
+
+
+def scalar(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
+    """Rank 0."""
+    return SCALAR
+
+
+def unknown(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
+    """Not known before the kernel runs."""
+    return UNKNOWN
+
+
+def nothing(inputs: Sequence[Tensor], attrs: Attrs) -> list[TensorShape]:
+    """No output at all."""
+    return []
+
+
+def broadcast(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
+    """All inputs broadcast together."""
+    shape = inputs[0].shape
+    for other in inputs[1:]:
+        try:
+            shape = broadcast_shapes(shape, other.shape)
+        except ValueError:
+            raise ValueError(
+                "Incompatible shapes: "
+                + " vs. ".join(dimensions_text(each.shape) for each in inputs)
+            ) from None
+    return shape
+
+
+def same_as_input(index: int) -> Rule:
+    """The shape of the input at this position."""
+    return lambda inputs, attrs: inputs[index].shape
+
+
+def unknown_of_rank(rank: int) -> Rule:
+    """The rank is known, the dimensions depend on the data."""
+    return lambda inputs, attrs: TensorShape([None] * rank)
+
+
+def require_rank(value: Tensor, rank: int, what: str) -> None:
+    """Raise ValueError unless the tensor has this rank (or its rank is not known)."""
+    if value.shape.rank not in (None, rank):
+        raise ValueError(f"{what} must have rank {rank}, got shape {value.shape}.")
+
+
+def normalized_axis(axis: int, rank: int, what: str = "axis") -> int:
+    """A non-negative axis; ValueError unless -rank <= axis < rank."""
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"{what} = {axis} is out of range: expected a value in [{-rank}, {rank}) for a tensor "
+            f"of rank {rank}."
+        )
+    return axis % rank
+
+
+def dimensions_text(shape: TensorShape) -> str:
+    """A shape as TensorFlow's runtime prints it: [2,3], ? for an unknown dimension."""
+    if shape.rank is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"

@@ -1,0 +1,486 @@
+"""GradientTape: records operations as they happen and differentiates them afterwards."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes, nest
+from .context import next_key, state
+from .convert import convert_to_tensor
+from .indexed_slices import IndexedSlices, to_dense
+from .logger import get_logger
+from .op import REGISTRY, Op, Record
+from .tensor import SymbolicTensor, Tensor
+
+if TYPE_CHECKING:
+    from .variable import Variable
+
+_USED_UP = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+    "jacobians). Use tf.GradientTape(persistent=True) to ask the same tape again."
+)
+
+_INSIDE = (
+    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+    "efficient than calling it outside the context: the gradient's operations are recorded too. "
+    "Do it only to compute higher-order derivatives."
+)
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of something that does not affect the target is: None, or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class AggregationMethod:
+    """How gradients that meet are added; all of these give the same sum."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class GradientTape:
+    """Record operations to differentiate them.
+
+    Trainable variables are watched as soon as they are read; tensors with `watch`.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_variables = watch_accessed_variables
+        self._recording = False
+        self._entered = False
+        self._used = False
+        self._clear()
+
+    def _clear(self) -> None:
+        self._records: list[Record] = []
+        self._watched: set[int] = set()
+        # What the watching began with; the tensors are held, so their keys stay theirs.
+        self._roots: dict[int, Any] = {}
+        self._variables: dict[int, Variable] = {}
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise ValueError("Tape is still recording: a tape that is active cannot be entered again.")
+        self._start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        self._recording = self._entered = True
+        state.tapes = (*state.tapes, self)
+
+    def _stop(self) -> None:
+        self._recording = False
+        state.tapes = tuple([tape for tape in state.tapes if tape is not self])
+
+    # What execute() and Variable tell the tape.
+
+    def record(
+        self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: dict[str, Any]
+    ) -> None:
+        """Keep an operation if it depends on anything watched."""
+        watched = self._watched
+        for tensor in inputs:
+            if tensor._key in watched:
+                break
+        else:
+            return
+        if not op.differentiable:
+            return
+        for output in outputs:
+            if not output._key:
+                output._key = next_key()
+            if _is_differentiable(output):
+                watched.add(output._key)
+        self._records.append(Record(op, inputs, outputs, attrs))
+
+    def variable_read(self, variable: Variable) -> None:
+        """Watch a trainable variable that is being read."""
+        key = variable._key
+        if key not in self._watched and self._watch_variables and variable.trainable:
+            self._watch(variable, key)
+
+    def _watch(self, value: Any, key: int) -> None:
+        self._watched.add(key)
+        self._roots[key] = value
+        if not isinstance(value, Tensor):
+            self._variables[key] = value
+
+    # What the user calls.
+
+    def watch(self, tensor: Any) -> None:
+        """Record what happens to a tensor, or to each in a nested structure."""
+        for value in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(value, Tensor) and not hasattr(value, "_as_tensor"):
+                raise ValueError(
+                    f"Passed in object {value!r} of type {type(value).__name__!r}, not tf.Tensor "
+                    "or tf.Variable. Convert it first: tf.convert_to_tensor(value)."
+                )
+            if not _is_differentiable(value):
+                get_logger().warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    value.dtype,
+                )
+            if not value._key:
+                value._key = next_key()
+            self._watch(value, value._key)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables watched so far, in the order of their creation."""
+        return tuple(variable for _, variable in sorted(self._variables.items()))
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Hide the operations of a block from this tape."""
+        if not self._recording:
+            refusal = ValueError if self._entered else RuntimeError
+            raise refusal("Trying to stop recording a tape which is not recording.")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forget everything recorded and watched so far."""
+        recording = self._recording
+        if recording:
+            self._stop()
+        self._used = False
+        self._clear()
+        if recording:
+            self._start()
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` with respect to `sources`, in the structure of the sources.
+
+        Several targets are added up. `output_gradients` weigh the targets' elements (default 1).
+        Where a source does not affect the target the gradient is None, or zeros if
+        `unconnected_gradients` is ZERO.
+        """
+        zero = _wants_zeros(unconnected_gradients)
+        self._begin_use(target, sources)
+        flat_targets = _gradient_targets(target)
+        flat_sources = nest.flatten(sources)
+        keys = [_key_of_source(source) for source in flat_sources]
+        if output_gradients is None:
+            weights: list[Any] = [None] * len(flat_targets)
+        else:
+            weights = nest.flatten(output_gradients)
+        gradients = self._backward(flat_targets, weights, keys)
+        if not self._persistent:
+            self._clear()
+        results = [
+            _finish(gradients.get(key), source, zero)
+            for key, source in zip(keys, flat_sources, strict=True)
+        ]
+        return nest.pack_sequence_as(sources, results)
+
+    def _begin_use(self, target: Any, sources: Any) -> None:
+        if self._used:
+            raise RuntimeError(_USED_UP)
+        if target is None or sources is None:
+            which = "target" if target is None else "sources"
+            raise TypeError(
+                f"Argument `{which}` should be a list or nested structure of Tensors, Variables "
+                "or CompositeTensors, but received None."
+            )
+        if not self._persistent:
+            self._used = True
+            if self._recording:
+                self._stop()
+        elif self._recording:
+            get_logger().warning(_INSIDE)
+
+    def _backward(
+        self, targets: Sequence[Any], weights: Sequence[Any], source_keys: Sequence[int]
+    ) -> dict[int, Any]:
+        needed = self._needed(source_keys)
+        return backward(list(self._records), targets, weights, source_keys, needed)
+
+    def _needed(self, source_keys: Sequence[int]) -> set[int]:
+        """The keys on a way from a source; gradients of all others are not worth computing."""
+        if self._roots.keys() <= set(source_keys):
+            return self._watched
+        needed = set(source_keys)
+        for record in self._records:
+            if any(tensor._key in needed for tensor in record.inputs):
+                needed.update(output._key for output in record.outputs)
+        return needed
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of every element of `target` with respect to every element of `sources`.
+
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+        """
+        zero = _wants_zeros(unconnected_gradients)
+        self._begin_use(target, sources)
+        flat_sources = nest.flatten(sources)
+        keys = [_key_of_source(source) for source in flat_sources]
+        rows = [self._backward([target], [w], keys) for w in _unit_weights(target, 0)]
+        if not self._persistent:
+            self._clear()
+        results = [
+            _stack_rows([_finish(row.get(key), source, zero) for row in rows], target, source, zero)
+            for key, source in zip(keys, flat_sources, strict=True)
+        ]
+        return nest.pack_sequence_as(sources, results)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The jacobian of each example: `target[i]` with respect to `source[i]`.
+
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy().tolist()
+        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+        """
+        sizes = target.shape.with_rank_at_least(2)
+        source_sizes = source.shape.with_rank_at_least(2)
+        if not source_sizes[:1].is_compatible_with(sizes[:1]):
+            raise ValueError(
+                "Need first dimension of target shape and source shape to match. "
+                f"Received target of shape {sizes} and source of shape {source_sizes}."
+            )
+        self._begin_use(target, source)
+        key = _key_of_source(source)
+        rows = [self._backward([target], [w], [key]) for w in _unit_weights(target, 1)]
+        if not self._persistent:
+            self._clear()
+        found = [_finish(row.get(key), source, True) for row in rows]
+        shape = [*sizes.as_list(), *source_sizes.as_list()[1:]]
+        if not found:
+            return _zeros(shape, target)
+        stacked = REGISTRY["Pack"]([convert_to_tensor(row) for row in found], axis=1)
+        return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
+
+
+def backward(
+    records: Sequence[Record],
+    targets: Sequence[Any],
+    weights: Sequence[Any],
+    source_keys: Sequence[int],
+    needed: set[int],
+) -> dict[int, Any]:
+    """Walk the records back from the targets; the gradient of every source key reached.
+
+    A target's weight is the gradient it starts with, None for ones. Only gradients with respect
+    to keys in `needed` are computed.
+    """
+    gradients: dict[int, Any] = {}
+    for target, weight in zip(targets, weights, strict=True):
+        if target._key:
+            seed = _ones_like(target) if weight is None else _weight(weight, target)
+            _accumulate(gradients, target._key, seed)
+    sources = set(source_keys)
+    for record in reversed(records):
+        found = []
+        reached = False
+        for output in record.outputs:
+            key = output._key
+            gradient = gradients.get(key) if key in sources else gradients.pop(key, None)
+            if gradient is not None:
+                reached = True
+            found.append(gradient)
+        if not reached:
+            continue
+        record.needed = needed
+        inputs = record.inputs
+        if not any([tensor._key in needed for tensor in inputs]):
+            continue
+        for tensor, gradient in zip(inputs, _apply_rule(record, found), strict=True):
+            if gradient is not None and tensor._key in needed:
+                _accumulate(gradients, tensor._key, gradient)
+    return gradients
+
+
+def _wants_zeros(unconnected_gradients: Any) -> bool:
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Use "
+            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO."
+        ) from None
+
+
+def _unit_weights(target: Any, batch_dims: int) -> Iterator[Tensor]:
+    """One weight per element (of an example): 1 at the element, 0 elsewhere."""
+    shape = target.shape.as_list()
+    count = int(np.prod(shape[batch_dims:], dtype=np.int64))
+    for index in range(count):
+        weight = np.zeros((*shape[:batch_dims], count), target.dtype.numpy)
+        weight[..., index] = 1
+        yield convert_to_tensor(weight.reshape(shape))
+
+
+def _stack_rows(rows: list[Any], target: Any, source: Any, zero: bool) -> Any:
+    shape = [*target.shape.as_list(), *source.shape.as_list()]
+    if all(row is None for row in rows):
+        return _zeros(shape, target) if zero else None
+    dense = [_zeros_like(source) if row is None else convert_to_tensor(row) for row in rows]
+    stacked = REGISTRY["Pack"](dense, axis=0)
+    return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
+
+
+def _zeros(shape: Sequence[int], like: Any) -> Tensor:
+    return convert_to_tensor(np.zeros(shape, like.dtype.numpy))
+
+
+def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
+    op = record.op
+    if op.gradient_rule is None:
+        raise LookupError(f"gradient registry has no entry for: {op.name}")
+    for index, output in enumerate(record.outputs):
+        gradient = gradients[index]
+        if gradient is None:
+            if _is_differentiable(output):
+                gradients[index] = _zeros_like(output)
+        elif isinstance(gradient, IndexedSlices):
+            gradients[index] = to_dense(gradient)
+    result = op.gradient_rule(record, *gradients)
+    if len(record.inputs) == 1 and not isinstance(result, list | tuple):
+        return (result,)
+    if len(result) != len(record.inputs):
+        raise ValueError(
+            f"The gradient of {op.name} gave {len(result)} results for {len(record.inputs)} inputs."
+        )
+    checked: Sequence[Any] = result
+    return checked
+
+
+def _accumulate(gradients: dict[int, Any], key: int, gradient: Any) -> None:
+    known = gradients.get(key)
+    gradients[key] = gradient if known is None else add_gradients(known, gradient)
+
+
+def add_gradients(a: Any, b: Any) -> Any:
+    """The sum of two gradients; of two IndexedSlices it is one with the rows of both."""
+    if isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices):
+        concat = REGISTRY["ConcatV2"]
+        zero = convert_to_tensor(np.int32(0))
+        indices = [convert_to_tensor(a.indices), convert_to_tensor(b.indices)]
+        if indices[0].dtype is not indices[1].dtype:
+            indices = [REGISTRY["Cast"](each, DstT=dtypes.int64) for each in indices]
+        values = concat([a.values, b.values], zero)
+        return IndexedSlices(values, concat(indices, zero), a.dense_shape)
+    return REGISTRY["AddV2"](convert_to_tensor(a), convert_to_tensor(b))
+
+
+def _is_differentiable(value: Any) -> bool:
+    dtype = value.dtype
+    return bool(dtype.is_floating or dtype.is_complex)
+
+
+def _gradient_targets(target: Any) -> list[Any]:
+    targets = []
+    for each in nest.flatten(target, expand_composites=True):
+        value = each if hasattr(each, "_key") else convert_to_tensor(each)
+        if not _is_differentiable(value):
+            get_logger().warning(
+                "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+                "GradientTape.gradient, got %r",
+                value.dtype,
+            )
+        targets.append(value)
+    return targets
+
+
+def _key_of_source(source: Any) -> int:
+    if not hasattr(source, "_key"):
+        raise TypeError(
+            f"A source of GradientTape.gradient must be a tf.Tensor or tf.Variable, got {source!r}."
+        )
+    if not _is_differentiable(source):
+        get_logger().warning(
+            "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
+            "GradientTape.gradient, got %r",
+            source.dtype,
+        )
+    key: int = source._key
+    # A source that no tape has seen shares no key with anything: -1 is never recorded.
+    return key or -1
+
+
+def _weight(weight: Any, target: Any) -> Tensor:
+    tensor = convert_to_tensor(weight, dtype_hint=target.dtype)
+    if not tensor.shape.is_compatible_with(target.shape):
+        raise ValueError(
+            f"output_gradients must have the shape of the target: expected {target.shape}, "
+            f"got {tensor.shape}."
+        )
+    return tensor
+
+
+def _ones_like(value: Any) -> Tensor:
+    if isinstance(value, SymbolicTensor) or state.graph is not None:
+        ones: Tensor = REGISTRY["OnesLike"](convert_to_tensor(value))
+        return ones
+    return _filled(value, 1)
+
+
+def _zeros_like(value: Any) -> Tensor:
+    if isinstance(value, SymbolicTensor) or state.graph is not None:
+        zeros: Tensor = REGISTRY["ZerosLike"](convert_to_tensor(value))
+        return zeros
+    return _filled(value, 0)
+
+
+def _filled(value: Any, fill: int) -> Tensor:
+    dtype = value.dtype
+    sizes = (value if isinstance(value, Tensor) else value._tensor)._array.shape
+    if not sizes:
+        return Tensor(dtype.as_numpy_dtype(fill), dtype)
+    return Tensor(np.full(sizes, fill, dtype.numpy), dtype)
+
+
+def _finish(gradient: Any, source: Any, zero: bool) -> Any:
+    if gradient is None:
+        return _zeros_like(source) if zero else None
+    return gradient

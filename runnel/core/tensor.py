@@ -1,0 +1,352 @@
+"""Tensor, an immutable eager value; SymbolicTensor, a value in a graph under construction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType
+from .errors import OperatorNotAllowedInGraphError
+from .shapes import TensorShape
+from .type_spec import TensorSpec, register_type_spec
+
+if TYPE_CHECKING:
+    from .graph import Graph, Operation
+
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+# Operators whose methods ops/operators.py adds to Tensor and Variable.
+OVERLOADABLE_OPERATORS = {
+    *(f"__{r}{name}__" for r in ("", "r") for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")),
+    "__div__", "__rdiv__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__",
+    "__getitem__", "__invert__", "__neg__", "__abs__",
+}  # fmt: skip
+
+_NUMPY_METHODS = frozenset(
+    "T astype ravel transpose reshape clip size tolist data max min mean sum flatten copy".split()
+)
+
+
+class Reference:
+    """A hashable stand-in for a tensor or variable, equal only to references of the same object."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, wrapped: Any) -> None:
+        self._object = wrapped
+
+    def deref(self) -> Any:
+        return self._object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._object is other._object
+
+    def __hash__(self) -> int:
+        return id(self._object)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._object!r}>"
+
+
+class Tensor:
+    """A value that never changes: an array with a dtype.
+
+    `_array` is a NumPy array, or a NumPy scalar for most results of rank 0 (NumPy computes
+    with those ten times faster). `_key` identifies the tensor on tapes; 0: no tape knows it.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_key", "dtype")
+
+    OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
+    __array_priority__ = 100
+
+    _array: Any
+    _key: int
+    dtype: DType
+
+    def __init__(self, array: Any, dtype: DType) -> None:
+        self._array = array
+        self.dtype = dtype
+        self._key = 0
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape.of(self._array.shape)
+
+    def get_shape(self) -> TensorShape:
+        """The static shape, the same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that `shape` is compatible with the tensor's own."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape "
+                f"{TensorShape(shape)}."
+            )
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def device(self) -> str:
+        return CPU
+
+    @property
+    def backing_device(self) -> str:
+        return CPU
+
+    def numpy(self) -> Any:
+        """A copy as a NumPy array; a NumPy scalar (bytes for strings) where the rank is 0."""
+        array = self._array
+        if type(array) is np.ndarray:
+            return array.copy() if array.ndim else array[()]
+        return array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = np.asarray(self._array)
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"A {self.dtype.name} tensor cannot become a {np.dtype(dtype).name} array "
+                    "without a copy."
+                )
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __len__(self) -> int:
+        if not self._array.shape:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.shape:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self._array.shape[0]))
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._array)
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        return complex(self._array)
+
+    def __index__(self) -> int:
+        return int(self._array.__index__())
+
+    def __format__(self, spec: str) -> str:
+        array = self._array
+        if type(array) is np.ndarray and not array.ndim:
+            array = array[()]
+        return format(array, spec)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def ref(self) -> Reference:
+        """A hashable reference to this tensor, to use it in sets and as a key of dicts."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (np.asarray(self._array), self.dtype)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({numpy_text(self)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        if self.dtype is dtypes.resource:
+            return f"<tf.Tensor: shape=(), dtype=resource, value={self._array!r}>"
+        text = numpy_text(self, is_repr=True)
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in _NUMPY_METHODS:
+            raise AttributeError(
+                f"Tensor object has no attribute '{name}'. Use the function of TensorFlow "
+                f"instead (for example tf.reshape, tf.cast, tf.transpose), or convert to NumPy "
+                f"first: tensor.numpy().{name}"
+            )
+        if name in ("name", "op", "graph"):
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
+        """Graph mode only."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, "
+            "is .numpy() what you're looking for?"
+        )
+
+    @property
+    def _type_spec(self) -> TensorSpec:
+        return TensorSpec(self.shape, self.dtype)
+
+
+def _rebuild(array: np.ndarray[Any, Any], dtype: DType) -> Tensor:
+    return Tensor(array, dtype)
+
+
+def numpy_text(value: Any, is_repr: bool = False) -> str:
+    """A tensor's value as TensorFlow prints it: NumPy's own text, on a line of its own if long."""
+    array = np.asarray(value._array)
+    if not is_repr:
+        text = str(array) if array.ndim else str(array[()])
+    elif array.ndim:
+        text = repr(array)
+    else:
+        scalar = array[()]
+        text = repr(scalar if isinstance(scalar, bytes) else scalar.item())
+        if not isinstance(scalar, (bytes, np.generic)):
+            text = repr(float(scalar))
+    return "\n" + text if "\n" in text else text
+
+
+class SymbolicTensor(Tensor):
+    """An output of an operation in a graph: known dtype, partly known shape, no value yet."""
+
+    __slots__ = ("_shape", "index", "op")
+
+    _shape: TensorShape
+    op: Operation
+    index: int
+
+    def __init__(self, op: Operation, index: int, dtype: DType, shape: TensorShape) -> None:
+        self.op = op
+        self.index = index
+        self.dtype = dtype
+        self._shape = shape
+        self._key = 0
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what is known from elsewhere to the static shape."""
+        self._shape = self._shape.merge_with(shape)
+
+    @property
+    def ndim(self) -> int:
+        rank = self._shape.rank
+        if rank is None:
+            raise ValueError("A tensor of unknown rank has no ndim. Use tf.rank(tensor) instead.")
+        return rank
+
+    @property
+    def graph(self) -> Graph:
+        return self.op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name}:{self.index}"
+
+    @property
+    def device(self) -> str:
+        return ""
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). Call `x.shape` rather "
+            "than `len(x)` for shape information."
+        )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._shape.rank is None or self._shape[0] is None:
+            raise OperatorNotAllowedInGraphError(
+                f"Iterating over the symbolic tensor {self.name} is not allowed: its first "
+                "dimension is not known. Use tf.map_fn or decorate the function with tf.function."
+            )
+        return (self[i] for i in range(self._shape[0]))
+
+    def _no_value(self, what: str) -> NoReturn:
+        raise OperatorNotAllowedInGraphError(
+            f"Using the symbolic tensor {self.name} as a Python {what} is not allowed: it has no "
+            "value while its function is being traced. Use tf.cond or tf.where, or run eagerly."
+        )
+
+    def __bool__(self) -> bool:
+        self._no_value("bool")
+
+    def __int__(self) -> int:
+        self._no_value("int")
+
+    def __float__(self) -> float:
+        self._no_value("float")
+
+    def __index__(self) -> int:
+        self._no_value("index")
+
+    def __complex__(self) -> complex:
+        self._no_value("complex")
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def numpy(self) -> NoReturn:
+        """Not there: a symbolic tensor has no value yet."""
+        raise AttributeError(
+            f"The symbolic tensor {self.name} has no numpy(): its value is known only when its "
+            "function runs. Use tf.print to see it, or tf.config.run_functions_eagerly(True)."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(
+            f"Cannot convert the symbolic tensor {self.name} to a NumPy array: it has no value "
+            "while its function is being traced. Use a tf.* operation in place of the NumPy one."
+        )
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"The symbolic tensor {self.name} belongs to its graph and has no pickle.")
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self._shape}, dtype={self.dtype.name})'
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "_array":
+            raise TypeError(
+                f"{self} is out of scope: it was made while a function was traced and cannot be "
+                "used outside of it. Return it from the function, or keep its value in a "
+                "tf.Variable."
+            )
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether a tensor is a value in a graph under construction.
+
+    >>> tf.is_symbolic_tensor(tf.constant(1))
+    False
+    """
+    return isinstance(tensor, SymbolicTensor)
+
+
+register_type_spec(Tensor, lambda tensor: tensor._type_spec)
+register_type_spec(SymbolicTensor, lambda tensor: tensor._type_spec)

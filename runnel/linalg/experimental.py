@@ -1,0 +1,2 @@
+"""tf.linalg.experimental: Iterative solvers."""
+

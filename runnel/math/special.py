@@ -1,0 +1,2 @@
+"""tf.math.special: Special functions."""
+

@@ -1,0 +1,2 @@
+"""tf.nn.experimental: Dropout with a choice of random numbers."""
+

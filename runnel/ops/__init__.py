@@ -1,0 +1,1 @@
+"""The operations, by family: each declared once, with its kernel, shape rule and gradient."""

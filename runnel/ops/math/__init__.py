@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, special functions, reductions, sorting, segments."""

@@ -1,0 +1,1 @@
+"""Keeping values and norms within bounds."""

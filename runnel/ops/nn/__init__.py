@@ -1,0 +1,1 @@
+"""Neural-network operations: convolution, pooling, activations, losses."""

@@ -1,0 +1,398 @@
+"""Convolutions in one, two and three dimensions, and their gradients."""
+
+from ...core.convert import operands
+from ...core.dtypes import bfloat16, float16, float32, float64, int32, int64
+from ...core.op import op
+from ..array.shaping import expand_dims, shape, squeeze
+from .convolution_kernels import convolve, convolve_backprop_filters, convolve_backprop_images
+from .convolution_shapes import (
+    check_output_gradient,
+    convolution_rule,
+    filter_gradient_rule,
+    input_gradient_rule,
+    place_convolution,
+    with_channels,
+)
+from .window_arguments import (
+    full_list,
+    is_channels_first,
+    over_batches,
+    padding_attrs,
+    padding_name,
+    window_list,
+)
+from .windows import channels_first, to_channels_first, to_channels_last
+
+CONVOLVED = {float16, bfloat16, float32, float64}
+
+
+def _forward(images, filters, rank, *attrs):
+    axes = place_convolution(images.shape, filters.shape, rank, attrs)
+    if not channels_first(attrs[3]):
+        return convolve(images, filters, axes)
+    return to_channels_first(convolve(to_channels_last(images), filters, axes))
+
+
+def _backprop_input(sizes, filters, gradients, rank, *attrs):
+    first = channels_first(attrs[3])
+    image_shape = tuple(sizes.tolist())
+    if len(image_shape) == 2 and rank == 4:
+        image_shape = with_channels(gradients.shape[0], image_shape, filters.shape[-2], first)
+    if min(image_shape, default=0) < 0:
+        raise ValueError(f"Sizes of the input must be >= 0, got {list(image_shape)}.")
+    axes = place_convolution(image_shape, filters.shape, rank, attrs)
+    space = [axis.output for axis in axes]
+    expected = with_channels(image_shape[0], space, filters.shape[-1], first)
+    check_output_gradient(gradients.shape, expected, "The gradient of a convolution by its input")
+    if not first:
+        return convolve_backprop_images(gradients, filters, image_shape, axes)
+    last = (image_shape[0], *image_shape[2:], image_shape[1])
+    return to_channels_first(
+        convolve_backprop_images(to_channels_last(gradients), filters, last, axes)
+    )
+
+
+def _backprop_filter(images, sizes, gradients, rank, *attrs):
+    first = channels_first(attrs[3])
+    filter_shape = tuple(sizes.tolist())
+    axes = place_convolution(images.shape, filter_shape, rank, attrs)
+    space = [axis.output for axis in axes]
+    expected = with_channels(images.shape[0], space, filter_shape[-1], first)
+    check_output_gradient(gradients.shape, expected, "The gradient of a convolution by its filter")
+    if first:
+        images, gradients = to_channels_last(images), to_channels_last(gradients)
+    return convolve_backprop_filters(images, gradients, filter_shape, axes)
+
+
+@op(
+    "Conv2D",
+    "input: T, filter: T -> output: T",
+    T=CONVOLVED | {int32},
+    shape=convolution_rule(4),
+)
+def Conv2D(
+    input,
+    filter,
+    *,
+    strides,
+    padding,
+    use_cudnn_on_gpu=True,
+    explicit_paddings=(),
+    data_format="NHWC",
+    dilations=(1, 1, 1, 1),
+):
+    return _forward(
+        input, filter, 4, strides, padding, explicit_paddings, data_format, dilations
+    )
+
+
+@Conv2D.gradient
+def _(op, grad):
+    input, filter = op.inputs
+    return (
+        Conv2DBackpropInput(shape(input), filter, grad, **op.attrs) if op.needs(0) else None,
+        Conv2DBackpropFilter(input, shape(filter), grad, **op.attrs) if op.needs(1) else None,
+    )
+
+
+@op(
+    "Conv2DBackpropInput",
+    "input_sizes: int32, filter: T, out_backprop: T -> output: T",
+    T=CONVOLVED | {int32},
+    shape=input_gradient_rule(4),
+)
+def Conv2DBackpropInput(
+    input_sizes,
+    filter,
+    out_backprop,
+    *,
+    strides,
+    padding,
+    use_cudnn_on_gpu=True,
+    explicit_paddings=(),
+    data_format="NHWC",
+    dilations=(1, 1, 1, 1),
+):
+    return _backprop_input(
+        input_sizes, filter, out_backprop, 4, strides, padding, explicit_paddings, data_format,
+        dilations,
+    )  # fmt: skip
+
+
+@Conv2DBackpropInput.gradient
+def _(op, grad):
+    _, filter, out_backprop = op.inputs
+    return (
+        None,
+        Conv2DBackpropFilter(grad, shape(filter), out_backprop, **op.attrs)
+        if op.needs(1)
+        else None,
+        Conv2D(grad, filter, **op.attrs) if op.needs(2) else None,
+    )
+
+
+@op(
+    "Conv2DBackpropFilter",
+    "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    T=CONVOLVED,
+    shape=filter_gradient_rule(4),
+)
+def Conv2DBackpropFilter(
+    input,
+    filter_sizes,
+    out_backprop,
+    *,
+    strides,
+    padding,
+    use_cudnn_on_gpu=True,
+    explicit_paddings=(),
+    data_format="NHWC",
+    dilations=(1, 1, 1, 1),
+):
+    return _backprop_filter(
+        input, filter_sizes, out_backprop, 4, strides, padding, explicit_paddings, data_format,
+        dilations,
+    )  # fmt: skip
+
+
+@Conv2DBackpropFilter.gradient
+def _(op, grad):
+    input, _, out_backprop = op.inputs
+    return (
+        Conv2DBackpropInput(shape(input), grad, out_backprop, **op.attrs) if op.needs(0) else None,
+        None,
+        Conv2D(input, grad, **op.attrs) if op.needs(2) else None,
+    )
+
+
+@op("Conv3D", "input: T, filter: T -> output: T", T=CONVOLVED, shape=convolution_rule(5))
+def Conv3D(
+    input, filter, *, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1)
+):
+    return _forward(input, filter, 5, strides, padding, (), data_format, dilations)
+
+
+@Conv3D.gradient
+def _(op, grad):
+    input, filter = op.inputs
+    return (
+        Conv3DBackpropInputV2(shape(input), filter, grad, **op.attrs) if op.needs(0) else None,
+        Conv3DBackpropFilterV2(input, shape(filter), grad, **op.attrs) if op.needs(1) else None,
+    )
+
+
+@op(
+    "Conv3DBackpropInputV2",
+    "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
+    T=CONVOLVED,
+    Tshape={int32, int64},
+    shape=input_gradient_rule(5),
+)
+def Conv3DBackpropInputV2(
+    input_sizes,
+    filter,
+    out_backprop,
+    *,
+    strides,
+    padding,
+    data_format="NDHWC",
+    dilations=(1, 1, 1, 1, 1),
+):
+    return _backprop_input(
+        input_sizes, filter, out_backprop, 5, strides, padding, (), data_format, dilations
+    )
+
+
+@Conv3DBackpropInputV2.gradient
+def _(op, grad):
+    _, filter, out_backprop = op.inputs
+    return (
+        None,
+        Conv3DBackpropFilterV2(grad, shape(filter), out_backprop, **op.attrs)
+        if op.needs(1)
+        else None,
+        Conv3D(grad, filter, **op.attrs) if op.needs(2) else None,
+    )
+
+
+@op(
+    "Conv3DBackpropFilterV2",
+    "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    T=CONVOLVED,
+    shape=filter_gradient_rule(5),
+)
+def Conv3DBackpropFilterV2(
+    input,
+    filter_sizes,
+    out_backprop,
+    *,
+    strides,
+    padding,
+    data_format="NDHWC",
+    dilations=(1, 1, 1, 1, 1),
+):
+    return _backprop_filter(
+        input, filter_sizes, out_backprop, 5, strides, padding, (), data_format, dilations
+    )
+
+
+@Conv3DBackpropFilterV2.gradient
+def _(op, grad):
+    input, _, out_backprop = op.inputs
+    return (
+        Conv3DBackpropInputV2(shape(input), grad, out_backprop, **op.attrs)
+        if op.needs(0)
+        else None,
+        None,
+        Conv3D(input, grad, **op.attrs) if op.needs(2) else None,
+    )
+
+
+def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+    """Convolve sequences [..., width, depth] with filters [taps, depth, count].
+
+    >>> tf.nn.conv1d([[[1.0], [2.0], [4.0]]], [[[1.0]], [[-1.0]]], 1, "VALID").numpy().ravel()
+    array([-1., -2.], dtype=float32)
+    """
+    input, filters = operands(input, filters)
+    first = _sequences_channels_first(data_format)
+    strides = window_list(stride, 1, first, "stride")
+    spread = window_list(dilations, 1, first, "dilations")
+    padding = padding_name(padding)
+    axis = 2 if first else 1
+
+    def convolve_rows(sequences):
+        result = Conv2D(
+            expand_dims(sequences, axis),
+            expand_dims(filters, 0),
+            strides=_with_row(strides, axis),
+            padding=padding,
+            data_format="NCHW" if first else "NHWC",
+            dilations=_with_row(spread, axis),
+        )
+        return squeeze(result, [axis])
+
+    return over_batches(convolve_rows, input, 3)
+
+
+def _sequences_channels_first(data_format):
+    """Tell whether a data format of sequences has the channels first; ValueError if it is none."""
+    if data_format in (None, "NWC", "NHWC"):
+        return False
+    if data_format in ("NCW", "NCHW"):
+        return True
+    raise ValueError(f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}")
+
+
+def _with_row(values, axis):
+    """Insert the 1 of a single row into a list of entries per dimension."""
+    return (*values[:axis], 1, *values[axis:])
+
+
+def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+    """Convolve images [..., height, width, depth] with filters [height, width, depth, count].
+
+    output[n, y, x, f] = sum over i, j, c of
+        input[n, strides * y + i, strides * x + j, c] * filters[i, j, c, f]
+
+    A depth of the filters that divides the input's makes groups of channels.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), 1, "VALID").numpy().ravel()
+    array([ 8., 12., 20., 24.], dtype=float32)
+    """
+    input, filters = operands(input, filters)
+    padding, explicit_paddings = padding_attrs(padding, 2)
+    data_format = data_format or "NHWC"
+    first = is_channels_first(data_format)
+    attrs = {
+        "strides": window_list(strides, 2, first, "strides"),
+        "padding": padding,
+        "explicit_paddings": explicit_paddings,
+        "data_format": data_format,
+        "dilations": window_list(dilations, 2, first, "dilations"),
+    }
+    return over_batches(lambda images: Conv2D(images, filters, **attrs), input, 4)
+
+
+def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+    """Convolve volumes [..., depth, height, width, channels] with filters of the same order.
+
+    >>> volume = tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1])
+    >>> tf.nn.conv3d(volume, tf.ones([2, 2, 2, 1, 1]), [1] * 5, "VALID").numpy().ravel()
+    array([28.], dtype=float32)
+    """
+    input, filters = operands(input, filters)
+    data_format = data_format or "NDHWC"
+    first = is_channels_first(data_format)
+    attrs = {
+        "strides": full_list(strides, "strides", "conv3d"),
+        "padding": padding_name(padding),
+        "data_format": data_format,
+        "dilations": window_list(dilations, 3, first, "dilations"),
+    }
+    return over_batches(lambda volumes: Conv3D(volumes, filters, **attrs), input, 5)
+
+
+def convolution(
+    input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
+):
+    """Convolve over as many dimensions as the filters have besides their two of channels.
+
+    >>> tf.nn.convolution(tf.ones([1, 4, 1]), tf.ones([3, 1, 1])).numpy().ravel()
+    array([3., 3.], dtype=float32)
+    """
+    input, filters = operands(input, filters)
+    dimensions = _spatial_dimensions(input, filters)
+    first = is_channels_first(data_format)
+    strides = window_list(strides, dimensions, first, "strides")
+    dilations = window_list(dilations, dimensions, first, "dilations")
+    if any(rate != 1 for rate in dilations):
+        check_dilated(strides, dilations, padding)
+    function = (conv1d, conv2d, conv3d)[dimensions - 1]
+    data_format = data_format or ("NWC", "NHWC", "NDHWC")[dimensions - 1]
+    return function(input, filters, strides, padding_name(padding), data_format, dilations)
+
+
+def _spatial_dimensions(input, filters):
+    """Count the dimensions to convolve over; ValueError unless there are 1 to 3."""
+    if filters.shape.rank is not None:
+        dimensions = filters.shape.rank - 2
+    elif input.shape.rank is not None:
+        dimensions = input.shape.rank - 2
+    else:
+        raise ValueError(
+            "The rank of `filters` or of `input` must be known to tell the number of dimensions "
+            "to convolve over."
+        )
+    if not 1 <= dimensions <= 3:
+        raise ValueError(
+            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={dimensions}."
+        )
+    return dimensions
+
+
+def check_dilated(strides, dilations, padding):
+    """Raise ValueError unless windows with gaps have padding by name and move by single steps."""
+    if any(rate < 1 for rate in dilations):
+        raise ValueError(
+            f"all values of `dilation_rate` must be positive. Received: dilation_rate={dilations}"
+        )
+    if any(stride > 1 for stride in strides):
+        raise ValueError(
+            f"`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
+            f"Received: strides={strides} and dilation_rate={dilations}"
+        )
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(
+            f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}"
+        )
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    """Convolve images with filters whose taps are `rate` pixels apart.
+
+    >>> tf.nn.atrous_conv2d(tf.ones([1, 5, 5, 1]), tf.ones([2, 2, 1, 1]), 2, "VALID").shape
+    TensorShape([1, 3, 3, 1])
+    """
+    return convolution(value, filters, padding=padding, dilations=rate)

@@ -1,0 +1,190 @@
+"""The geometry of sliding windows, shared by convolutions, pooling and patches.
+
+A window of `kernel` taps, `dilation` apart, moves by `stride` over `size` positions with `low`
+zeros before and `high` after them. All sizes may be None (unknown), as shape rules need.
+"""
+
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+WIDER = {"float16": np.dtype(np.float32), "bfloat16": np.dtype(np.float32)}
+
+
+class Axis(NamedTuple):
+    """One spatial axis of a window; None where unknown."""
+
+    size: int | None
+    kernel: int | None
+    stride: int
+    dilation: int
+    low: int
+    high: int
+    output: int | None
+
+
+def place_axis(size, kernel, stride, dilation, padding, explicit=(0, 0)):
+    """Return the `Axis` of one dimension; `padding` is SAME, VALID or EXPLICIT.
+
+    SAME keeps ceil(size / stride) outputs and puts the odd zero at the end; VALID and EXPLICIT
+    keep (size + low + high - reach) / stride + 1, where reach = (kernel - 1) * dilation + 1.
+    """
+    if kernel is not None and kernel < 1:
+        raise ValueError(
+            f"filter must not have zero elements (i.e. all dimensions must be non-zero); "
+            f"got a window of size {kernel}"
+        )
+    low, high = explicit if padding == "EXPLICIT" else (0, 0)
+    if size is None or (kernel is None and padding != "SAME"):
+        return Axis(size, kernel, stride, dilation, low, high, None)
+    if padding == "SAME":
+        output = -(-size // stride)
+        if kernel is None:
+            return Axis(size, kernel, stride, dilation, 0, 0, output)
+        missing = max((output - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
+        low = missing // 2
+        return Axis(size, kernel, stride, dilation, low, missing - low, output)
+    reach = (kernel - 1) * dilation + 1
+    room = size + low + high - reach + stride
+    if room < 0 and -room >= stride:
+        raise ValueError(
+            f"Computed output size would be negative: {-(-room // stride)} [input_size: {size}, "
+            f"effective_filter_size: {reach}, stride: {stride}]. Use padding='SAME', a smaller "
+            f"window or a larger input."
+        )
+    return Axis(size, kernel, stride, dilation, low, high, max(room, 0) // stride)
+
+
+@lru_cache(maxsize=1024)
+def place_window(sizes, kernel, strides, dilations, padding, explicit=()):
+    """Return one `Axis` per spatial dimension; all arguments are tuples over those dimensions.
+
+    >>> [axis.output for axis in place_window((5, 6), (3, 3), (2, 2), (1, 1), "SAME")]
+    [3, 3]
+    """
+    return tuple(
+        place_axis(size, taps, stride, dilation, padding, explicit[i] if explicit else (0, 0))
+        for i, (size, taps, stride, dilation) in enumerate(
+            zip(sizes, kernel, strides, dilations, strict=True)
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def channels_first(data_format):
+    """Tell whether a data format such as NCHW or NCDHW has its channels before the space."""
+    return data_format.startswith("NC") and data_format != "NC" or data_format == "CHANNELS_FIRST"
+
+
+def spatial_part(values, first):
+    """Pick the spatial entries of a list with one entry per dimension of the tensor."""
+    return tuple(values[2:] if first else values[1:-1])
+
+
+def to_channels_last(array):
+    """View an array of channels-first layout with its channels last."""
+    return array.transpose(0, *range(2, array.ndim), 1)
+
+
+def to_channels_first(array):
+    """View an array of channels-last layout with its channels right after the batch."""
+    return array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
+
+
+def pad_axes(images, axes, fill=0, buffer=None):
+    """Copy images into an array with the axes' paddings; negative paddings crop.
+
+    A `buffer` of an earlier call with the same axes has its borders: only the middle is copied.
+    """
+    if buffer is None:
+        padded_sizes = [axis.size + axis.low + axis.high for axis in axes]
+        shape = (images.shape[0], *padded_sizes, *images.shape[1 + len(axes) :])
+        buffer = np.full(shape, fill, images.dtype) if fill else np.zeros(shape, images.dtype)
+    target = [slice(None)]
+    source = [slice(None)]
+    for axis in axes:
+        target.append(slice(max(axis.low, 0), max(axis.low, 0) + _kept(axis)))
+        source.append(slice(max(-axis.low, 0), max(-axis.low, 0) + _kept(axis)))
+    buffer[tuple(target)] = images[tuple(source)]
+    return buffer
+
+
+def _kept(axis):
+    """Count the positions of the axis that cropping leaves."""
+    return max(axis.size - max(-axis.low, 0) - max(-axis.high, 0), 0)
+
+
+def is_padded(axes):
+    """Tell whether any axis has padding (or cropping)."""
+    return any(axis.low or axis.high for axis in axes)
+
+
+def window_view(padded, axes):
+    """View padded images [batch, *space, ...] as [batch, *output, *kernel, ...] without a copy."""
+    rank = len(axes)
+    steps = padded.strides
+    outer = [step * axis.stride for step, axis in zip(steps[1:], axes, strict=False)]
+    inner = [step * axis.dilation for step, axis in zip(steps[1:], axes, strict=False)]
+    shape = (
+        padded.shape[0],
+        *(axis.output for axis in axes),
+        *(axis.kernel for axis in axes),
+        *padded.shape[1 + rank :],
+    )
+    strides = (steps[0], *outer, *inner, *steps[1 + rank :])
+    return as_strided(padded, shape, strides, writeable=False)
+
+
+def computing_dtype(dtype):
+    """Return the dtype to sum in: float32 for the 16-bit floats, else the dtype itself."""
+    return WIDER.get(dtype.name, dtype)
+
+
+@lru_cache(maxsize=1024)
+def tap_slices(axes):
+    """List, tap by tap, the index that picks from padded [batch, *space] what each output sees."""
+    per_axis = [
+        [
+            slice(
+                tap * axis.dilation,
+                tap * axis.dilation + (axis.output - 1) * axis.stride + 1,
+                axis.stride,
+            )
+            for tap in range(axis.kernel)
+        ]
+        for axis in axes
+    ]
+    return tuple((slice(None), *index) for index in product(*per_axis))
+
+
+class Tap(NamedTuple):
+    """One position in the window: the outputs it has inside the images, and what they see there."""
+
+    position: tuple[int, ...]
+    outputs: tuple[slice, ...]
+    inputs: tuple[slice, ...]
+
+
+@lru_cache(maxsize=1024)
+def inner_taps(axes):
+    """List the taps in row-major order, each cut to the outputs for which it is not on padding."""
+    per_axis = []
+    for axis in axes:
+        cuts = []
+        for tap in range(axis.kernel):
+            offset = tap * axis.dilation - axis.low
+            first = max(0, -(offset // axis.stride))
+            count = min(axis.output, (axis.size - 1 - offset) // axis.stride + 1) - first
+            if count > 0:
+                start = first * axis.stride + offset
+                stop = start + (count - 1) * axis.stride + 1
+                cuts.append((tap, slice(first, first + count), slice(start, stop, axis.stride)))
+        per_axis.append(cuts)
+    taps = []
+    for combination in product(*per_axis):
+        position, outputs, inputs = zip(*combination, strict=True)
+        taps.append(Tap(position, (slice(None), *outputs), (slice(None), *inputs)))
+    return tuple(taps)

@@ -1,0 +1,419 @@
+"""Philox-4x32-10, the counter-based generator behind every random op, and what its bits become.
+
+A 64-bit key and a 128-bit counter give a group of four 32-bit words; the groups of consecutive
+counters are a stream. The streams and the transforms of the words into numbers are TensorFlow's
+(on a CPU), so that equal seeds give equal numbers.
+
+Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+ROUNDS = 10
+
+MASK32 = 0xFFFFFFFF
+MASK64 = 0xFFFFFFFFFFFFFFFF
+MASK128 = (1 << 128) - 1
+
+# A stateful op moves on by so many groups for every number it makes, however few it needed.
+GROUPS_PER_NUMBER = 256
+
+# Three 64-bit buffers of two rows this long stay in the second-level cache.
+_BLOCK = 16384
+# Below so many groups, Python's integers are done before NumPy has started.
+_FEW = 8
+# One thread makes so many groups before a second one is worth waking.
+_PER_THREAD = 1 << 15
+
+_MASK32, _BITS32 = np.uint64(MASK32), np.uint64(32)
+_LOW_WORD, _HIGH_WORD = (0, 1) if sys.byteorder == "little" else (1, 0)
+_MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(MULTIPLIERS[0]), np.uint64(MULTIPLIERS[1])
+
+
+def philox(key: int, counter: int) -> tuple[int, int, int, int]:
+    """The four words of one group."""
+    low_key, high_key = key & MASK32, (key >> 32) & MASK32
+    c0, c1 = counter & MASK32, (counter >> 32) & MASK32
+    c2, c3 = (counter >> 64) & MASK32, (counter >> 96) & MASK32
+    for _ in range(ROUNDS):
+        p0, p1 = MULTIPLIERS[0] * c0, MULTIPLIERS[1] * c2
+        c0, c1 = (p1 >> 32) ^ c1 ^ low_key, p1 & MASK32
+        c2, c3 = (p0 >> 32) ^ c3 ^ high_key, p0 & MASK32
+        low_key, high_key = (low_key + KEY_STEPS[0]) & MASK32, (high_key + KEY_STEPS[1]) & MASK32
+    return c0, c1, c2, c3
+
+
+def scramble(seed: Any) -> tuple[int, int]:
+    """The key and the counter of a stateless op with a seed of two integers."""
+    first, second = (int(word) & MASK64 for word in seed)
+    c0, c1, c2, c3 = philox(0x02461E293EC8F720, first | second << 64)
+    return c0 | c1 << 32, (c2 | c3 << 32) << 64
+
+
+class _Block:
+    """The rounds of many groups at once, in buffers that are used again and again.
+
+    The words c0 and c2 stand in `x`, 32 bits in 64; c1 and c3 are the low halves of the last
+    products. A round multiplies, then takes the halves apart by striding over them.
+    """
+
+    def __init__(self, key: int, size: int) -> None:
+        self.keys = [
+            (np.uint64(key + KEY_STEPS[0] * r & MASK32), np.uint64((key >> 32) + KEY_STEPS[1] * r & MASK32))
+            for r in range(ROUNDS)
+        ]
+        self.x = np.zeros((2, size), np.uint64)
+        self.products = np.empty((4, size), np.uint64)
+        self.out = np.empty((size, 4), np.uint32)
+
+    def words(self, low: Array, high: Any) -> Array:
+        """The words, (n, 4), of the counters `low + (high << 64)`; valid until the next call."""
+        size = len(low)
+        x0, x2 = self.x[0, :size], self.x[1, :size]
+        p0, p1, q0, q1 = self.products[:, :size]
+        np.bitwise_and(low, _MASK32, out=x0)
+        np.right_shift(low, _BITS32, out=q1)
+        x2[:] = high & _MASK32
+        q0[:] = high >> _BITS32
+        low_x0, low_x2 = _half(x0, _LOW_WORD), _half(x2, _LOW_WORD)
+        low_p0, low_p1, low_q0, low_q1 = (_half(each, _LOW_WORD) for each in (p0, p1, q0, q1))
+        high_p0, high_p1, high_q0, high_q1 = (_half(each, _HIGH_WORD) for each in (p0, p1, q0, q1))
+        for low_key, high_key in self.keys:
+            np.multiply(x0, _MULTIPLIER_0, out=p0)
+            np.multiply(x2, _MULTIPLIER_1, out=p1)
+            np.bitwise_xor(high_p1, low_q1, out=low_x0)
+            np.bitwise_xor(x0, low_key, out=x0)
+            np.bitwise_xor(high_p0, low_q0, out=low_x2)
+            np.bitwise_xor(x2, high_key, out=x2)
+            p0, p1, q0, q1 = q0, q1, p0, p1
+            low_p0, low_p1, low_q0, low_q1 = low_q0, low_q1, low_p0, low_p1
+            high_p0, high_p1, high_q0, high_q1 = high_q0, high_q1, high_p0, high_p1
+        out = self.out[:size]
+        out[:, 0], out[:, 1], out[:, 2], out[:, 3] = low_x0, low_q1, low_x2, low_q0
+        return out
+
+
+def _half(words: Array, which: int) -> Array:
+    return words.view(np.uint32)[which::2]
+
+
+def words_at(key: int, counter: int, offsets: Array) -> Array:
+    """The groups at `counter + offsets`: 32-bit words of shape `offsets.shape + (4,)`."""
+    flat = offsets.reshape(-1)
+    if flat.size <= _FEW:
+        groups = [philox(key, counter + int(offset)) for offset in flat]
+        return np.array(groups, np.uint32).reshape(*offsets.shape, 4)
+    out = np.empty((flat.size, 4), np.uint32)
+    block = _Block(key, min(_BLOCK, flat.size))
+    for start in range(0, flat.size, _BLOCK):
+        part = flat[start : start + _BLOCK]
+        out[start : start + _BLOCK] = block.words(*_counters(counter, part))
+    return out.reshape(*offsets.shape, 4)
+
+
+def words(key: int, counter: int, groups: int) -> Array:
+    """So many consecutive groups from `counter` on: 32-bit words of shape (groups, 4)."""
+    return words_at(key, counter, np.arange(groups, dtype=np.uint64))
+
+
+def _counters(counter: int, offsets: Array) -> tuple[Array, Any]:
+    """The low and high 64 bits of `counter + offsets`; the high ones are mostly one number."""
+    base, high = counter & MASK64, np.uint64((counter >> 64) & MASK64)
+    low = offsets.astype(np.uint64) + np.uint64(base)
+    overflown = low < np.uint64(base)
+    return low, high + overflown.astype(np.uint64) if overflown.any() else high
+
+
+def fill(
+    shape: Any,
+    dtype: Any,
+    key: int,
+    counter: int,
+    transform: Callable[[Array], Array],
+    per_group: int,
+) -> Array:
+    """An array of the transform of consecutive groups, `per_group` numbers of each."""
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+    groups = -(-flat.size // per_group)
+    if groups <= _FEW:
+        if groups:
+            flat[:] = transform(words(key, counter, groups)).reshape(-1)[: flat.size]
+        return out
+
+    def work(first: int, limit: int) -> None:
+        block = _Block(key, min(_BLOCK, limit - first))
+        for start in range(first, limit, _BLOCK):
+            offsets = np.arange(start, min(start + _BLOCK, limit), dtype=np.uint64)
+            part = flat[start * per_group : (start + offsets.size) * per_group]
+            values = transform(block.words(*_counters(counter, offsets)))
+            part[:] = values.reshape(-1)[: part.size]
+
+    in_threads(work, groups, _PER_THREAD)
+    return out
+
+
+def in_threads(work: Callable[[int, int], None], total: int, per_thread: int) -> None:
+    """Call `work(start, limit)` on stretches of `range(total)`, in threads where it pays.
+
+    NumPy lets go of the interpreter lock inside its loops, so the threads do run side by side.
+    """
+    count = min(total // per_thread, processors())
+    if count < 2:
+        work(0, total)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    edges = [total * i // count for i in range(count + 1)]
+    with ThreadPoolExecutor(count - 1) as pool:
+        others = [pool.submit(work, edges[i], edges[i + 1]) for i in range(1, count)]
+        work(edges[0], edges[1])
+        for other in others:
+            other.result()
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# What the words become. Every transform takes words (n, 4) and gives (n, 4) numbers, or (n, 2)
+# where a number takes two words.
+
+
+def uniform_float16(words: Array) -> Array:
+    bits = (words & np.uint32(0x3FF) | np.uint32(0x3C00)).astype(np.uint16)
+    return bits.view(np.float16) - np.float16(1)
+
+
+def uniform_bfloat16(words: Array) -> Array:
+    bits = (words & np.uint32(0x7F) | np.uint32(0x3F80)) << np.uint32(16)
+    return bits.view(np.float32) - np.float32(1)
+
+
+def uniform_float32(words: Array) -> Array:
+    bits = words & np.uint32(0x7FFFFF)
+    bits |= np.uint32(0x3F800000)
+    values = bits.view(np.float32)
+    values -= np.float32(1)
+    return values
+
+
+def uniform_float64(words: Array) -> Array:
+    bits = (words[..., 0::2] & np.uint32(0xFFFFF)).astype(np.uint64)
+    bits |= np.uint64(0x3FF00000)
+    bits <<= _BITS32
+    bits |= words[..., 1::2]
+    values = bits.view(np.float64)
+    values -= 1
+    return values
+
+
+def integers64(words: Array) -> Array:
+    return words[..., 0::2] | words[..., 1::2].astype(np.uint64) << _BITS32
+
+
+# Box-Muller: sqrt(-2 log u) times the sine and the cosine of 2 pi v. Single precision goes by the
+# polynomials of the C library's logf, sinf and cosf (Arm's optimized routines), which are
+# evaluated in double precision and then rounded: the same numbers on every platform, and sooner
+# than NumPy's double-precision functions.
+
+_LOG_INVERSES = np.array([float.fromhex(digits) for digits in (
+    "0x1.661ec79f8f3bep+0", "0x1.571ed4aaf883dp+0", "0x1.49539f0f010bp+0", "0x1.3c995b0b80385p+0",
+    "0x1.30d190c8864a5p+0", "0x1.25e227b0b8eap+0", "0x1.1bb4a4a1a343fp+0", "0x1.12358f08ae5bap+0",
+    "0x1.0953f419900a7p+0", "0x1p+0", "0x1.e608cfd9a47acp-1", "0x1.ca4b31f026aap-1",
+    "0x1.b2036576afce6p-1", "0x1.9c2d163a1aa2dp-1", "0x1.886e6037841edp-1", "0x1.767dcf5534862p-1",
+)])  # fmt: skip
+# The tables go over every sixteenth of every octave from 2**-24 to 1.4.
+_LOG_FIRST = 0x3F330000 - (24 << 23)
+_LOG_OCTAVES = np.arange(-24, 1.0)[:, None]
+_LOG_SCALES = (_LOG_INVERSES * 2.0**-_LOG_OCTAVES).reshape(-1)
+_LOG_OFFSETS = (_LOG_OCTAVES * float.fromhex("0x1.62e42fefa39efp-1") - np.log(_LOG_INVERSES)
+                ).reshape(-1)  # fmt: skip
+_LOG_2, _LOG_3, _LOG_4 = (
+    float.fromhex(digits)
+    for digits in ("-0x1.ffffef20a4123p-2", "0x1.5575b0be00b6ap-2", "-0x1.00ea348b88334p-2")
+)
+_SIN_3, _SIN_5, _SIN_7 = (
+    float.fromhex(digits)
+    for digits in ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.994eb3774cf24p-13")
+)
+_COS_2, _COS_4, _COS_6, _COS_8 = (
+    float.fromhex(digits)
+    for digits in (
+        "-0x1.ffffffd0c621cp-2",
+        "0x1.55553e1068f19p-5",
+        "-0x1.6c087e89a359dp-10",
+        "0x1.99343027bf8c3p-16",
+    )
+)
+_LEAST = 1e-7
+
+
+def log_float32(x: Array) -> Array:
+    """The logarithm of numbers from 2**-24 to 1, as the C library's `logf` rounds it."""
+    index = ((x.view(np.int32) - _LOG_FIRST) >> 19).astype(np.intp)
+    r = _LOG_SCALES.take(index)
+    r *= x
+    r -= 1
+    square = r * r
+    y = r * _LOG_3
+    y += _LOG_2
+    y += square * _LOG_4
+    y *= square
+    r += _LOG_OFFSETS.take(index)
+    y += r
+    return y.astype(np.float32)
+
+
+def _turn(part: Array) -> tuple[Array, Array]:
+    """The sine and the cosine of `part` (from 0 to 1) of a full turn."""
+    angle = (part * (2 * np.pi)).astype(np.float32).astype(np.float64)
+    quarter = (angle * (2 / np.pi) + 0.5).astype(np.int32)
+    angle -= quarter * (np.pi / 2)
+    square = angle * angle
+    cube = angle * square
+    sine = square * _SIN_7
+    sine += _SIN_5
+    sine *= square * cube
+    sine += cube * _SIN_3 + angle
+    fourth = square * square
+    cosine = square * _COS_8
+    cosine += _COS_6
+    cosine *= fourth * square
+    square *= _COS_2
+    square += 1
+    fourth *= _COS_4
+    cosine += square + fourth
+    # Odd quarters swap the two, and the signs follow from the quarter. On the bits, for `where`
+    # takes longer than all of the polynomials.
+    sines, cosines = (each.astype(np.float32).view(np.int32) for each in (sine, cosine))
+    swap = (sines ^ cosines) & -(quarter & 1)
+    sines ^= swap ^ (quarter & 2) << 30
+    cosines ^= swap ^ (quarter + 1 & 2) << 30
+    return sines.view(np.float32), cosines.view(np.float32)
+
+
+def normal_float32(words: Array) -> Array:
+    uniform = uniform_float32(words)
+    radius = log_float32(np.maximum(uniform[..., 0::2], np.float32(_LEAST)))
+    radius *= np.float32(-2)
+    np.sqrt(radius, out=radius)
+    sine, cosine = _turn(uniform[..., 1::2].astype(np.float64))
+    np.multiply(sine, radius, out=uniform[..., 0::2])
+    np.multiply(cosine, radius, out=uniform[..., 1::2])
+    return uniform
+
+
+def normal_float64(words: Array) -> Array:
+    uniform = uniform_float64(words)
+    radius = np.sqrt(-2 * np.log(np.maximum(uniform[..., 0::2], _LEAST)))
+    angle = uniform[..., 1::2] * (2 * np.pi)
+    np.multiply(np.sin(angle), radius, out=uniform[..., 0::2])
+    np.multiply(np.cos(angle), radius, out=uniform[..., 1::2])
+    return uniform
+
+
+_UNIFORM = {
+    "float16": uniform_float16,
+    "bfloat16": uniform_bfloat16,
+    "float32": uniform_float32,
+    "float64": uniform_float64,
+}
+
+
+def numbers_per_group(dtype: Any) -> int:
+    """How many numbers of this dtype a group gives."""
+    return 2 if np.dtype(dtype).itemsize == 8 else 4
+
+
+def uniform(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+    """Numbers in [0, 1)."""
+    dtype = np.dtype(dtype)
+    return fill(shape, dtype, key, counter, _UNIFORM[dtype.name], numbers_per_group(dtype))
+
+
+def integers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+    """Integers over the whole range of the dtype."""
+    dtype = np.dtype(dtype)
+    if dtype.itemsize == 4:
+        return fill(shape, dtype, key, counter, lambda words: words.view(dtype), 4)
+    return fill(shape, dtype, key, counter, lambda words: integers64(words).view(dtype), 2)
+
+
+def uniform_integers(
+    shape: Any, dtype: Any, low: int, high: int, key: int, counter: int
+) -> Array:
+    """Integers in [low, high): the remainder of the division of the words by high - low."""
+    dtype = np.dtype(dtype)
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    size, start = unsigned.type(high - low), np.array(low).astype(unsigned)
+    whole = integers64 if dtype.itemsize == 8 else np.asarray
+
+    def transform(words: Array) -> Array:
+        return (whole(words) % size + start).view(dtype)
+
+    return fill(shape, dtype, key, counter, transform, numbers_per_group(dtype))
+
+
+def normal(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+    """Numbers of the standard normal distribution."""
+    dtype = np.dtype(dtype)
+    transform = normal_float64 if dtype == np.float64 else normal_float32
+    return fill(shape, dtype, key, counter, transform, numbers_per_group(dtype))
+
+
+def truncated_normal(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+    """Numbers of the standard normal distribution less than 2 from 0; others are drawn again.
+
+    A group of numbers has 256 numbers' worth of the stream for itself.
+    """
+    dtype = np.dtype(dtype)
+    transform = normal_float64 if dtype == np.float64 else normal_float32
+    width = numbers_per_group(dtype)
+    stride = GROUPS_PER_NUMBER * width // 4
+    out = np.empty(shape, dtype)
+    flat = out.reshape(-1)
+
+    def work(first: int, limit: int) -> None:
+        for start in range(first, limit, _BLOCK):
+            starts = np.arange(start, min(start + _BLOCK, limit), dtype=np.uint64)
+            values = _first_accepted(transform, key, counter, starts * np.uint64(stride), width)
+            part = flat[start * width : (start + starts.size) * width]
+            part[:] = values.reshape(-1)[: part.size]
+
+    in_threads(work, -(-flat.size // width), _PER_THREAD)
+    return out
+
+
+def _first_accepted(
+    transform: Callable[[Array], Array], key: int, counter: int, starts: Array, width: int
+) -> Array:
+    """The first `width` numbers within 2 of 0 of the streams at `starts`."""
+    values = transform(words_at(key, counter, starts))
+    again = np.flatnonzero((np.abs(values) >= 2).any(axis=1))
+    tries = 2
+    while again.size:
+        tries += 1
+        offsets = starts[again, None] + np.arange(tries, dtype=np.uint64)
+        candidates = transform(words_at(key, counter, offsets)).reshape(again.size, -1)
+        good = np.abs(candidates) < 2
+        order = good.cumsum(axis=1, dtype=np.int8)
+        enough = order[:, -1] >= width
+        good &= order <= width
+        values[again[enough]] = candidates[enough][good[enough]].reshape(-1, width)
+        again = again[~enough]
+    return values

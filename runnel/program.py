@@ -1,0 +1,282 @@
+"""Run TensorFlow programs unmodified: `import tensorflow` means Runnel.
+
+`install_as_tensorflow()` does it for the running program, `python -m runnel program.py` for a
+program from outside.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from .version import RUNNEL_VERSION, VERSION
+
+USAGE = """\
+usage: python -m runnel program.py [arguments]
+       python -m runnel -m module [arguments]
+       python -m runnel -c code [arguments]
+
+Runs a TensorFlow 2 program, unmodified, on Runnel: its `import tensorflow as tf` means Runnel.
+
+  -m module   run a module found on the import path, as `python -m` does
+  -c code     run the code given as a string, as `python -c` does
+  --version   print the versions of Runnel, of the API it offers, of Python and NumPy
+  --config    print the engines, threads and versions in use
+  --help      print this
+"""
+
+# The rooms of this package that are not part of TensorFlow's API.
+_OWN_NAMES = frozenset({"core", "engines", "formats", "ops", "program", "show_config"})
+
+
+def install_as_tensorflow() -> None:
+    """Make `import tensorflow`, in all its forms, give Runnel from now on in this program.
+
+    An installed TensorFlow is left alone but no longer found. It must not be imported already.
+
+        import runnel
+        runnel.install_as_tensorflow()
+        import tensorflow as tf            # is runnel
+        from tensorflow.math import add    # is runnel.math.add
+    """
+    runnel = importlib.import_module(__package__)
+    present = sys.modules.get("tensorflow", runnel)
+    if present is not runnel:
+        raise RuntimeError(
+            "TensorFlow itself is already imported, from "
+            f"{getattr(present, '__file__', 'an unknown place')}. Call "
+            "runnel.install_as_tensorflow() before the first `import tensorflow` of the program, "
+            "or run the program with `python -m runnel`."
+        )
+    if not any(isinstance(finder, _TensorFlowFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _TensorFlowFinder())
+        sys.meta_path.append(_MissingNames())
+
+
+class _TensorFlowFinder(MetaPathFinder):
+    """Answers every import of `tensorflow` and what is below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        root, _, rest = fullname.partition(".")
+        if root != "tensorflow":
+            return None
+        found = _namespace(rest.split(".") if rest else [])
+        if found is None:
+            raise ModuleNotFoundError(_explain_missing(fullname), name=fullname)
+        return ModuleSpec(fullname, _Alias(found), is_package=True)
+
+
+class _MissingNames(MetaPathFinder):
+    """Explains `from tensorflow import x` where there is no x; asked after all other finders.
+
+    Python looks for a submodule of the module it got, whose own name is runnel.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        root, _, rest = fullname.partition(".")
+        if root == __package__ and not rest.startswith("_"):
+            name = f"tensorflow.{rest}"
+            raise ModuleNotFoundError(_explain_missing(name), name=name)
+
+
+class _Alias(Loader):
+    """Puts an existing module under a second name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system gives the importer what stands in sys.modules after this call; the
+        # empty module it made for the occasion is dropped, so Runnel's own keeps its identity.
+        spec = module.__spec__
+        assert spec is not None
+        if not hasattr(self._module, "__path__"):
+            # Namespaces that are one file may still have namespaces inside as attributes;
+            # without a path the import system would not even ask for them.
+            self._module.__path__ = []
+        sys.modules[spec.name] = self._module
+
+
+def _namespace(names: list[str]) -> ModuleType | None:
+    """The module of Runnel at a place of TensorFlow's API, None where there is none."""
+    runnel = importlib.import_module(__package__)
+    if names[:2] == ["compat", "v2"]:
+        names = names[2:]
+    found: Any = runnel
+    for depth, name in enumerate(names):
+        if name.startswith("_") or (depth == 0 and name in _OWN_NAMES):
+            return None
+        found = getattr(found, name, None)
+        if not isinstance(found, ModuleType):
+            return None
+    return found if isinstance(found, ModuleType) else None
+
+
+def _explain_missing(fullname: str) -> str:
+    if fullname == "tensorflow.python" or fullname.startswith("tensorflow.python."):
+        return (
+            f"runnel has no {fullname}: tensorflow.python is the inside of the original, not part "
+            "of its API. Import the same name from the public tensorflow namespace."
+        )
+    value = getattr(_namespace(fullname.split(".")[1:-1]), fullname.rpartition(".")[2], None)
+    if value is not None and not isinstance(value, ModuleType):
+        return f"No module named {fullname!r}: it is a name in a module, not a module"
+    return f"runnel has no {fullname} yet"
+
+
+def main(arguments: list[str]) -> int:
+    """Do what a command line asks for; the result is the exit code."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0
+    first, rest = arguments[0], arguments[1:]
+    if first in ("-V", "--version"):
+        print(_version_line())
+        return 0
+    if first == "--config":
+        importlib.import_module(".show_config", __package__).show_config()
+        return 0
+    if first in ("-m", "-c") and not rest:
+        return _complain(f"Argument expected for the {first} option", USAGE, code=2)
+    if first == "-m":
+        return _run_module(rest[0], rest[1:])
+    if first == "-c":
+        _prepare_path("")
+        return _run_source(rest[0], "<string>", ["-c", *rest[1:]])
+    if first.startswith("-"):
+        return _complain(f"unknown option {first}", USAGE, code=2)
+    return _run_file(first, arguments)
+
+
+def _version_line() -> str:
+    import numpy as np
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return (
+        f"Runnel {RUNNEL_VERSION} (TensorFlow API {VERSION}, Python {python}, "
+        f"NumPy {np.__version__})"
+    )
+
+
+def _complain(message: str, usage: str = "", *, code: int = 1) -> int:
+    print(f"{sys.executable}: {message}\n{usage}".rstrip(), file=sys.stderr)
+    return code
+
+
+def _prepare_path(first: str) -> None:
+    """Replace the current directory, which `python -m` put first, by what Python would put."""
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = first
+
+
+def _run_file(name: str, argv: list[str]) -> int:
+    import pkgutil
+
+    path = Path(name).absolute()
+    importer = pkgutil.get_importer(str(path))
+    if importer is not None:
+        # A folder or a zip file with a __main__.py inside runs as a program too.
+        spec = importer.find_spec("__main__")
+        if spec is None:
+            return _complain(f"can't find '__main__' module in {name!r}")
+        sys.path.insert(0, str(path))
+        return _run(_code_of(spec), argv, spec)
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        reason = f"[Errno {error.errno}] {error.strerror}"
+        return _complain(f"can't open file {str(path)!r}: {reason}", code=2)
+    _prepare_path(str(path.resolve().parent))
+    return _run_source(source, str(path), argv, file=str(path))
+
+
+def _run_source(source: bytes | str, name: str, argv: list[str], file: str | None = None) -> int:
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return _report(error)
+    return _run(code, argv, file=file)
+
+
+def _run_module(name: str, arguments: list[str]) -> int:
+    install_as_tensorflow()
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        return _complain(f"Error while finding module specification for {name!r} ({error})")
+    if spec is None:
+        return _complain(f"No module named {name}")
+    return _run(_code_of(spec), [spec.origin or name, *arguments], spec)
+
+
+def _code_of(spec: ModuleSpec) -> CodeType:
+    code: CodeType = spec.loader.get_code(spec.name)  # type: ignore[union-attr]
+    return code
+
+
+def _run(
+    code: CodeType, argv: list[str], spec: ModuleSpec | None = None, file: str | None = None
+) -> int:
+    """Run code as the program `__main__`; exceptions and exit codes come out as from Python."""
+    install_as_tensorflow()
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = importlib.import_module("builtins")
+    if spec is not None:
+        module.__spec__, module.__loader__ = spec, spec.loader
+        module.__package__ = spec.parent
+        file = spec.origin
+    if file is not None:
+        module.__file__ = file
+    sys.modules["__main__"] = module
+    sys.argv[:] = argv
+    try:
+        exec(code, module.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        return _report(error)
+    return 0
+
+
+def _report(error: BaseException) -> int:
+    """Print an exception that ended the program, without the frames of this file."""
+    part: BaseException | None = error
+    seen: set[int] = set()
+    while part is not None and id(part) not in seen:
+        seen.add(id(part))
+        part.__traceback__ = _without_own_frames(part.__traceback__)
+        part = part.__cause__ or part.__context__
+    # What `python -i` and a debugger started afterwards look at.
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    sys.excepthook(type(error), error, error.__traceback__)
+    # A shell reports a program ended by Ctrl-C as 128 + SIGINT.
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _without_own_frames(entry: TracebackType | None) -> TracebackType | None:
+    own_file = _without_own_frames.__code__.co_filename
+    kept = []
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename != own_file:
+            kept.append(entry)
+        entry = entry.tb_next
+    result = None
+    for entry in reversed(kept):
+        result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result

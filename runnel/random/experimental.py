@@ -1,0 +1,2 @@
+"""tf.random.experimental: Random-number functions under their older names."""
+

@@ -1,0 +1,89 @@
+"""`runnel.show_config()`: the engines, threads and versions in use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .version import RUNNEL_VERSION, VERSION
+
+# Imports inside of functions keep `import runnel`, which loads this file, light.
+
+
+def show_config(mode: str = "print") -> dict[str, Any] | None:
+    """Print the engines, threads and versions in use.
+
+    Args:
+        mode: "print" prints a table and returns None, "dict" returns a dictionary.
+
+    >>> tf.show_config(mode="dict")["versions"]["api"]
+    '2.21.0'
+    """
+    if mode not in ("print", "dict"):
+        raise ValueError(f'mode must be "print" or "dict", got {mode!r}.')
+    config = {"versions": _versions(), "engines": _engines(), "threads": _threads()}
+    if mode == "dict":
+        return config
+    for section, entries in config.items():
+        print(section)
+        for name, value in entries.items():
+            print(f"  {name:<9} {value}")
+    return None
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "runnel": RUNNEL_VERSION,
+        "api": VERSION,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "numpy": np.__version__,
+    }
+
+
+def _engines() -> dict[str, str]:
+    return {"numpy": _blas_description(), "onednn": _onednn_description()}
+
+
+def _blas_description() -> str:
+    dependencies: Any = np.show_config(mode="dicts")
+    blas = (dependencies or {}).get("Build Dependencies", {}).get("blas", {})
+    if not blas.get("found", False):
+        return "no BLAS library"
+    return f"{blas.get('name', 'unknown BLAS')} {blas.get('version', '')}".strip()
+
+
+def _onednn_description() -> str:
+    library = _find_onednn()
+    if not (Path(__file__).parent / "engines" / "onednn").is_dir():
+        return "not used by this version" + ("" if library is None else f" (found: {library})")
+    return "not found" if library is None else str(library)
+
+
+def _find_onednn() -> str | None:
+    """Where oneDNN's shared library is: beside Python, as its wheel puts it, or in the system."""
+    for name in ("libdnnl.so.3", "libdnnl.3.dylib"):
+        path = Path(sys.prefix) / "lib" / name
+        if path.exists():
+            return str(path)
+    from ctypes.util import find_library
+
+    return find_library("dnnl")
+
+
+def _threads() -> dict[str, Any]:
+    from .config import threading
+
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    else:
+        processors = os.cpu_count() or 1
+    return {
+        "cores": processors,
+        "blas": threading.blas_threads() or "unknown",
+        "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
+        "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",
+    }

@@ -1,0 +1,5 @@
+"""tf.test: Testing of numerical code."""
+
+from .program import (
+    main as main,
+)

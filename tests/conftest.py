@@ -1,0 +1,20 @@
+"""Settings of every test run: a quiet oracle, no GPU, reproducible generated examples."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "runnel",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    print_blob=True,
+    max_examples=int(os.environ.get("RUNNEL_EXAMPLES", "25")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("runnel")
