@@ -104,44 +104,256 @@ from .core.variable import (
 )
 from .ops import operators as _operators  # gives tensors and variables their operators
 from .ops.array.creation import (
+    eye as eye,
+    fill as fill,
+    linspace as linspace,
+    ones as ones,
+    ones_like as ones_like,
     range as range,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from .ops.array.gathering import (
+    gather as gather,
+    gather_nd as gather_nd,
 )
 from .ops.array.joining import (
+    concat as concat,
+    parallel_stack as parallel_stack,
+    split as split,
     stack as stack,
+    unstack as unstack,
+)
+from .ops.array.ordering import (
+    reverse as reverse,
+    reverse_sequence as reverse_sequence,
+    roll as roll,
+    transpose as transpose,
+)
+from .ops.array.padding import (
+    pad as pad,
+)
+from .ops.array.partition import (
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+)
+from .ops.array.repeating import (
+    meshgrid as meshgrid,
+    repeat as repeat,
+    tile as tile,
+)
+from .ops.array.scatter import (
+    scatter_nd as scatter_nd,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+)
+from .ops.array.selection import (
+    boolean_mask as boolean_mask,
+    one_hot as one_hot,
+    sequence_mask as sequence_mask,
+    where as where,
 )
 from .ops.array.shaping import (
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
     broadcast_to as broadcast_to,
+    ensure_shape as ensure_shape,
+    expand_dims as expand_dims,
+    guarantee_const as guarantee_const,
     identity as identity,
+    identity_n as identity_n,
     rank as rank,
     reshape as reshape,
     shape as shape,
+    shape_n as shape_n,
+    size as size,
+    squeeze as squeeze,
+)
+from .ops.array.slicing import (
+    slice as slice,
+    strided_slice as strided_slice,
+)
+from .ops.control_flow import (
+    case as case,
+    cond as cond,
+    foldl as foldl,
+    foldr as foldr,
+    map_fn as map_fn,
+    scan as scan,
+    switch_case as switch_case,
+    vectorized_map as vectorized_map,
+    while_loop as while_loop,
+)
+from .ops.debugging import (
+    Assert as Assert,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
+    assert_rank as assert_rank,
+)
+from .ops.initializers import (
+    constant_initializer as constant_initializer,
+    ones_initializer as ones_initializer,
+    zeros_initializer as zeros_initializer,
+)
+from .ops.linalg.eigen import (
+    eig as eig,
+    eigvals as eigvals,
+)
+from .ops.linalg.einsum import (
+    einsum as einsum,
+)
+from .ops.linalg.functions import (
+    matrix_square_root as matrix_square_root,
 )
 from .ops.linalg.matmul import (
     matmul as matmul,
+    tensordot as tensordot,
 )
+from .ops.linalg.norms import (
+    norm as norm,
+)
+from .ops.math import segment as _segment  # makes dense tensors of sparse gradients
 from .ops.math.arithmetic import (
     add as add,
     add_n as add_n,
+    maximum as maximum,
+    minimum as minimum,
     multiply as multiply,
+    pow as pow,
+    scalar_mul as scalar_mul,
+    subtract as subtract,
 )
 from .ops.math.casting import (
     bitcast as bitcast,
     cast as cast,
     saturate_cast as saturate_cast,
 )
+from .ops.math.clipping import (
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
+)
+from .ops.math.comparison import (
+    equal as equal,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    not_equal as not_equal,
+)
 from .ops.math.complex import (
     complex as complex,
 )
+from .ops.math.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+    unravel_index as unravel_index,
+)
+from .ops.math.cumulative import (
+    cumsum as cumsum,
+)
+from .ops.math.division import (
+    divide as divide,
+    realdiv as realdiv,
+    truediv as truediv,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+)
+from .ops.math.elementwise import (
+    abs as abs,
+    exp as exp,
+    negative as negative,
+    sigmoid as sigmoid,
+    sign as sign,
+    sqrt as sqrt,
+    square as square,
+    stop_gradient as stop_gradient,
+)
 from .ops.math.reduction import (
+    argmax as argmax,
+    argmin as argmin,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
     reduce_sum as reduce_sum,
 )
-from .ops.philox import (
-    fill as fill,
+from .ops.math.rounding import (
+    floor as floor,
+    round as round,
 )
+from .ops.math.sorting import (
+    approx_top_k as approx_top_k,
+    argsort as argsort,
+    searchsorted as searchsorted,
+    sort as sort,
+)
+from .ops.math.statistics import (
+    reduce_logsumexp as reduce_logsumexp,
+)
+from .ops.math.trigonometry import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    sin as sin,
+    sinh as sinh,
+    tan as tan,
+    tanh as tanh,
+)
+from .ops.nn.convolution import (
+    conv as conv,
+)
+from .ops.nn.convolution_transpose import (
+    conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+)
+from .ops.nn.space_batch import (
+    batch_to_space as batch_to_space,
+    required_space_to_batch_paddings as required_space_to_batch_paddings,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+)
+from .ops.nn.volume_patches import (
+    extract_volume_patches as extract_volume_patches,
+)
+from .ops.printing import (
+    print as print,
+)
+from .ops.sequencing import (
+    control_dependencies as control_dependencies,
+    group as group,
+    no_op as no_op,
+    timestamp as timestamp,
+    tuple as tuple,
+)
+from .ops.tensor_array import (
+    TensorArray as TensorArray,
+    TensorArraySpec as TensorArraySpec,
+)
+from .program import install_as_tensorflow as install_as_tensorflow
+from .release import RUNNEL_VERSION as RUNNEL_VERSION, VERSION as __version__
+from .show_config import show_config as show_config
 
 if _TYPE_CHECKING:
     from . import (
         autodiff as autodiff,
+        bitwise as bitwise,
         config as config,
         debugging as debugging,
         dtypes as dtypes,
@@ -153,15 +365,15 @@ if _TYPE_CHECKING:
         nn as nn,
         random as random,
         test as test,
+        version as version,
     )
 
 newaxis = None
-__version__ = "2.21.0"
-RUNNEL_VERSION = "0.1.0"
 
 _SUBMODULES = frozenset(
     [
         "autodiff",
+        "bitwise",
         "config",
         "debugging",
         "dtypes",
@@ -173,6 +385,7 @@ _SUBMODULES = frozenset(
         "nn",
         "random",
         "test",
+        "version",
     ]
 )
 

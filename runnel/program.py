@@ -7,16 +7,15 @@ program from outside.
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from .version import RUNNEL_VERSION, VERSION
+# `import runnel` loads this file, so what only running a program needs is imported there, and
+# the import hooks go without their abstract base classes, which cost more than all the rest.
 
 USAGE = """\
 usage: python -m runnel program.py [arguments]
@@ -33,7 +32,9 @@ Runs a TensorFlow 2 program, unmodified, on Runnel: its `import tensorflow as tf
 """
 
 # The rooms of this package that are not part of TensorFlow's API.
-_OWN_NAMES = frozenset({"core", "engines", "formats", "ops", "program", "show_config"})
+_OWN_NAMES = frozenset(
+    {"core", "engines", "formats", "ops", "program", "release", "show_config", "testing"}
+)
 
 
 def install_as_tensorflow() -> None:
@@ -60,7 +61,7 @@ def install_as_tensorflow() -> None:
         sys.meta_path.append(_MissingNames())
 
 
-class _TensorFlowFinder(MetaPathFinder):
+class _TensorFlowFinder:
     """Answers every import of `tensorflow` and what is below it."""
 
     def find_spec(
@@ -72,10 +73,11 @@ class _TensorFlowFinder(MetaPathFinder):
         found = _namespace(rest.split(".") if rest else [])
         if found is None:
             raise ModuleNotFoundError(_explain_missing(fullname), name=fullname)
-        return ModuleSpec(fullname, _Alias(found), is_package=True)
+        loader: Any = _Alias(found)
+        return ModuleSpec(fullname, loader, is_package=True)
 
 
-class _MissingNames(MetaPathFinder):
+class _MissingNames:
     """Explains `from tensorflow import x` where there is no x; asked after all other finders.
 
     Python looks for a submodule of the module it got, whose own name is runnel.
@@ -85,12 +87,13 @@ class _MissingNames(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> None:
         root, _, rest = fullname.partition(".")
-        if root == __package__ and not rest.startswith("_"):
+        own = rest.startswith("_") or rest.partition(".")[0] in _OWN_NAMES
+        if root == __package__ and not own:
             name = f"tensorflow.{rest}"
             raise ModuleNotFoundError(_explain_missing(name), name=name)
 
 
-class _Alias(Loader):
+class _Alias:
     """Puts an existing module under a second name."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -163,12 +166,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _version_line() -> str:
-    import numpy as np
-
-    python = ".".join(map(str, sys.version_info[:3]))
-    return (
-        f"Runnel {RUNNEL_VERSION} (TensorFlow API {VERSION}, Python {python}, "
-        f"NumPy {np.__version__})"
+    versions = importlib.import_module(".show_config", __package__).versions()
+    return "Runnel {runnel} (TensorFlow API {api}, Python {python}, NumPy {numpy})".format(
+        **versions
     )
 
 
@@ -186,22 +186,23 @@ def _prepare_path(first: str) -> None:
 def _run_file(name: str, argv: list[str]) -> int:
     import pkgutil
 
-    path = Path(name).absolute()
-    importer = pkgutil.get_importer(str(path))
+    path = os.path.abspath(name)
+    importer = pkgutil.get_importer(path)
     if importer is not None:
         # A folder or a zip file with a __main__.py inside runs as a program too.
         spec = importer.find_spec("__main__")
         if spec is None:
             return _complain(f"can't find '__main__' module in {name!r}")
-        sys.path.insert(0, str(path))
+        sys.path.insert(0, path)
         return _run(_code_of(spec), argv, spec)
     try:
-        source = path.read_bytes()
+        with open(path, "rb") as file:
+            source = file.read()
     except OSError as error:
         reason = f"[Errno {error.errno}] {error.strerror}"
-        return _complain(f"can't open file {str(path)!r}: {reason}", code=2)
-    _prepare_path(str(path.resolve().parent))
-    return _run_source(source, str(path), argv, file=str(path))
+        return _complain(f"can't open file {path!r}: {reason}", code=2)
+    _prepare_path(os.path.dirname(os.path.realpath(path)))
+    return _run_source(source, path, argv, file=path)
 
 
 def _run_source(source: bytes | str, name: str, argv: list[str], file: str | None = None) -> int:
@@ -213,11 +214,13 @@ def _run_source(source: bytes | str, name: str, argv: list[str], file: str | Non
 
 
 def _run_module(name: str, arguments: list[str]) -> int:
+    from importlib.util import find_spec
+
     install_as_tensorflow()
     try:
-        spec = importlib.util.find_spec(name)
+        spec = find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{name}.__main__")
+            spec = find_spec(f"{name}.__main__")
     except ModuleNotFoundError as error:
         return _complain(f"Error while finding module specification for {name!r} ({error})")
     if spec is None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from .version import RUNNEL_VERSION, VERSION
 
 # Imports inside of functions keep `import runnel`, which loads this file, light.
 
@@ -25,7 +22,7 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
     """
     if mode not in ("print", "dict"):
         raise ValueError(f'mode must be "print" or "dict", got {mode!r}.')
-    config = {"versions": _versions(), "engines": _engines(), "threads": _threads()}
+    config = {"versions": versions(), "engines": _engines(), "threads": _threads()}
     if mode == "dict":
         return config
     for section, entries in config.items():
@@ -35,10 +32,13 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
     return None
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of Runnel, of the TensorFlow API it offers, of Python and NumPy."""
+    from . import RUNNEL_VERSION, __version__
+
     return {
         "runnel": RUNNEL_VERSION,
-        "api": VERSION,
+        "api": __version__,
         "python": ".".join(map(str, sys.version_info[:3])),
         "numpy": np.__version__,
     }
@@ -58,17 +58,17 @@ def _blas_description() -> str:
 
 def _onednn_description() -> str:
     library = _find_onednn()
-    if not (Path(__file__).parent / "engines" / "onednn").is_dir():
+    if not os.path.isdir(os.path.join(os.path.dirname(__file__), "engines", "onednn")):
         return "not used by this version" + ("" if library is None else f" (found: {library})")
-    return "not found" if library is None else str(library)
+    return "not found" if library is None else library
 
 
 def _find_onednn() -> str | None:
     """Where oneDNN's shared library is: beside Python, as its wheel puts it, or in the system."""
     for name in ("libdnnl.so.3", "libdnnl.3.dylib"):
-        path = Path(sys.prefix) / "lib" / name
-        if path.exists():
-            return str(path)
+        path = os.path.join(sys.prefix, "lib", name)
+        if os.path.exists(path):
+            return path
     from ctypes.util import find_library
 
     return find_library("dnnl")

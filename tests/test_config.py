@@ -25,11 +25,11 @@ PREAMBLE = """
 import tensorflow as tf
 config, experimental = tf.config, tf.config.experimental
 
-def show(function, *args, **kwargs):
+def show(function, *args):
     try:
-        print(function.__name__, args, kwargs, "->", function(*args, **kwargs))
+        print(args, "->", function(*args))
     except Exception as error:
-        print(function.__name__, args, kwargs, "raised", type(error).__name__)
+        print(args, "raised", type(error).__name__)
 
 cpu = config.list_physical_devices("CPU")[0]
 gpu = config.PhysicalDevice("/physical_device:GPU:0", "GPU")
@@ -86,7 +86,7 @@ show(config.get_soft_device_placement)
 for value in (1, 0, True, False, "yes"):
     show(config.run_functions_eagerly, value)
     show(config.functions_run_eagerly)
-    print(config.experimental_functions_run_eagerly())
+    show(config.experimental_functions_run_eagerly)
 for device in (cpu, gpu, "CPU:0"):
     show(experimental.get_memory_growth, device)
     show(experimental.set_memory_growth, device, True)

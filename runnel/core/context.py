@@ -109,6 +109,20 @@ def get_current_name_scope() -> str:
     return state.name_scope.rstrip("/")
 
 
+class Tracebacks:
+    """Whether an operation's error also shows the failure inside the kernel that led to it."""
+
+    def __init__(self) -> None:
+        self.filtered = True
+
+    def cause(self, failure: Exception) -> Exception | None:
+        """What an operation's error names as its cause."""
+        return None if self.filtered else failure
+
+
+tracebacks = Tracebacks()
+
+
 class Seeds:
     """The program's global seed, and the op seeds drawn from it in eager mode."""
 

@@ -6,6 +6,7 @@ several logical ones; they have names of their own but share memory and threads.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -275,9 +276,23 @@ def resolve(spec: DeviceSpec) -> str:
     )
 
 
+class _PlacementReport:
+    """A listener among the tapes that names every operation and its device."""
+
+    def record(self, op: Any, *operation: Any) -> None:
+        """Report an operation that was just done."""
+        device = state.device or "/job:localhost/replica:0/task:0/device:CPU:0"
+        print(f"Executing op {op.name} in device {device}", file=sys.stderr)
+
+    def variable_read(self, variable: Any) -> None:
+        """Reading a variable is no operation here."""
+
+
 def set_log_device_placement(enabled: bool) -> None:
-    """Choose whether operations report the device they run on."""
+    """Choose whether operations report the device they run on, to standard error."""
     settings.log_placement = bool(enabled)
+    others = tuple([each for each in state.tapes if not isinstance(each, _PlacementReport)])
+    state.tapes = (*others, _PlacementReport()) if enabled else others
 
 
 def get_log_device_placement() -> bool:

@@ -106,7 +106,7 @@ class Graph:
             return values[id(tensor)] if isinstance(tensor, SymbolicTensor) else tensor._array
 
         for operation in self.operations:
-            if all(id(output) in values for output in operation.outputs):
+            if any(id(output) in values for output in operation.outputs):
                 continue
             arrays = [value(tensor) for tensor in operation.inputs]
             result = operation.op.run(arrays, operation.given)

@@ -70,19 +70,19 @@ def _in_place(name: str, function: Callable[..., Any]) -> Op:
     """An update `variable = function(variable, value)` of equal shapes."""
 
     def kernel(resource: Variable, value: Any) -> list[Any]:
-        current = resource._tensor._array
-        if current.shape != value.shape:
+        shape = resource._tensor._array.shape
+        if shape != value.shape:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Cannot update variable with shape {dimensions_text(TensorShape(current.shape))} "
+                f"Cannot update variable with shape {dimensions_text(TensorShape(shape))} "
                 f"using a Tensor with shape {dimensions_text(TensorShape(value.shape))}, shapes "
                 f"must be equal. [Op:{name}]",
             )
-        if current.shape and resource._is_sole_owner():
+        if shape and resource._is_sole_owner():
             function(resource._tensor._array, value, out=resource._tensor._array)
         else:
-            resource._replace(function(current, value))
+            resource._replace(function(resource._tensor._array, value))
         return []
 
     declared: Op = op(

@@ -1,5 +1,17 @@
 """tf.linalg: Linear algebra."""
 
+from ..ops.array.creation import (
+    eye as eye,
+)
+from ..ops.linalg.banded import (
+    banded_triangular_solve as banded_triangular_solve,
+    tridiagonal_matmul as tridiagonal_matmul,
+    tridiagonal_solve as tridiagonal_solve,
+)
+from ..ops.linalg.decomposition import (
+    cholesky as cholesky,
+    qr as qr,
+)
 from ..ops.linalg.diagonal import (
     band_part as band_part,
     diag as diag,
@@ -9,7 +21,58 @@ from ..ops.linalg.diagonal import (
     tensor_diag_part as tensor_diag_part,
     trace as trace,
 )
+from ..ops.linalg.eigen import (
+    eig as eig,
+    eigh as eigh,
+    eigh_tridiagonal as eigh_tridiagonal,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
+    svd as svd,
+)
+from ..ops.linalg.einsum import (
+    einsum as einsum,
+)
+from ..ops.linalg.functions import (
+    det as det,
+    expm as expm,
+    logdet as logdet,
+    logm as logm,
+    slogdet as slogdet,
+    sqrtm as sqrtm,
+)
+from ..ops.linalg.least_squares import (
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    pinv as pinv,
+)
+from ..ops.linalg.lu import (
+    lu as lu,
+    lu_matrix_inverse as lu_matrix_inverse,
+    lu_reconstruct as lu_reconstruct,
+    lu_solve as lu_solve,
+)
 from ..ops.linalg.matmul import (
+    adjoint as adjoint,
     matmul as matmul,
+    matrix_transpose as matrix_transpose,
+    matvec as matvec,
+    tensordot as tensordot,
+)
+from ..ops.linalg.norms import (
+    cross as cross,
+    norm as norm,
+    normalize as normalize,
+)
+from ..ops.linalg.solve import (
+    cholesky_solve as cholesky_solve,
+    inv as inv,
+    solve as solve,
+    triangular_solve as triangular_solve,
+)
+from ..ops.math.clipping import (
+    global_norm as global_norm,
+)
+from ..ops.math.statistics import (
+    l2_normalize as l2_normalize,
 )
 from . import experimental as experimental

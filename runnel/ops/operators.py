@@ -1,22 +1,198 @@
-"""Python's operators on tensors and variables."""
+"""Python's operators on tensors and variables.
+
+They are the most used functions of all, so two eager tensors that no tape watches go straight to
+the kernel, and so does a Python number beside a tensor whose dtype takes it as it is. Whatever
+else comes (graphs, tapes, conversions, errors) takes the way of the public function.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..core.context import state
+from ..core.convert import convert_to_tensor, operands
+from ..core.dtypes import NUMERIC, bool as boolean, float32, float64, int32, int64
+from ..core.op import execute
 from ..core.tensor import Tensor
 from ..core.variable import Variable
-from .math.arithmetic import add, multiply
+from .array.indexing import getitem, variable_getitem
+from .linalg.matmul import matmul
+from .math import arithmetic, bitwise, comparison, division, elementwise
+
+# Numbers that NumPy takes in the dtype of the array beside them, just as conversion would.
+_FLOATS = frozenset({(float32, float), (float64, float), (float32, int), (float64, int)})
+_INTEGERS = frozenset({(int32, int), (int64, int)})
+_NUMBERS = _FLOATS | _INTEGERS
+
+_ANY_SHAPES = {"incompatible_shape_error": False}
+
+# Values that tensors convert themselves; their own reflected methods know nothing of tensors.
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 
 
-def _reflected(function):
+def _result_types(op, dtypes=None):
+    """The dtype of the result by the dtype of the operands."""
+    fixed = op.fixed.get(op.outputs[0].type)
+    return {dtype: fixed or dtype for dtype in dtypes or op.constraints["T"]}
+
+
+def _operator(op, function, name, types, numbers, attrs):
+    """The method `__name__`: `op` on the operands, prepared by `function` where need be."""
+    reflected = f"__r{name}__"
+
     def operator(self, other):
-        return function(other, self)
+        dtype = self.dtype
+        if type(other) is Tensor:
+            if other.dtype is dtype and dtype in types:
+                if state.graph is None and not state.tapes:
+                    try:
+                        return Tensor(op.kernel(self._array, other._array), types[dtype])
+                    except Exception:
+                        pass  # execute() comes to the same and explains it
+                return execute(op, (self, other), attrs)
+        elif (dtype, type(other)) in numbers and state.graph is None:
+            try:
+                if not state.tapes:
+                    return Tensor(op.kernel(self._array, other), types[dtype])
+                other = Tensor(dtype.as_numpy_dtype(other), dtype)
+            except Exception:
+                pass
+        try:
+            return function(self, other)
+        except (TypeError, ValueError):
+            if isinstance(other, _PLAIN) or not hasattr(type(other), reflected):
+                raise
+            return NotImplemented
 
+    operator.__name__ = f"__{name}__"
     return operator
 
 
-_BINARY = {"add": add, "mul": multiply}
+def _reflected(op, function, name, types, numbers):
+    """The method `__rname__`: the other operand, on the left, takes the tensor's dtype."""
 
-for _kind in (Tensor, Variable):
-    for _name, _function in _BINARY.items():
-        setattr(_kind, f"__{_name}__", _function)
-        setattr(_kind, f"__r{_name}__", _reflected(_function))
+    def operator(self, other):
+        dtype = self.dtype
+        if (dtype, type(other)) in numbers and state.graph is None and not state.tapes:
+            try:
+                return Tensor(op.kernel(other, self._array), types[dtype])
+            except Exception:
+                pass
+        return function(convert_to_tensor(other, dtype), self)
+
+    operator.__name__ = f"__r{name}__"
+    return operator
+
+
+def _sign_operator(op, function, name):
+    """The method `__name__` of one operand."""
+    types = _result_types(op)
+
+    def operator(self):
+        dtype = self.dtype
+        if dtype in types and state.graph is None and not state.tapes:
+            return Tensor(op.kernel(self._array), dtype)
+        return function(self)
+
+    operator.__name__ = f"__{name}__"
+    return operator
+
+
+def _equals(x, y):
+    if y is None:
+        return False
+    return execute(comparison.Equal, operands(x, y), _ANY_SHAPES)
+
+
+def _differs(x, y):
+    if y is None:
+        return True
+    return execute(comparison.NotEqual, operands(x, y), _ANY_SHAPES)
+
+
+def _product(x, y):
+    """x * y; of booleans, x and y."""
+    if x.dtype is boolean:
+        return comparison.logical_and(*operands(x, y))
+    return arithmetic.multiply(x, y)
+
+
+def _bits_or_logic(on_bits, on_booleans):
+    def function(x, y):
+        x, y = operands(x, y)
+        return (on_booleans if x.dtype is boolean else on_bits)(x, y)
+
+    return function
+
+
+def _old_division(x, y):
+    """Division as Python 2 had it: integers are divided into an integer."""
+    x, y = operands(x, y)
+    return division.floordiv(x, y) if x.dtype.is_integer else division.divide(x, y)
+
+
+def _invert(x):
+    return comparison.logical_not(x) if x.dtype is boolean else bitwise.invert(x)
+
+
+def _with_value(method):
+    """The operator of a variable: the tensor's, on the variable's current value."""
+
+    def operator(self, *others):
+        return method(self._as_tensor(), *others)
+
+    operator.__name__ = method.__name__
+    return operator
+
+
+_and = _bits_or_logic(bitwise.bitwise_and, comparison.logical_and)
+_or = _bits_or_logic(bitwise.bitwise_or, comparison.logical_or)
+_xor = _bits_or_logic(bitwise.bitwise_xor, comparison.logical_xor)
+
+_ARITHMETIC = {
+    "add": (arithmetic.AddV2, arithmetic.add, _NUMBERS),
+    "sub": (arithmetic.Sub, arithmetic.subtract, _NUMBERS),
+    "mul": (arithmetic.Mul, _product, _NUMBERS),
+    "truediv": (division.RealDiv, division.divide, _FLOATS),
+    "div": (division.RealDiv, _old_division, _FLOATS),
+    "floordiv": (division.FloorDiv, division.floordiv, _FLOATS),
+    "mod": (division.FloorMod, division.floormod, _FLOATS),
+    "pow": (arithmetic.Pow, arithmetic.pow, _NUMBERS),
+    "and": (bitwise.BitwiseAnd, _and, _INTEGERS),
+    "or": (bitwise.BitwiseOr, _or, _INTEGERS),
+    "xor": (bitwise.BitwiseXor, _xor, _INTEGERS),
+}
+_COMPARISONS = {
+    "lt": (comparison.Less, comparison.less, None, {}),
+    "le": (comparison.LessEqual, comparison.less_equal, None, {}),
+    "gt": (comparison.Greater, comparison.greater, None, {}),
+    "ge": (comparison.GreaterEqual, comparison.greater_equal, None, {}),
+    "eq": (comparison.Equal, _equals, NUMERIC, _ANY_SHAPES),
+    "ne": (comparison.NotEqual, _differs, NUMERIC, _ANY_SHAPES),
+}
+
+
+def _methods():
+    """The operators of a tensor by name."""
+    methods = {
+        "__neg__": _sign_operator(elementwise.Neg, elementwise.negative, "neg"),
+        "__abs__": _sign_operator(elementwise.Abs, elementwise.abs, "abs"),
+        "__invert__": _invert,
+        "__matmul__": matmul,
+        "__rmatmul__": lambda self, other: matmul(convert_to_tensor(other, self.dtype), self),
+    }
+    for name, (op, function, numbers) in _ARITHMETIC.items():
+        types = _result_types(op)
+        methods[f"__{name}__"] = _operator(op, function, name, types, numbers, {})
+        methods[f"__r{name}__"] = _reflected(op, function, name, types, numbers)
+    for name, (op, function, dtypes, attrs) in _COMPARISONS.items():
+        types = _result_types(op, dtypes)
+        methods[f"__{name}__"] = _operator(op, function, name, types, _FLOATS, attrs)
+    return methods
+
+
+for _name, _method in _methods().items():
+    setattr(Tensor, _name, _method)
+    setattr(Variable, _name, _with_value(_method))
+Tensor.__getitem__ = getitem
+Variable.__getitem__ = variable_getitem

@@ -70,7 +70,10 @@ class _Block:
 
     def __init__(self, key: int, size: int) -> None:
         self.keys = [
-            (np.uint64(key + KEY_STEPS[0] * r & MASK32), np.uint64((key >> 32) + KEY_STEPS[1] * r & MASK32))
+            (
+                np.uint64(key + KEY_STEPS[0] * r & MASK32),
+                np.uint64((key >> 32) + KEY_STEPS[1] * r & MASK32),
+            )
             for r in range(ROUNDS)
         ]
         self.x = np.zeros((2, size), np.uint64)
@@ -135,7 +138,7 @@ def _counters(counter: int, offsets: Array) -> tuple[Array, Any]:
     return low, high + overflown.astype(np.uint64) if overflown.any() else high
 
 
-def fill(
+def transformed(
     shape: Any,
     dtype: Any,
     key: int,
@@ -327,7 +330,7 @@ def normal_float64(words: Array) -> Array:
     return uniform
 
 
-_UNIFORM = {
+UNIFORM = {
     "float16": uniform_float16,
     "bfloat16": uniform_bfloat16,
     "float32": uniform_float32,
@@ -340,23 +343,21 @@ def numbers_per_group(dtype: Any) -> int:
     return 2 if np.dtype(dtype).itemsize == 8 else 4
 
 
-def uniform(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+def uniform_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
     """Numbers in [0, 1)."""
     dtype = np.dtype(dtype)
-    return fill(shape, dtype, key, counter, _UNIFORM[dtype.name], numbers_per_group(dtype))
+    return transformed(shape, dtype, key, counter, UNIFORM[dtype.name], numbers_per_group(dtype))
 
 
 def integers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
     """Integers over the whole range of the dtype."""
     dtype = np.dtype(dtype)
     if dtype.itemsize == 4:
-        return fill(shape, dtype, key, counter, lambda words: words.view(dtype), 4)
-    return fill(shape, dtype, key, counter, lambda words: integers64(words).view(dtype), 2)
+        return transformed(shape, dtype, key, counter, lambda words: words.view(dtype), 4)
+    return transformed(shape, dtype, key, counter, lambda words: integers64(words).view(dtype), 2)
 
 
-def uniform_integers(
-    shape: Any, dtype: Any, low: int, high: int, key: int, counter: int
-) -> Array:
+def uniform_integers(shape: Any, dtype: Any, low: int, high: int, key: int, counter: int) -> Array:
     """Integers in [low, high): the remainder of the division of the words by high - low."""
     dtype = np.dtype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
@@ -366,17 +367,17 @@ def uniform_integers(
     def transform(words: Array) -> Array:
         return (whole(words) % size + start).view(dtype)
 
-    return fill(shape, dtype, key, counter, transform, numbers_per_group(dtype))
+    return transformed(shape, dtype, key, counter, transform, numbers_per_group(dtype))
 
 
-def normal(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+def normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
     """Numbers of the standard normal distribution."""
     dtype = np.dtype(dtype)
     transform = normal_float64 if dtype == np.float64 else normal_float32
-    return fill(shape, dtype, key, counter, transform, numbers_per_group(dtype))
+    return transformed(shape, dtype, key, counter, transform, numbers_per_group(dtype))
 
 
-def truncated_normal(shape: Any, dtype: Any, key: int, counter: int) -> Array:
+def truncated_normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
     """Numbers of the standard normal distribution less than 2 from 0; others are drawn again.
 
     A group of numbers has 256 numbers' worth of the stream for itself.
@@ -405,7 +406,7 @@ def _first_accepted(
     """The first `width` numbers within 2 of 0 of the streams at `starts`."""
     values = transform(words_at(key, counter, starts))
     again = np.flatnonzero((np.abs(values) >= 2).any(axis=1))
-    tries = 2
+    tries = 1
     while again.size:
         tries += 1
         offsets = starts[again, None] + np.arange(tries, dtype=np.uint64)

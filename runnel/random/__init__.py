@@ -1,8 +1,6 @@
 """tf.random: Random numbers."""
 
-from ..ops.philox import (
-    normal as normal,
-    truncated_normal as truncated_normal,
-    uniform as uniform,
+from ..ops.array.joining import (
+    split as split,
 )
 from . import experimental as experimental

@@ -181,7 +181,8 @@ def _check_finite_differences(function, arguments, positions, second_order):
     directions = {i: _weights(wide[i].shape, np.float64, "direction") for i in positions}
 
     def moved(step):
-        return [a + step * directions[i] if i in positions else a for i, a in enumerate(wide)]
+        shifted = {i: np.asarray(wide[i] + step * directions[i]) for i in positions}
+        return [shifted.get(i, a) for i, a in enumerate(wide)]
 
     def value(step):
         return sum(

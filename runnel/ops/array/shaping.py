@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...core.convert import constant_shape, constant_value, convert_to_tensor
-from ...core.dtypes import as_dtype, int32, int64
+from ...core import nest
+from ...core.convert import constant_shape, constant_value, convert_to_tensor, tensor_of
+from ...core.dtypes import as_dtype, int32
+from ...core.errors import InvalidArgumentError
+from ...core.indexed_slices import IndexedSlices
 from ...core.op import execute, op
-from ...core.shape_rules import dimensions_text, scalar, unchanged
+from ...core.shape_rules import UNKNOWN, dimensions_text, scalar, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from .arguments import INDEX, alike, axis_number, integers, require_type
 
 Identity = op(
     "Identity", "input: T -> output: T", shape=unchanged, kernel=lambda input: input,
@@ -18,8 +24,49 @@ Identity = op(
 
 
 def identity(input, name=None):
-    """A tensor with the same value and contents."""
+    """A new tensor with the same value."""
+    if isinstance(input, IndexedSlices):
+        return nest.map_structure(identity, input, expand_composites=True)
     return execute(Identity, (convert_to_tensor(input),))
+
+
+@op(
+    "IdentityN",
+    "input: *types -> output: *T",
+    shape=lambda inputs, attrs: [each.shape for each in inputs[0]],
+)
+def IdentityN(input, *, T):
+    return input
+
+
+@IdentityN.gradient
+def _(op, *grads):
+    return list(grads)
+
+
+def identity_n(input, name=None):
+    """A list of new tensors with the same values.
+
+    >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
+    [np.int32(1), np.float32(2.5)]
+    """
+    tensors = [convert_to_tensor(each) for each in input]
+    if not tensors:
+        raise InvalidArgumentError(
+            None, None, "Length for attr 'T' of 0 must be at least minimum 1 [Op:IdentityN]"
+        )
+    return IdentityN(tensors, T=[each.dtype for each in tensors])
+
+
+GuaranteeConst = op(
+    "GuaranteeConst", "input: T -> output: T", shape=unchanged, kernel=lambda input: input,
+    gradient=lambda op, grad: grad,
+)  # fmt: skip
+
+
+def guarantee_const(input, name=None):
+    """The tensor itself, promised to never change between runs."""
+    return execute(GuaranteeConst, (convert_to_tensor(input),))
 
 
 @op(
@@ -38,7 +85,60 @@ def shape(input, out_type=None, name=None) -> Tensor:
     >>> tf.shape([[1, 2, 3], [4, 5, 6]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
     """
-    return execute(Shape, (convert_to_tensor(input),), {"out_type": as_dtype(out_type or int32)})
+    if isinstance(input, IndexedSlices) and input.dense_shape is not None:
+        return identity(input.dense_shape)
+    input = convert_to_tensor(input)
+    if out_type is None:
+        return execute(Shape, (input,))
+    return execute(Shape, (input,), {"out_type": _index_type("Shape", out_type)})
+
+
+@op(
+    "ShapeN",
+    "input: N*T -> output: N*out_type",
+    shape=lambda inputs, attrs: [TensorShape([each.shape.rank]) for each in inputs[0]],
+    gradient=None,
+)
+def ShapeN(input, *, out_type=int32):
+    return [np.array(each.shape, out_type.numpy) for each in input]
+
+
+def shape_n(input, out_type=int32, name=None):
+    """The shapes of tensors of one dtype, as integer vectors."""
+    if not isinstance(input, list | tuple | Tensor):
+        raise TypeError(f"tf.shape_n needs a list of tensors as `input`, got {input!r}.")
+    tensors = alike(list(input))
+    if not tensors:
+        raise InvalidArgumentError(
+            None, None, "Value for attr 'N' of 0 must be at least minimum 1 [Op:ShapeN]"
+        )
+    return ShapeN(tensors, out_type=_index_type("ShapeN", out_type))
+
+
+def _index_type(op, out_type):
+    out_type = as_dtype(out_type)
+    require_type(op, "out_type", out_type, INDEX)
+    return out_type
+
+
+@op("Size", "input: T -> output: out_type", shape=scalar, gradient=None)
+def Size(input, *, out_type=int32):
+    return out_type.as_numpy_dtype(input.size)
+
+
+def size(input, out_type=None, name=None) -> Tensor:
+    """The number of elements.
+
+    >>> tf.size([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=6>
+    """
+    tensor = convert_to_tensor(input)
+    out_type = int32 if out_type is None else as_dtype(out_type)
+    count = tensor.shape.num_elements()
+    # A known count is a constant, of any dtype that holds it, as in the original.
+    if count is not None:
+        return convert_to_tensor(count, out_type)
+    return execute(Size, (tensor,), {"out_type": _index_type("Size", out_type)})
 
 
 @op("Rank", "input: T -> output: int32", shape=scalar, gradient=None)
@@ -46,7 +146,7 @@ def Rank(input):
     return np.int32(input.ndim)
 
 
-def rank(input, name=None):
+def rank(input, name=None) -> Tensor:
     """The number of dimensions, as a tensor.
 
     >>> tf.rank([[1, 2]])
@@ -57,41 +157,72 @@ def rank(input, name=None):
 
 def _reshaped(inputs, attrs):
     tensor, sizes = inputs
-    wanted = constant_shape(sizes)
-    count = tensor.shape.num_elements()
-    if wanted.rank is None or count is None:
-        return wanted
+    if sizes.shape.rank is not None and sizes.shape.rank > 1:
+        raise ValueError(f"sizes input must be 1-D, not {dimensions_text(sizes.shape)}")
     values = constant_value(sizes)
     if values is None:
-        return wanted
-    values = [int(size) for size in values]
-    known = int(np.prod([size for size in values if size >= 0], dtype=np.int64))
-    unknown = [axis for axis, size in enumerate(values) if size < 0]
-    if len(unknown) > 1:
-        raise ValueError(f"Only one size of `shape` may be -1, got {values}.")
-    if unknown and known and count % known == 0:
-        values[unknown[0]] = count // known
-    elif unknown or known != count:
+        return constant_shape(sizes) if sizes.shape.rank == 1 else UNKNOWN
+    values = np.atleast_1d(values).tolist()
+    if tensor.shape.is_fully_defined():
+        return TensorShape(_resolved(tuple(tensor.shape), values))
+    _unknown_size(values)
+    return TensorShape([None if size < 0 else size for size in values])
+
+
+def _unknown_size(sizes):
+    """The position of -1, or None; ValueError for other negative sizes or a second -1."""
+    unknown = None
+    for axis, size in enumerate(sizes):
+        if size < -1:
+            raise ValueError(f"Size {axis} must be non-negative, not {size}")
+        if size == -1:
+            if unknown is not None:
+                raise ValueError(f"Only one input size may be -1, not both {unknown} and {axis}")
+            unknown = axis
+    return unknown
+
+
+def _resolved(old, sizes):
+    """The new sizes with -1 replaced; ValueError where the elements do not fit."""
+    count = math.prod(old)
+    unknown = _unknown_size(sizes)
+    known = math.prod(size for size in sizes if size >= 0)
+    if known > 2**63 - 1:
+        raise ValueError(f"Shape {sizes} has too many elements")
+    if unknown is not None:
+        sizes = list(sizes)
+        if known:
+            if count % known:
+                raise ValueError(
+                    f"Input to reshape is a tensor with {count} values, but the requested shape "
+                    f"requires a multiple of {known}"
+                )
+            sizes[unknown] = count // known
+        else:
+            # Beside a size of 0 the rest is divided, the sizes of 0 left aside on both sides.
+            parts = math.prod(size for size in sizes if size > 0)
+            sizes[unknown] = math.prod(size for size in old if size) // parts
+        known = math.prod(sizes)
+    if known != count:
         raise ValueError(
-            f"Input to reshape is a tensor with {count} values, but the requested shape "
-            f"{dimensions_text(wanted)} does not hold as many."
+            f"Input to reshape is a tensor with {count} values, but the requested shape has {known}"
         )
-    return TensorShape(values)
+    return sizes
 
 
-@op(
-    "Reshape",
-    "tensor: T, shape: Tshape -> output: T",
-    Tshape={int32, int64},
-    shape=_reshaped,
-)
+@op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=INDEX, shape=_reshaped)
 def Reshape(tensor, shape):
-    return np.reshape(tensor, tuple(shape.tolist()))
+    if shape.ndim > 1:
+        raise ValueError("sizes input must be 1-D")
+    sizes = shape.tolist()
+    if shape.ndim and sizes and (min(sizes) < -1 or not tensor.size):
+        sizes = _resolved(tensor.shape, sizes)
+    return tensor.reshape(sizes)
 
 
 @Reshape.gradient
 def _(op, grad):
-    return reshape(grad, shape(op.inputs[0])), None
+    return reshape_as(grad, op.inputs[0]), None
 
 
 def reshape(tensor, shape, name=None) -> Tensor:
@@ -100,24 +231,62 @@ def reshape(tensor, shape, name=None) -> Tensor:
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).shape
     TensorShape([2, 3])
     """
-    tensor = convert_to_tensor(tensor)
-    if not isinstance(shape, Tensor):
-        shape = convert_to_tensor(shape, dtype_hint=int32)
-    return execute(Reshape, (tensor, shape))
+    if not isinstance(tensor, Tensor):
+        tensor = convert_to_tensor(tensor)
+    return execute(Reshape, (tensor, integers(shape)))
+
+
+def reshape_as(tensor, like) -> Tensor:
+    """The elements of one tensor in the shape of another that has as many."""
+    sizes = like.shape
+    if not sizes.is_fully_defined():
+        return execute(Reshape, (tensor, shape(like)))
+    if tensor.shape == sizes:
+        return tensor
+    return execute(Reshape, (tensor, tensor_of(np.array(tuple(sizes), np.int32), int32)))
+
+
+def sizes_of(tensor, dtype=int32) -> Tensor:
+    """The shape as an integer vector; a constant where it is known before the graph runs."""
+    sizes = tensor.shape
+    if sizes.is_fully_defined():
+        return tensor_of(np.array(tuple(sizes), dtype.numpy), dtype)
+    return execute(Shape, (tensor,), {"out_type": dtype})
 
 
 def _broadcast_to_shape(inputs, attrs):
-    return constant_shape(inputs[1])
+    value, sizes = inputs
+    if sizes.shape.rank not in (None, 1):
+        raise ValueError(
+            f"shape must be a vector of {{int32,int64}}, got shape {dimensions_text(sizes.shape)}"
+        )
+    known = constant_value(sizes)
+    if known is None:
+        return constant_shape(sizes) if sizes.shape.rank == 1 else UNKNOWN
+    for size in known:
+        if size < 0:
+            raise ValueError(f"Dimension {size} must be >= 0")
+    wanted = TensorShape(known.tolist())
+    part = value.shape
+    if part.rank is not None:
+        if part.rank > wanted.rank:
+            raise ValueError(
+                f"Rank of input ({part.rank}) must be no greater than rank of output shape "
+                f"({wanted.rank})."
+            )
+        for ours, theirs in zip(part[::-1], wanted[::-1], strict=False):
+            if ours not in (None, 1, theirs):
+                raise ValueError(
+                    f"Incompatible shapes: {dimensions_text(part)} vs. {dimensions_text(wanted)}"
+                )
+    return wanted
 
 
-@op(
-    "BroadcastTo",
-    "input: T, shape: Tidx -> output: T",
-    Tidx={int32, int64},
-    shape=_broadcast_to_shape,
-)
+@op("BroadcastTo", "input: T, shape: Tidx -> output: T", Tidx=INDEX, shape=_broadcast_to_shape)
 def BroadcastTo(input, shape):
-    return np.broadcast_to(input, tuple(shape.tolist()))
+    if shape.ndim != 1:
+        raise ValueError("shape must be a vector")
+    return np.broadcast_to(input, shape.tolist())
 
 
 @BroadcastTo.gradient
@@ -133,5 +302,182 @@ def broadcast_to(input, shape, name=None) -> Tensor:
     >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy().tolist()
     [[1, 2, 3], [1, 2, 3]]
     """
+    return execute(BroadcastTo, (convert_to_tensor(input), integers(shape)))
+
+
+def _broadcast_args_shape(inputs, attrs):
+    for position, each in enumerate(inputs):
+        if each.shape.rank not in (None, 1):
+            raise ValueError(f"In[{position}] must be a vector.{dimensions_text(each.shape)}")
+    lengths = [each.shape[0] if each.shape.rank else None for each in inputs]
+    return TensorShape([None if None in lengths else max(lengths)])
+
+
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", T=INDEX, shape=_broadcast_args_shape, gradient=None)
+def BroadcastArgs(s0, s1):
+    if s0.ndim != 1 or s1.ndim != 1:
+        raise ValueError("both shapes must be vectors")
+    x, y = s0.tolist(), s1.tolist()
+    rank = max(len(x), len(y))
+    result = []
+    for a, b in zip([1] * (rank - len(x)) + x, [1] * (rank - len(y)) + y, strict=True):
+        if a != b and a != 1 and b != 1:
+            raise ValueError(
+                "Incompatible shapes: "
+                f"[{','.join(map(str, x))}] vs. [{','.join(map(str, y))}]"
+            )
+        result.append(b if a == 1 else a)
+    return np.array(result, s0.dtype)
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape that two shapes broadcast to, as a tensor.
+
+    >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist()
+    [2, 3]
+    """
+    if isinstance(shape_x, Tensor) or not isinstance(shape_y, Tensor):
+        first = integers(shape_x)
+        return BroadcastArgs(first, _sizes_beside(shape_y, first.dtype))
+    return BroadcastArgs(_sizes_beside(shape_x, shape_y.dtype), shape_y)
+
+
+def _sizes_beside(value, dtype):
+    return value if isinstance(value, Tensor) else convert_to_tensor(value, dtype)
+
+
+def _expanded(inputs, attrs):
+    value, dim = inputs
+    if dim.shape.num_elements() not in (None, 1):
+        raise ValueError("'dim' must be a tensor with a single value")
+    axis = constant_value(dim)
+    rank = value.shape.rank
+    if rank is None:
+        return UNKNOWN
+    if axis is None:
+        return TensorShape([None] * (rank + 1))
+    sizes = value.shape.as_list()
+    sizes.insert(_inserted_axis(int(axis.item()), rank), 1)
+    return TensorShape(sizes)
+
+
+def _inserted_axis(axis, rank):
+    if not -rank - 1 <= axis <= rank:
+        raise ValueError(
+            f"Tried to expand dim index {axis} for tensor with {rank} dimensions. Fitting is a "
+            f"value in [{-rank - 1}, {rank}]."
+        )
+    return axis + rank + 1 if axis < 0 else axis
+
+
+_BEFORE = tuple((slice(None),) * rank + (None,) for rank in range(65))
+
+
+@op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, shape=_expanded)
+def ExpandDims(input, dim):
+    if dim.size != 1:
+        raise ValueError("'dim' must be a tensor with a single value")
+    return input[_BEFORE[_inserted_axis(dim.item(), input.ndim)]]
+
+
+@ExpandDims.gradient
+def _(op, grad):
+    return reshape_as(grad, op.inputs[0]), None
+
+
+def expand_dims(input, axis, name=None) -> Tensor:
+    """The tensor with a new axis of size 1 at position `axis`.
+
+    >>> tf.expand_dims([1, 2], axis=-1).numpy().tolist()
+    [[1], [2]]
+    """
+    return execute(ExpandDims, (convert_to_tensor(input), integers(axis)))
+
+
+def _squeezed(inputs, attrs):
+    (value,) = inputs
+    rank = value.shape.rank
+    if rank is None:
+        return UNKNOWN
+    sizes = value.shape.as_list()
+    if not attrs["squeeze_dims"]:
+        return TensorShape([s for s in sizes if s != 1]) if None not in sizes else UNKNOWN
+    dropped = set()
+    for axis in attrs["squeeze_dims"]:
+        if not -rank <= axis < rank:
+            raise ValueError(
+                f"Tried to squeeze dim index {axis} for tensor with {rank} dimensions. Fitting is "
+                f"a value in [{-rank}, {rank})."
+            )
+        if sizes[axis] not in (None, 1):
+            raise ValueError(
+                f"Can not squeeze dim[{axis % rank}], expected a dimension of 1, got {sizes[axis]}"
+            )
+        dropped.add(axis % rank)
+    return TensorShape([size for axis, size in enumerate(sizes) if axis not in dropped])
+
+
+@op("Squeeze", "input: T -> output: T", shape=_squeezed)
+def Squeeze(input, *, squeeze_dims=()):
+    if not squeeze_dims:
+        return input.squeeze()
+    rank = input.ndim
+    if not all(-rank <= axis < rank for axis in squeeze_dims):
+        raise ValueError(f"Tried to squeeze dims {list(squeeze_dims)} of {rank} dimensions.")
+    return input.squeeze(tuple({axis % rank for axis in squeeze_dims}))
+
+
+@Squeeze.gradient
+def _(op, grad):
+    return reshape_as(grad, op.inputs[0])
+
+
+def squeeze(input, axis=None, name=None) -> Tensor:
+    """The tensor without its axes of size 1, or without those given.
+
+    >>> tf.squeeze(tf.ones([1, 2, 1]), axis=0).shape
+    TensorShape([2, 1])
+    """
     input = convert_to_tensor(input)
-    return execute(BroadcastTo, (input, convert_to_tensor(shape, dtype_hint=int32)))
+    if axis is None:
+        return execute(Squeeze, (input,))
+    if isinstance(axis, np.ndarray) or (isinstance(axis, Tensor) and axis.shape.rank):
+        raise TypeError(f"tf.squeeze needs an integer or a list of them as `axis`, got {axis!r}.")
+    axes = axis if isinstance(axis, list | tuple) else [axis]
+    return execute(Squeeze, (input,), {"squeeze_dims": tuple(axis_number(each) for each in axes)})
+
+
+def _ensured(inputs, attrs):
+    try:
+        return inputs[0].shape.merge_with(attrs["shape"])
+    except ValueError:
+        raise ValueError(_incompatible(inputs[0].shape, attrs["shape"])) from None
+
+
+def _incompatible(found, expected):
+    return (
+        f"Shape of tensor input {dimensions_text(found)} is not compatible with expected shape "
+        f"{dimensions_text(expected)}."
+    )
+
+
+@op("EnsureShape", "input: T -> output: T", shape=_ensured)
+def EnsureShape(input, *, shape):
+    if not shape.is_compatible_with(TensorShape.of(input.shape)):
+        raise ValueError(_incompatible(TensorShape.of(input.shape), shape))
+    return input
+
+
+@EnsureShape.gradient
+def _(op, grad):
+    return grad
+
+
+def ensure_shape(x, shape, name=None):
+    """The tensor itself, checked to have this shape when it is computed.
+
+    >>> tf.ensure_shape([[1, 2]], [None, 2]).shape
+    TensorShape([1, 2])
+    """
+    wanted = shape if isinstance(shape, TensorShape) else TensorShape(shape)
+    return execute(EnsureShape, (convert_to_tensor(x),), {"shape": wanted})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...core import errors
 from ...core.context import state
-from ...core.convert import convert_to_tensor
+from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import (
     COMPLEX,
     FLOATING,
@@ -25,10 +26,17 @@ from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
 from ...core.tensor import Tensor
-from ..array.shaping import reshape
+from ..array import creation
+from ..array.joining import concat, stack
+from ..array.ordering import transpose
+from ..array.shaping import expand_dims, rank as rank_of, reshape, shape, size, squeeze
 from ..broadcasting import sum_to
 from ..math.casting import cast
+from ..math.comparison import equal
 from ..math.complex import conj
+from ..math.division import floormod
+from ..math.reduction import reduce_any, reduce_prod
+from ..math.sorting import argsort
 
 _MATRICES = FLOATING | COMPLEX | {int32, int64, uint8, uint16, uint32, uint64}
 
@@ -56,10 +64,10 @@ def _matmul_shape(inputs, attrs):
         raise ValueError(
             f"In[0] and In[1] has different ndims: {dimensions_text(a)} vs. {dimensions_text(b)}"
         )
-    for shape in (a, b):
-        if shape.rank not in (None, 2):
+    for each in (a, b):
+        if each.rank not in (None, 2):
             raise ValueError(
-                f"In[0] and In[1] ndims must be == 2: {shape.rank}. tf.linalg.matvec multiplies "
+                f"In[0] and In[1] ndims must be == 2: {each.rank}. tf.linalg.matvec multiplies "
                 "a matrix by a vector, tf.tensordot two vectors."
             )
     rows, inner = (a[1], a[0]) if attrs["transpose_a"] else (a[0], a[1])
@@ -118,10 +126,10 @@ def batch_shape(a: TensorShape, b: TensorShape) -> TensorShape:
 
 def _batch_matmul_shape(inputs, attrs):
     x, y = inputs[0].shape, inputs[1].shape
-    for index, shape in enumerate((x, y)):
-        if shape.rank is not None and shape.rank < 2:
+    for index, each in enumerate((x, y)):
+        if each.rank is not None and each.rank < 2:
             raise ValueError(
-                f"In[{index}] ndims must be >= 2: {shape.rank}. tf.linalg.matvec multiplies by "
+                f"In[{index}] ndims must be >= 2: {each.rank}. tf.linalg.matvec multiplies by "
                 "vectors."
             )
     if x.rank is None or y.rank is None:
@@ -146,12 +154,10 @@ def _batch_matmul(x, y, adj_x, adj_y):
         x = adjoint_of(x)
     if adj_y:
         y = adjoint_of(y)
-    if y.ndim == 2 and x.ndim > 2 and x.flags.c_contiguous and x.shape[-1] == y.shape[0]:
+    if y.ndim == 2 and x.ndim > 2 and x.flags.c_contiguous and y.size and x.shape[-1] == len(y):
         # One matrix for the whole batch: one large product is faster than many small ones.
-        rows = x.reshape(-1, x.shape[-1]) if x.size else np.zeros((0, y.shape[0]), x.dtype)
-        count = x.shape[:-1]
-        if x.size or 0 in count:
-            return _multiplied(rows, y).reshape(*count, y.shape[1])
+        product = _multiplied(x.reshape(-1, len(y)), y)
+        return product.reshape(*x.shape[:-1], y.shape[1])
     return _multiplied(x, y)
 
 
@@ -166,7 +172,8 @@ def BatchMatMulV2(x, y, *, adj_x=False, adj_y=False, grad_x=False, grad_y=False)
 
 
 def _batch_matmul_gradient(op, grad):
-    x, y = op.inputs
+    # V3 takes inputs of one dtype and computes in another.
+    x, y = (each if each.dtype is grad.dtype else cast(each, grad.dtype) for each in op.inputs)
     adj_x, adj_y = op.attrs["adj_x"], op.attrs["adj_y"]
     grad_x = grad_y = None
     if op.needs(0):
@@ -280,3 +287,143 @@ def _check_flags(which: str, transpose, adjoint) -> None:
             f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
             f"`transpose_{which}`={transpose}, `adjoint_{which}`={adjoint}."
         )
+
+
+def matvec(
+    a,
+    b,
+    transpose_a=False,
+    adjoint_a=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    name=None,
+):
+    """The product of matrices and vectors, `a @ b`; batches broadcast.
+
+    >>> tf.linalg.matvec([[1, 2], [3, 4]], [5, 6])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([17, 39], dtype=int32)>
+    """
+    a = convert_to_tensor(a)
+    column = expand_dims(convert_to_tensor(b, None, a.dtype), -1)
+    flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+    return squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a, **flags), -1)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two dimensions exchanged.
+
+    >>> tf.linalg.matrix_transpose([[1, 2], [3, 4]]).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
+    a = convert_to_tensor(a)
+    rank = a.shape.rank
+    if rank is None:
+        last = rank_of(a) - 1
+        order = concat([creation.range(last - 1), stack([last, last - 1])], 0)
+    elif rank < 2:
+        raise ValueError(
+            "Argument `a` should be a (batch) matrix with rank >= 2. Received `a` = "
+            f"{a} with shape: {a.shape}"
+        )
+    else:
+        order = [*range(rank - 2), rank - 1, rank - 2]
+    return transpose(a, order, conjugate)
+
+
+def adjoint(matrix, name=None):
+    """The conjugate transpose of each matrix.
+
+    >>> tf.linalg.adjoint([[1 + 1j, 2], [3, 4]]).numpy().tolist()
+    [[(1-1j), (3-0j)], [(2-0j), (4-0j)]]
+    """
+    return matrix_transpose(matrix, conjugate=True)
+
+
+def tensordot(a, b, axes, name=None):
+    """The sum of products over some axes of a and as many of b.
+
+    `axes` is a number n (the last n axes of a, the first n of b), or a pair: the axes of a, and
+    those of b, in the same order.
+
+    >>> tf.tensordot([[1, 2], [3, 4]], [5, 6], axes=1)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([17, 39], dtype=int32)>
+    """
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    a_axes, b_axes = _contracted_axes(a, axes)
+    rows, a_free = _as_matrix(a, a_axes, last=True)
+    columns, b_free = _as_matrix(b, b_axes, last=False)
+    product = matmul(rows, columns)
+    if isinstance(a_free, list) and isinstance(b_free, list):
+        return reshape(product, a_free + b_free)
+    free = [convert_to_tensor(each, int32) for each in (a_free, b_free)]
+    return reshape(product, concat(free, 0))
+
+
+def _contracted_axes(a: Tensor, axes):
+    """The axes of both tensors to sum over, each a list of numbers or a tensor."""
+    if isinstance(axes, int):
+        if axes < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
+        if a.shape.rank is None:
+            return creation.range(rank_of(a) - axes, rank_of(a)), list(range(axes))
+        if axes > a.shape.rank:
+            raise ValueError(
+                "`axes` must not be larger than the number of dimensions of tensor "
+                f"{a}. Received {axes}, vs tensor dimensions {a.shape.rank}."
+            )
+        return list(range(a.shape.rank - axes, a.shape.rank)), list(range(axes))
+    if isinstance(axes, list | tuple):
+        if len(axes) != 2:
+            raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+        a_axes, b_axes = ([each] if isinstance(each, int) else each for each in axes)
+        if not isinstance(a_axes, Tensor) and not isinstance(b_axes, Tensor):
+            a_axes, b_axes = list(a_axes), list(b_axes)
+            if len(a_axes) != len(b_axes):
+                raise ValueError(
+                    "Different number of contraction axes `a` and `b`, "
+                    f"{len(a_axes)} != {len(b_axes)}."
+                )
+        return a_axes, b_axes
+    axes = convert_to_tensor(axes, int32)
+    return axes[0], axes[1]
+
+
+def _as_matrix(tensor: Tensor, axes, last: bool):
+    """The tensor as a matrix whose columns (else rows) run over the axes; the other sizes."""
+    known = constant_value(axes) if isinstance(axes, Tensor) else axes
+    if known is None or tensor.shape.rank is None:
+        return _as_matrix_later(tensor, convert_to_tensor(axes, int32), last)
+    rank = tensor.shape.rank
+    summed = []
+    for axis in known:
+        if not -rank <= axis < rank:
+            raise IndexError(f"Axis {axis} is out of range for a tensor of shape {tensor.shape}.")
+        summed.append(int(axis) % rank)
+    free = [axis for axis in range(rank) if axis not in summed]
+    order = free + summed if last else summed + free
+    if order != list(range(rank)):
+        tensor = transpose(tensor, order)
+    sizes = tensor.shape.as_list()
+    cut = len(free) if last else len(summed)
+    if None not in sizes:
+        matrix = reshape(tensor, [math.prod(sizes[:cut]), math.prod(sizes[cut:])])
+        return matrix, sizes[:cut] if last else sizes[cut:]
+    dynamic = shape(tensor)
+    first, second = dynamic[:cut], dynamic[cut:]
+    matrix = reshape(tensor, stack([reduce_prod(first), reduce_prod(second)]))
+    return matrix, first if last else second
+
+
+def _as_matrix_later(tensor: Tensor, axes: Tensor, last: bool):
+    """The same for a rank or for axes that are known only when the graph runs."""
+    count = rank_of(tensor)
+    summed = floormod(axes, count)
+    every = creation.range(count)
+    used = reduce_any(equal(expand_dims(every, -1), summed), axis=-1)
+    free = argsort(cast(used, int32), stable=True)[: count - size(summed)]
+    tensor = transpose(tensor, concat([free, summed] if last else [summed, free], 0))
+    dynamic = shape(tensor)
+    cut = size(free) if last else size(summed)
+    first, second = dynamic[:cut], dynamic[cut:]
+    matrix = reshape(tensor, stack([reduce_prod(first), reduce_prod(second)]))
+    return matrix, first if last else second

@@ -1,11 +1,14 @@
 """Convolutions in one, two and three dimensions, and their gradients."""
 
+from ...core import errors
 from ...core.convert import operands
 from ...core.dtypes import bfloat16, float16, float32, float64, int32, int64
 from ...core.op import op
+from ..array.padding import pad
 from ..array.shaping import expand_dims, shape, squeeze
 from .convolution_kernels import convolve, convolve_backprop_filters, convolve_backprop_images
 from .convolution_shapes import (
+    FORMATS,
     check_output_gradient,
     convolution_rule,
     filter_gradient_rule,
@@ -81,9 +84,7 @@ def Conv2D(
     data_format="NHWC",
     dilations=(1, 1, 1, 1),
 ):
-    return _forward(
-        input, filter, 4, strides, padding, explicit_paddings, data_format, dilations
-    )
+    return _forward(input, filter, 4, strides, padding, explicit_paddings, data_format, dilations)
 
 
 @Conv2D.gradient
@@ -166,9 +167,7 @@ def _(op, grad):
 
 
 @op("Conv3D", "input: T, filter: T -> output: T", T=CONVOLVED, shape=convolution_rule(5))
-def Conv3D(
-    input, filter, *, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1)
-):
+def Conv3D(input, filter, *, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1)):
     return _forward(input, filter, 5, strides, padding, (), data_format, dilations)
 
 
@@ -255,7 +254,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
     array([-1., -2.], dtype=float32)
     """
     input, filters = operands(input, filters)
-    first = _sequences_channels_first(data_format)
+    first = sequences_channels_first(data_format)
     strides = window_list(stride, 1, first, "stride")
     spread = window_list(dilations, 1, first, "dilations")
     padding = padding_name(padding)
@@ -265,17 +264,17 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
         result = Conv2D(
             expand_dims(sequences, axis),
             expand_dims(filters, 0),
-            strides=_with_row(strides, axis),
+            strides=with_row(strides, axis),
             padding=padding,
             data_format="NCHW" if first else "NHWC",
-            dilations=_with_row(spread, axis),
+            dilations=with_row(spread, axis),
         )
         return squeeze(result, [axis])
 
     return over_batches(convolve_rows, input, 3)
 
 
-def _sequences_channels_first(data_format):
+def sequences_channels_first(data_format):
     """Tell whether a data format of sequences has the channels first; ValueError if it is none."""
     if data_format in (None, "NWC", "NHWC"):
         return False
@@ -284,7 +283,7 @@ def _sequences_channels_first(data_format):
     raise ValueError(f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}")
 
 
-def _with_row(values, axis):
+def with_row(values, axis):
     """Insert the 1 of a single row into a list of entries per dimension."""
     return (*values[:axis], 1, *values[axis:])
 
@@ -384,9 +383,73 @@ def check_dilated(strides, dilations, padding):
             f"Received: strides={strides} and dilation_rate={dilations}"
         )
     if padding not in ("SAME", "VALID"):
-        raise ValueError(
-            f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}"
+        raise ValueError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}")
+
+
+def conv(
+    input,
+    filter,
+    strides,
+    padding,
+    explicit_paddings=(),
+    data_format="CHANNELS_LAST",
+    dilations=(),
+    batch_dims=1,
+    groups=1,
+    name=None,
+):
+    """Convolve over two or three dimensions, with any number of batch dimensions before them.
+
+    Strides, dilations and the flat list of explicit paddings have entries for one batch dimension,
+    the space and the channels.
+
+    >>> tf.conv(tf.ones([1, 4, 4, 1]), tf.ones([3, 3, 1, 2]), [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 2])
+    """
+    input, filter = operands(input, filter)
+    first = data_format == "CHANNELS_FIRST"
+    rank = len(strides)
+    _check_conv(input, filter, rank, data_format, batch_dims, groups, first)
+    attrs = {
+        "strides": tuple(strides),
+        "padding": padding_name(padding),
+        "data_format": FORMATS[rank][first],
+        "dilations": tuple(dilations) or (1,) * rank,
+    }
+    if rank == 4:
+        attrs["explicit_paddings"] = tuple(explicit_paddings)
+    elif padding == "EXPLICIT":
+        pairs = [explicit_paddings[i : i + 2] for i in range(0, 2 * rank, 2)]
+        input = pad(input, [[0, 0]] * (batch_dims - 1) + [list(pair) for pair in pairs])
+        attrs["padding"] = "VALID"
+    apply = Conv2D if rank == 4 else Conv3D
+    if batch_dims == 0:
+        return squeeze(apply(expand_dims(input, 0), filter, **attrs), [0])
+    return over_batches(lambda images: apply(images, filter, **attrs), input, rank)
+
+
+def _check_conv(input, filter, rank, data_format, batch_dims, groups, first):
+    """Raise InvalidArgumentError where the arguments of `conv` do not fit together."""
+    problem = None
+    dimensions = None if input.shape.rank is None else input.shape.rank - batch_dims - 1
+    if data_format not in ("CHANNELS_FIRST", "CHANNELS_LAST"):
+        problem = (
+            f"Value for attr 'data_format' of \"{data_format}\" is not in the list of allowed "
+            f'values: "CHANNELS_FIRST", "CHANNELS_LAST"'
         )
+    elif dimensions not in (None, 2, 3):
+        problem = f"The input must have 2 or 3 spatial dimensions but got {dimensions}"
+    elif rank not in (4, 5) or dimensions not in (None, rank - 2):
+        problem = f"Sliding window strides field must specify {dimensions + 2} dimensions"
+    elif input.shape.rank is not None and filter.shape.rank is not None:
+        depth = input.shape[batch_dims if first else -1]
+        expected = filter.shape[-2]
+        if depth is not None and expected is not None and depth != expected * groups:
+            problem = f"Input depth must be equal to filter depth: {depth} vs {expected}"
+            if groups > 1:
+                problem += f" in each of {groups} groups"
+    if problem:
+        raise errors.InvalidArgumentError(None, None, f"{problem} [Op:Conv]")
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):

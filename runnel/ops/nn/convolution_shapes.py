@@ -1,4 +1,4 @@
-"""What shapes, strides, paddings and dilations fit together in a convolution, and what comes out."""
+"""What shapes, strides, paddings and dilations fit together in a convolution; its output shape."""
 
 from functools import lru_cache
 
@@ -17,24 +17,26 @@ def check_choice(name, value, allowed):
     if value not in allowed:
         names = ", ".join(f'"{each}"' for each in allowed)
         raise ValueError(
-            f'Value for attr \'{name}\' of "{value}" is not in the list of allowed values: {names}'
+            f"Value for attr '{name}' of \"{value}\" is not in the list of allowed values: {names}"
         )
 
 
 def check_window_attr(name, values, rank, first):
-    """Raise unless a list such as strides has one entry per dimension, positive and only spatial."""
+    """Raise unless a list such as strides has one entry per dimension, positive, only spatial."""
     if len(values) != rank:
         raise ValueError(
             f"Sliding window {name} field must specify {rank} dimensions, got {list(values)}."
         )
     if values[0] != 1 or values[1 if first else -1] != 1:
-        raise errors.UnimplementedError(
-            None,
-            None,
+        message = (
             f"Current implementation does not yet support {name} in the batch and depth "
             f"dimensions: got {name}={list(values)}; their first entry and that of the channels "
-            f"must be 1.",
+            f"must be 1."
         )
+        # The original refuses the same mistake with another class in three dimensions.
+        if rank == 5:
+            raise ValueError(message)
+        raise errors.UnimplementedError(None, None, message)
     for value in spatial_part(values, first):
         if value < 1:
             raise ValueError(f"Spatial {name} should be larger than 0, got {list(values)}.")

@@ -109,7 +109,7 @@ def max_pool_backprop(images, outputs, gradients, axes, every_tie=False):
         return result
     disjoint = all(axis.stride >= axis.kernel for axis in axes)
     for tap, chosen in _maxima(images, outputs, axes, every_tie):
-        part = _select(gradients[tap.outputs], chosen)
+        part = select(gradients[tap.outputs], chosen)
         if disjoint:
             result[tap.inputs] = part
         else:
@@ -151,7 +151,7 @@ def _maxima(images, outputs, axes, every_tie):
         yield tap, chosen
 
 
-def _select(values, chosen):
+def select(values, chosen):
     """Return values where chosen, else zeros; unlike a product it keeps inf * 0 away."""
     bits = _BITS[values.dtype.itemsize]
     return np.multiply(values.view(bits), chosen, dtype=bits).view(values.dtype)
@@ -217,42 +217,3 @@ def _image_positions(positions, image_shape, batch_included):
             f"{list(image_shape[1:])} ({per_image} elements)."
         )
     return flat
-
-
-def max_pool_depth(images, window):
-    """Return the maximum over groups of `window` neighbouring channels."""
-    return images.reshape(*images.shape[:-1], -1, window).max(axis=-1)
-
-
-def normalize_response(images, depth_radius, bias, alpha, beta):
-    """Divide by (bias + alpha * sum of squares over the channels within depth_radius)^beta."""
-    dtype = computing_dtype(images.dtype)
-    wide = images.astype(dtype, copy=False)
-    norms = _response_norms(wide, depth_radius, bias, alpha)
-    return (wide * norms**-beta).astype(images.dtype, copy=False)
-
-
-def normalize_response_backprop(gradients, images, outputs, depth_radius, bias, alpha, beta):
-    """Return the gradient of `normalize_response` by its images.
-
-    dx = dy * norm^-beta - 2 * alpha * beta * x * sum over the neighbours of dy * y / norm
-    """
-    dtype = computing_dtype(images.dtype)
-    wide = images.astype(dtype, copy=False)
-    gradient = gradients.astype(dtype, copy=False)
-    norms = _response_norms(wide, depth_radius, bias, alpha)
-    shared = _sum_neighbours(gradient * outputs.astype(dtype, copy=False) / norms, depth_radius)
-    result = gradient * norms**-beta - (2.0 * alpha * beta) * wide * shared
-    return result.astype(images.dtype, copy=False)
-
-
-def _response_norms(images, depth_radius, bias, alpha):
-    return bias + alpha * _sum_neighbours(images * images, depth_radius)
-
-
-def _sum_neighbours(values, radius):
-    """Sum over the channels at most `radius` away: a product with a band of ones."""
-    depth = values.shape[-1]
-    offsets = np.arange(depth)
-    band = np.abs(offsets[:, np.newaxis] - offsets) <= radius
-    return values @ band.astype(values.dtype)

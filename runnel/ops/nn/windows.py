@@ -76,7 +76,7 @@ def place_window(sizes, kernel, strides, dilations, padding, explicit=()):
 @lru_cache(maxsize=64)
 def channels_first(data_format):
     """Tell whether a data format such as NCHW or NCDHW has its channels before the space."""
-    return data_format.startswith("NC") and data_format != "NC" or data_format == "CHANNELS_FIRST"
+    return data_format.startswith("NC")
 
 
 def spatial_part(values, first):

@@ -1,0 +1,79 @@
+"""How arguments that hold sizes, axes or counts become integer tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor, tensor_of
+from ...core.dtypes import int16, int32, int64
+from ...core.errors import InvalidArgumentError
+from ...core.op import type_text
+from ...core.tensor import Tensor
+
+INDEX = frozenset({int32, int64})
+INDICES = INDEX | {int16}
+_INT = {int}
+
+
+def integers(value) -> Tensor:
+    """Sizes or axes as a tensor: int32 unless the value is a tensor or does not fit.
+
+    A number must be an integer; a list of other numbers keeps its dtype, for the op to refuse.
+    """
+    kind = type(value)
+    if kind is list or kind is tuple:
+        if set(map(type, value)) == _INT and min(value) >= -(2**31) and max(value) < 2**31:
+            return tensor_of(np.array(value, np.int32), int32)
+    elif isinstance(value, Tensor):
+        return value
+    elif kind in (float, complex, str, bool):
+        return convert_to_tensor(value, int32)
+    return convert_to_tensor(value, dtype_hint=int32)
+
+
+def alike(values, dtype=None) -> list[Tensor]:
+    """Values for a list argument of one dtype: that of the first tensor, or of the first value.
+
+    Tensors stay as they are, for the op to refuse a mixture.
+    """
+    if dtype is None:
+        for value in values:
+            if isinstance(value, Tensor):
+                dtype = value.dtype
+                break
+    tensors = []
+    for value in values:
+        if not isinstance(value, Tensor):
+            value = convert_to_tensor(value, dtype)
+            if dtype is None:
+                dtype = value.dtype
+        tensors.append(value)
+    return tensors
+
+
+def require_type(op: str, attr: str, dtype, allowed) -> None:
+    """Refuse a dtype asked for in an attribute that the op does not take."""
+    if dtype not in allowed:
+        names = ", ".join(sorted(type_text(each) for each in allowed))
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Value for attr '{attr}' of {type_text(dtype)} is not in the list of allowed values: "
+            f"{names} [Op:{op}]",
+        )
+
+
+def require_positive(op: str, attr: str, value: int) -> None:
+    """Refuse a count below 1 in an attribute."""
+    if value < 1:
+        raise InvalidArgumentError(
+            None, None, f"Value for attr '{attr}' of {value} must be at least minimum 1 [Op:{op}]"
+        )
+
+
+def axis_number(axis) -> int:
+    """An axis given as a Python number or a scalar tensor."""
+    try:
+        return int(axis + 0)
+    except (TypeError, ValueError):
+        raise TypeError(f"Expected int for argument 'axis' not {axis!r}.") from None

@@ -1,0 +1,101 @@
+"""Initializers: objects that make the first value of a variable from a shape and a dtype."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.convert import constant
+from ..core.dtypes import as_dtype, float32
+from .array.creation import ones, zeros
+
+_PARTITION = ("partition_shape", "partition_offset")
+
+
+class Initializer:
+    """Makes a tensor of a shape and dtype."""
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of this shape and dtype."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how to make a tensor.")
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from what `get_config` gave."""
+        config = dict(config)
+        config.pop("dtype", None)
+        return cls(**config)
+
+    def _part(self, shape, kwargs):
+        """The shape to make: a part of the whole where one is asked for."""
+        for name in kwargs:
+            if name not in _PARTITION:
+                raise TypeError(
+                    f"Keyword argument should be one of {list(_PARTITION)}. Received: {name}"
+                )
+        return kwargs.get("partition_shape", shape)
+
+
+def _numeric(dtype):
+    dtype = as_dtype(dtype)
+    if not (dtype.is_numpy_compatible and (dtype.is_numeric or dtype.is_bool)):
+        raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype!r}.")
+    return dtype
+
+
+class zeros_initializer(Initializer):
+    """Zeros everywhere.
+
+    >>> tf.zeros_initializer()([2], tf.int32).numpy().tolist()
+    [0, 0]
+    """
+
+    def __call__(self, shape, dtype=float32, **kwargs):
+        """A tensor of zeros."""
+        return zeros(self._part(shape, kwargs), _numeric(dtype))
+
+
+class ones_initializer(Initializer):
+    """Ones everywhere.
+
+    >>> tf.ones_initializer()([2], tf.int32).numpy().tolist()
+    [1, 1]
+    """
+
+    def __call__(self, shape, dtype=float32, **kwargs):
+        """A tensor of ones."""
+        return ones(self._part(shape, kwargs), _numeric(dtype))
+
+
+class constant_initializer(Initializer):
+    """One value everywhere, or the values of a list or array.
+
+    >>> tf.constant_initializer([1, 2, 3, 4])([2, 2]).numpy().tolist()
+    [[1, 2], [3, 4]]
+    """
+
+    def __init__(self, value=0, support_partition=False):
+        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+            raise TypeError(
+                f"Invalid type for initial value: {type(value).__name__}. Expected Python scalar, "
+                "list or tuple of values, or numpy.ndarray."
+            )
+        self.value = value
+        self.support_partition = support_partition
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor with the value, or filled with it."""
+        self._part(shape, kwargs)
+        if kwargs and not self.support_partition:
+            raise ValueError(
+                "Constant initializer doesn't support partition-related arguments. Make it with "
+                "support_partition=True."
+            )
+        return constant(self.value, None if dtype is None else as_dtype(dtype), shape)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"value": self.value}

@@ -1,0 +1,509 @@
+"""Counting: bins, histograms, distinct values, confusions, and permutations of indices."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.convert import constant_value, convert_to_tensor, operands
+from ...core.dtypes import REAL, as_dtype, float32, float64, int32
+from ...core.errors import InvalidArgumentError
+from ...core.op import execute, op
+from ...core.shape_rules import UNKNOWN, dimensions_text, normalized_axis, require_rank, unchanged
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ..array import creation, scatter
+from ..array.arguments import INDEX, integers, require_type
+from ..array.joining import stack
+from ..array.shaping import reshape, size, squeeze
+from . import arithmetic, casting, reduction, rounding
+
+_WEIGHTS = INDEX | {float32, float64}
+
+UniqueResult = namedtuple("Unique", ["y", "idx"])
+UniqueWithCountsResult = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
+
+
+def _bins_shape(inputs, attrs):
+    values, number, _ = inputs
+    if number.shape.rank not in (None, 0):
+        raise ValueError(f"size: shape must be rank 0 but is rank {number.shape.rank}.")
+    count = constant_value(number)
+    if count is not None and count < 0:
+        raise ValueError(f"size ({count}) must be non-negative")
+    count = None if count is None else int(count)
+    if values.shape.rank is None:
+        return UNKNOWN
+    if values.shape.rank > 2:
+        raise ValueError(f"Shape must be at most rank 2 but is rank {values.shape.rank}.")
+    return TensorShape([*values.shape[:-1], count])
+
+
+def _bincount(values, size, weights, binary):
+    """The total weight of each number below `size` in a vector or in each row of a matrix."""
+    if np.ndim(size):
+        raise ValueError(f"size: shape must be rank 0 but is rank {np.ndim(size)}.")
+    if size < 0:
+        raise ValueError(f"size ({size}) must be non-negative")
+    if weights.size and weights.shape != values.shape:
+        raise ValueError(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it "
+            f"acts as all weights equal to 1. Received {list(weights.shape)} for arr of shape "
+            f"{list(values.shape)}."
+        )
+    values = np.asarray(values)
+    if values.size and values.min() < 0:
+        raise ValueError("Input arr must be non-negative!")
+    size = int(size)
+    rows = len(values) if values.ndim == 2 else 1
+    flat = values.reshape(rows, -1) if values.size else np.zeros((rows, 0), values.dtype)
+    inside = flat < size
+    places = (flat + np.arange(rows)[:, np.newaxis] * size)[inside]
+    if binary or not weights.size:
+        bins = np.bincount(places, minlength=rows * size)
+        bins = (bins > 0 if binary else bins).astype(weights.dtype)
+    else:
+        bins = np.zeros(rows * size, weights.dtype)
+        np.add.at(bins, places, weights.reshape(rows, -1)[inside])
+    return bins.reshape(*values.shape[:-1], size) if values.ndim == 2 else bins
+
+
+@op(
+    "DenseBincount",
+    "input: Tidx, size: Tidx, weights: T -> output: T",
+    Tidx=INDEX,
+    T=_WEIGHTS,
+    shape=_bins_shape,
+    gradient=None,
+)
+def DenseBincount(input, size, weights, *, binary_output=False):
+    if np.ndim(input) > 2:
+        raise ValueError(f"Shape must be at most rank 2 but is rank {input.ndim}.")
+    return _bincount(input, size, weights, binary_output)
+
+
+@op(
+    "Bincount",
+    "arr: int32, size: int32, weights: T -> bins: T",
+    T=_WEIGHTS,
+    shape=lambda inputs, attrs: _bins_shape((reshape(inputs[0], [-1]), *inputs[1:]), attrs),
+    gradient=None,
+)
+def Bincount(arr, size, weights):
+    return _bincount(np.reshape(arr, -1), size, np.reshape(weights, -1), False)
+
+
+def bincount(
+    arr,
+    weights=None,
+    minlength=None,
+    maxlength=None,
+    dtype=int32,
+    name=None,
+    axis=None,
+    binary_output=False,
+):
+    """How often each number from 0 on occurs, or the sum of the weights it occurs with.
+
+    `axis=-1` counts in each row apart, None or 0 in the whole. Numbers from `maxlength` on are
+    left out. `binary_output` tells only whether a number occurs.
+
+    >>> tf.math.bincount([1, 1, 2, 5]).numpy().tolist()
+    [0, 2, 1, 0, 0, 1]
+    >>> tf.math.bincount([[0, 1], [1, 1]], axis=-1).numpy().tolist()
+    [[1, 1], [0, 2]]
+    """
+    if weights is not None and binary_output:
+        raise ValueError(
+            "Arguments `binary_output` and `weights` are mutually exclusive. Please specify only "
+            "one."
+        )
+    if axis not in (None, 0, -1):
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+        )
+    values = convert_to_tensor(arr)
+    if not values.dtype.is_integer:
+        values = casting.cast(values, int32)
+    if weights is None:
+        weights = convert_to_tensor([], as_dtype(dtype))
+    else:
+        weights = convert_to_tensor(weights)
+        weights = weights if axis == -1 else reshape(weights, [-1])
+    number = _bins_needed(values, minlength, maxlength)
+    if axis != -1:
+        values = reshape(values, [-1])
+    attrs = {"binary_output": bool(binary_output)}
+    return execute(DenseBincount, (values, number, weights), attrs)
+
+
+def _bins_needed(values, minlength, maxlength):
+    dtype = values.dtype
+    occupied = casting.cast(size(values) > 0, dtype)
+    number = occupied * (reduction.reduce_max(values) + 1)
+    if minlength is not None:
+        number = arithmetic.maximum(convert_to_tensor(minlength, dtype), number)
+    if maxlength is not None:
+        number = arithmetic.minimum(convert_to_tensor(maxlength, dtype), number)
+    return number
+
+
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype=int32, name=None
+):
+    """How often (or with what weight) each class was predicted for each true class.
+
+    Row: the true class; column: the predicted one.
+
+    >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist()
+    [[1, 0], [1, 1]]
+    """
+    dtype = as_dtype(dtype)
+    labels, predictions = _of_one_rank(
+        convert_to_tensor(labels), convert_to_tensor(predictions)
+    )
+    labels, predictions = (casting.cast(each, dtypes.int64) for each in (labels, predictions))
+    _refuse_labels(labels, predictions, None)
+    if num_classes is None:
+        highest = arithmetic.maximum(
+            reduction.reduce_max(predictions), reduction.reduce_max(labels)
+        )
+        number = highest + 1
+    else:
+        number = casting.cast(convert_to_tensor(num_classes), dtypes.int64)
+        _refuse_labels(labels, predictions, constant_value(number))
+    if weights is None:
+        weights = creation.ones_like(predictions, dtype)
+    else:
+        weights = convert_to_tensor(weights)
+        if not predictions.shape.is_compatible_with(weights.shape):
+            raise ValueError(f"Shapes {predictions.shape} and {weights.shape} are incompatible")
+        weights = casting.cast(weights, dtype)
+    pairs = stack([labels, predictions], axis=1)
+    return scatter.scatter_nd(pairs, weights, stack([number, number]))
+
+
+def _of_one_rank(labels, predictions):
+    """Drop a last axis of size 1 that one of the two has more than the other."""
+    ranks = labels.shape.rank, predictions.shape.rank
+    if None not in ranks:
+        if ranks[1] - ranks[0] == 1 and predictions.shape[-1] in (None, 1):
+            predictions = squeeze(predictions, [-1])
+        elif ranks[0] - ranks[1] == 1 and labels.shape[-1] in (None, 1):
+            labels = squeeze(labels, [-1])
+    return labels, predictions
+
+
+def _refuse_labels(labels, predictions, number):
+    for tensor, name in ((labels, "labels"), (predictions, "predictions")):
+        known = constant_value(tensor)
+        if known is None or not known.size:
+            continue
+        if number is None and known.min() < 0:
+            problem = "contains negative values"
+        elif number is not None and known.max() >= number:
+            problem = f"out of bound: num_classes is {number}, the highest is {known.max()}"
+        else:
+            continue
+        raise InvalidArgumentError(None, None, f"`{name}` {problem}. Found: {known}")
+
+
+def _histogram_shape(inputs, attrs):
+    _, limits, bins = inputs
+    if not limits.shape.is_compatible_with([2]):
+        raise ValueError(f"value_range should be a vector of 2 elements, got {limits.shape}.")
+    count = constant_value(bins)
+    return TensorShape([None if count is None else int(count)])
+
+
+@op(
+    "HistogramFixedWidth",
+    "values: T, value_range: T, nbins: int32 -> out: dtype",
+    T=_WEIGHTS,
+    shape=_histogram_shape,
+    gradient=None,
+)
+def HistogramFixedWidth(values, value_range, nbins, *, dtype=int32):
+    if value_range.shape != (2,):
+        raise ValueError(
+            f"value_range should be a vector of 2 elements, got shape {list(value_range.shape)}."
+        )
+    low, high = value_range
+    if not low < high:
+        raise ValueError(
+            "value_range should satisfy value_range[0] < value_range[1], but got "
+            f"'{value_range.tolist()}'"
+        )
+    if nbins <= 0:
+        raise ValueError(f"nbins should be a positive number, but got '{nbins}'")
+    values = np.reshape(values, -1)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("Histogram values must not contain NaN")
+    step = (float(high) - float(low)) / int(nbins)
+    places = np.clip((values - low).astype(np.float64) / step, 0, int(nbins) - 1)
+    return np.bincount(places.astype(np.int64), minlength=int(nbins)).astype(dtype.numpy)
+
+
+def histogram_fixed_width(values, value_range, nbins=100, dtype=int32, name=None):
+    """How many values fall into each of `nbins` bins of equal width over `value_range`.
+
+    Values beyond the range count in the first or last bin.
+
+    >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
+    array([2, 1, 1, 0, 2], dtype=int32)
+    """
+    dtype = as_dtype(dtype)
+    require_type("HistogramFixedWidth", "dtype", dtype, INDEX)
+    values, value_range = operands(values, value_range)
+    return execute(
+        HistogramFixedWidth, (values, value_range, integers(nbins)), {"dtype": dtype}
+    )
+
+
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=int32, name=None):
+    """The bin into which each value falls, of `nbins` bins of equal width over `value_range`.
+
+    >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0], [0.0, 5.0], nbins=5).numpy()
+    array([0, 0, 1, 2, 4], dtype=int32)
+    """
+    values, limits = convert_to_tensor(values), convert_to_tensor(value_range)
+    bins = convert_to_tensor(nbins)
+    count = constant_value(bins)
+    if count is not None and count <= 0:
+        raise InvalidArgumentError(None, None, f"nbins must be positive, got {count}.")
+    bins = casting.cast(bins, values.dtype)
+    fraction = arithmetic.subtract(values, limits[0]) / (limits[1] - limits[0])
+    place = rounding.floor(arithmetic.multiply(bins, fraction))
+    highest = bins - 1
+    zero = convert_to_tensor(0, values.dtype)
+    place = arithmetic.maximum(arithmetic.minimum(place, highest), zero)
+    return casting.cast(place, int32)
+
+
+def _in_order_of_appearance(first, inverse):
+    """From NumPy's sorted order of distinct values to the order in which they first occur."""
+    order = np.argsort(first, kind="stable")
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return first[order], position[np.reshape(inverse, -1)]
+
+
+def _distinct(values):
+    """Where each distinct value first occurs, and which of them every value is."""
+    if values.dtype.kind == "O":
+        return _distinct_objects(values.tolist())
+    if values.dtype.kind == "V":
+        values = values.astype(np.float32)
+    _, first, inverse = np.unique(
+        values, return_index=True, return_inverse=True, equal_nan=False
+    )
+    return _in_order_of_appearance(first, inverse)
+
+
+def _distinct_objects(values):
+    places: dict[object, int] = {}
+    first: list[int] = []
+    which = []
+    for index, value in enumerate(values):
+        place = places.setdefault(value, len(first))
+        if place == len(first):
+            first.append(index)
+        which.append(place)
+    return np.array(first, np.int64), np.array(which, np.int64)
+
+
+def _distinct_along(x, axis):
+    axis = np.asarray(axis)
+    if axis.ndim != 1:
+        raise ValueError("axis expects a 1D vector.")
+    if len(axis) > 1:
+        raise ValueError("axis does not support input tensors larger than 1 elements")
+    if not len(axis):
+        if x.ndim != 1:
+            raise ValueError("unique expects a 1D vector.")
+        return 0, _distinct(x)
+    place = normalized_axis(int(axis[0]), x.ndim)
+    if x.ndim == 1:
+        return place, _distinct(x)
+    rows = np.moveaxis(x, place, 0).reshape(x.shape[place], -1)
+    if rows.dtype.kind == "O":
+        return place, _distinct_objects(map(tuple, rows.tolist()))
+    if rows.dtype.kind == "V":
+        rows = rows.astype(np.float32)
+    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True, axis=0)
+    return place, _in_order_of_appearance(first, inverse)
+
+
+def _vector_of_unknown(inputs, attrs):
+    x = inputs[0]
+    if x.shape.rank not in (None, 1):
+        raise ValueError(f"unique expects a 1D vector, got shape {x.shape}.")
+    vector = TensorShape([None])
+    return [vector, vector.merge_with(x.shape), vector]
+
+
+def _slices_of_unknown(inputs, attrs):
+    return [UNKNOWN, TensorShape([None]), TensorShape([None])]
+
+
+def _first_two(rule):
+    return lambda inputs, attrs: rule(inputs, attrs)[:2]
+
+
+_UNIQUE_TYPES = REAL | {dtypes.bool, dtypes.string}
+
+
+def _unique(name, inputs, counted):
+    """One of the four Unique ops: with or without an axis, with or without counts."""
+    with_axis = "axis" in inputs
+    rule = _slices_of_unknown if with_axis else _vector_of_unknown
+
+    def compute(x, axis, out_idx):
+        if not with_axis and x.ndim != 1:
+            raise ValueError("unique expects a 1D vector.")
+        place, (first, which) = _distinct_along(x, axis)
+        results = [np.take(x, first, place), which.astype(out_idx.numpy)]
+        if counted:
+            counts = np.bincount(which, minlength=len(first))
+            results.append(counts.astype(out_idx.numpy))
+        return results
+
+    if with_axis:
+
+        def kernel(x, axis, *, out_idx=int32):
+            return compute(x, axis, out_idx)
+
+    else:
+
+        def kernel(x, *, out_idx=int32):
+            return compute(x, (), out_idx)
+
+    outputs = "y: T, idx: out_idx" + (", count: out_idx" if counted else "")
+    return op(
+        name,
+        f"{inputs} -> {outputs}",
+        T=_UNIQUE_TYPES,
+        Taxis=INDEX,
+        shape=rule if counted else _first_two(rule),
+        kernel=kernel,
+        gradient=None,
+    )
+
+
+Unique = _unique("Unique", "x: T", counted=False)
+UniqueWithCounts = _unique("UniqueWithCounts", "x: T", counted=True)
+UniqueV2 = _unique("UniqueV2", "x: T, axis: Taxis", counted=False)
+UniqueWithCountsV2 = _unique("UniqueWithCountsV2", "x: T, axis: Taxis", counted=True)
+
+
+def _unique_call(op, x, out_idx):
+    out_idx = as_dtype(out_idx)
+    require_type(op.name, "out_idx", out_idx, INDEX)
+    return execute(op, (convert_to_tensor(x),), {"out_idx": out_idx})
+
+
+def unique(x, out_idx=int32, name=None):
+    """The distinct values of a vector in order of appearance, and which of them each value is.
+
+    >>> y, idx = tf.unique([3, 1, 3, 2])
+    >>> y.numpy().tolist(), idx.numpy().tolist()
+    ([3, 1, 2], [0, 1, 0, 2])
+    """
+    return UniqueResult(*_unique_call(Unique, x, out_idx))
+
+
+def unique_with_counts(x, out_idx=int32, name=None):
+    """The distinct values of a vector, which of them each value is, and how often each occurs.
+
+    >>> y, idx, count = tf.unique_with_counts([3, 1, 3])
+    >>> y.numpy().tolist(), count.numpy().tolist()
+    ([3, 1], [2, 1])
+    """
+    return UniqueWithCountsResult(*_unique_call(UniqueWithCounts, x, out_idx))
+
+
+def _vector(inputs, attrs):
+    require_rank(inputs[0], 1, "A permutation")
+    return unchanged(inputs, attrs)
+
+
+@op("InvertPermutation", "x: T -> y: T", T=INDEX, shape=_vector, gradient=None)
+def InvertPermutation(x):
+    if np.ndim(x) != 1:
+        raise ValueError("invert_permutation expects a 1D vector.")
+    count = len(x)
+    outside = (x < 0) | (x >= count)
+    if outside.any():
+        raise ValueError(f"{x[outside][0]} is not between 0 and {count}")
+    inverse = np.full(count, -1, x.dtype)
+    inverse[x] = np.arange(count, dtype=x.dtype)
+    if (inverse < 0).any():
+        seen = np.bincount(x, minlength=count)
+        raise ValueError(f"{np.argmax(seen > 1)} is duplicated in the input.")
+    return inverse
+
+
+def invert_permutation(x, name=None):
+    """The permutation that undoes another: `y[x[i]] = i`.
+
+    >>> tf.math.invert_permutation([2, 0, 1]).numpy().tolist()
+    [1, 2, 0]
+    """
+    return execute(InvertPermutation, (x if isinstance(x, Tensor) else integers(x),))
+
+
+def _unraveled_shape(inputs, attrs):
+    indices, dims = inputs
+    if dims.shape.rank not in (None, 1):
+        raise ValueError(f"The dims can only be 1-D, got {dimensions_text(dims.shape)}.")
+    if indices.shape.rank not in (None, 0, 1):
+        raise ValueError(
+            "The indices can only be scalar or vector, got "
+            f"{dimensions_text(indices.shape)}."
+        )
+    if indices.shape.rank is None or dims.shape.rank is None:
+        return UNKNOWN
+    return TensorShape([*dims.shape, *indices.shape])
+
+
+@op(
+    "UnravelIndex",
+    "indices: Tidx, dims: Tidx -> output: Tidx",
+    Tidx=INDEX,
+    shape=_unraveled_shape,
+    gradient=None,
+)
+def UnravelIndex(indices, dims):
+    if np.ndim(dims) != 1 or np.ndim(indices) > 1:
+        raise ValueError("The indices can only be scalar or vector, and dims a vector.")
+    if not indices.size:
+        raise ValueError("received empty tensor indices")
+    if (dims == 0).any():
+        raise ValueError(
+            "Input dims cannot contain a dim of zero, but dims contains zero at index "
+            f"{np.argmax(dims == 0)}"
+        )
+    if not len(dims) or np.max(indices) >= np.prod(dims, dtype=np.int64):
+        raise ValueError(f"index is out of bound as with dims {dims.tolist()}")
+    left = np.abs(indices)
+    found = np.empty((len(dims), *indices.shape), dims.dtype)
+    for axis in range(len(dims) - 1, -1, -1):
+        found[axis] = left % dims[axis]
+        left = left // dims[axis]
+    return found * np.sign(indices)
+
+
+def unravel_index(indices, dims, name=None):
+    """The coordinates of elements of an array of shape `dims`, from their flat indices.
+
+    >>> tf.unravel_index([2, 5, 7], [3, 3]).numpy().tolist()
+    [[0, 1, 2], [2, 2, 1]]
+    """
+    if isinstance(dims, Tensor) and not isinstance(indices, Tensor):
+        indices = convert_to_tensor(indices, dims.dtype)
+    indices = integers(indices)
+    if not isinstance(dims, Tensor):
+        dims = convert_to_tensor(dims, indices.dtype)
+    return execute(UnravelIndex, (indices, dims))

@@ -1,0 +1,480 @@
+"""Functions of each element alone: signs, powers, exponentials, logarithms, sigmoids."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor, operands
+from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, SIGNED, from_numpy
+from ...core.op import REGISTRY, execute, op
+from ...core.shape_rules import broadcast, unchanged
+from ...core.tensor import Tensor
+from ..broadcasting import sum_to
+from . import arithmetic, complex as complex_numbers, division
+from .complex import conj
+
+_UNARY = "x: T -> y: T"
+_SLOPE = "y: T, dy: T -> z: T"
+_ANALYTIC = FLOATING | COMPLEX
+
+
+def _times(x: Tensor, y: Tensor) -> Tensor:
+    return execute(arithmetic.Mul, (x, y))
+
+
+def number_like(value, x: Tensor) -> Tensor:
+    """A number as a scalar tensor of the dtype of x."""
+    return convert_to_tensor(value, x.dtype)
+
+
+def in_float32(kernel):
+    """A kernel that computes 16-bit floats in float32 and rounds once, at the end."""
+
+    def rounded(x, *rest):
+        if x.dtype.itemsize == 2:
+            wide = [each.astype(np.float32) for each in (x, *rest)]
+            return kernel(*wide).astype(x.dtype)
+        return kernel(x, *rest)
+
+    return rounded
+
+
+# Signs and magnitudes.
+
+Abs = op(
+    "Abs", _UNARY, T=FLOATING | SIGNED, shape=unchanged, kernel=operator.abs,
+    gradient=lambda op, grad: _times(grad, execute(Sign, (op.inputs[0],))),
+)  # fmt: skip
+
+
+def abs(x, name=None):
+    """The absolute value of each element; of complex numbers the magnitude.
+
+    >>> tf.abs([-1.5, 2.0]).numpy().tolist()
+    [1.5, 2.0]
+    """
+    x = convert_to_tensor(x)
+    return complex_numbers.complex_abs(x) if x.dtype.is_complex else execute(Abs, (x,))
+
+
+Neg = op(
+    "Neg", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=operator.neg,
+    gradient=lambda op, grad: execute(Neg, (grad,)),
+)  # fmt: skip
+
+
+def negative(x, name=None):
+    """-x, element by element.
+
+    >>> tf.negative([1, -2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-1,  2], dtype=int32)>
+    """
+    return execute(Neg, (convert_to_tensor(x),))
+
+
+@op("Sign", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged)
+def Sign(x):
+    return np.sign(x)
+
+
+@Sign.gradient
+def _(op, grad):
+    x = op.inputs[0]
+    if not x.dtype.is_complex:
+        return REGISTRY["ZerosLike"](x)
+    # z / |z| only turns: a change along z itself has no effect.
+    sign = op.outputs[0]
+    length = complex_numbers.complex_abs(x)
+    zero = number_like(0, length)
+    turn = complex_numbers.complex(zero, complex_numbers.imag(_times(grad, conj(sign))))
+    magnitude = complex_numbers.complex(length, zero)
+    return division.divide(_times(turn, sign), magnitude)
+
+
+def sign(x, name=None):
+    """-1, 0 or 1 by the sign of each element; z / |z| for complex numbers.
+
+    >>> tf.sign([-3.0, 0.0, 2.0]).numpy().tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    return execute(Sign, (convert_to_tensor(x),))
+
+
+# Powers and roots.
+
+
+@op("Square", _UNARY, T=NUMERIC, shape=unchanged)
+def Square(x):
+    return x * x
+
+
+@Square.gradient
+def _(op, grad):
+    x = op.inputs[0]
+    return _times(grad, _times(number_like(2, x), conj(x)))
+
+
+def square(x, name=None):
+    """x², element by element.
+
+    >>> tf.square([1, -3])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 9], dtype=int32)>
+    """
+    return execute(Square, (convert_to_tensor(x),))
+
+
+@op("SqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
+def SqrtGrad(y, dy):
+    return dy * y.dtype.type(0.5) / np.conjugate(y)
+
+
+@SqrtGrad.gradient
+def _(op, grad):
+    y, z = op.inputs[0], op.outputs[0]
+    scaled = division.divide(grad, y)
+    return negative(_times(conj(scaled), z)), _times(number_like(0.5, y), scaled)
+
+
+Sqrt = op(
+    "Sqrt", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.sqrt,
+    gradient=lambda op, grad: execute(SqrtGrad, (op.outputs[0], grad)),
+)  # fmt: skip
+
+
+def sqrt(x, name=None):
+    """The square root of each element; NaN for negative ones.
+
+    >>> tf.sqrt([4.0, 9.0]).numpy().tolist()
+    [2.0, 3.0]
+    """
+    return execute(Sqrt, (convert_to_tensor(x),))
+
+
+@op("RsqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
+@in_float32
+def RsqrtGrad(y, dy):
+    root = np.conjugate(y)
+    return dy * y.dtype.type(-0.5) * (root * root * root)
+
+
+@RsqrtGrad.gradient
+def _(op, grad):
+    y, dy = op.inputs
+    root = conj(y)
+    slope = _times(number_like(-1.5, y), _times(dy, square(root)))
+    return _times(conj(grad), slope), execute(RsqrtGrad, (root, grad))
+
+
+@op("Rsqrt", _UNARY, T=_ANALYTIC, shape=unchanged)
+@in_float32
+def Rsqrt(x):
+    return 1 / np.sqrt(x)
+
+
+@Rsqrt.gradient
+def _(op, grad):
+    return execute(RsqrtGrad, (op.outputs[0], grad))
+
+
+def rsqrt(x, name=None):
+    """1 / √x, element by element.
+
+    >>> tf.math.rsqrt([4.0]).numpy().tolist()
+    [0.5]
+    """
+    return execute(Rsqrt, (convert_to_tensor(x),))
+
+
+@op("ReciprocalGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
+def ReciprocalGrad(y, dy):
+    inverse = np.conjugate(y)
+    return -dy * inverse * inverse
+
+
+@ReciprocalGrad.gradient
+def _(op, grad):
+    y, dy = op.inputs
+    inverse = conj(y)
+    slope = _times(number_like(-2, y), _times(dy, inverse))
+    return _times(conj(grad), slope), execute(ReciprocalGrad, (inverse, grad))
+
+
+@op("Reciprocal", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged)
+def Reciprocal(x):
+    if x.dtype.kind == "i":
+        raise division.no_kernel("Reciprocal", from_numpy(x.dtype))
+    return 1 / x
+
+
+@Reciprocal.gradient
+def _(op, grad):
+    return execute(ReciprocalGrad, (op.outputs[0], grad))
+
+
+def reciprocal(x, name=None):
+    """1 / x, element by element.
+
+    >>> tf.math.reciprocal([2.0, 4.0]).numpy().tolist()
+    [0.5, 0.25]
+    """
+    return execute(Reciprocal, (convert_to_tensor(x),))
+
+
+def reciprocal_no_nan(x, name=None):
+    """1 / x, but 0 where x is 0.
+
+    >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy().tolist()
+    [0.5, 0.0]
+    """
+    x = convert_to_tensor(x)
+    return execute(division.DivNoNan, (number_like(1, x), x))
+
+
+# Exponentials and logarithms.
+
+Exp = op(
+    "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.exp,
+    gradient=lambda op, grad: _times(grad, conj(op.outputs[0])),
+)  # fmt: skip
+
+
+def exp(x, name=None):
+    """e to the power x, element by element.
+
+    >>> tf.exp([0.0, 1.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.       , 2.7182817], dtype=float32)>
+    """
+    return execute(Exp, (convert_to_tensor(x),))
+
+
+Expm1 = op(
+    "Expm1", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.expm1,
+    gradient=lambda op, grad: _times(grad, exp(conj(op.inputs[0]))),
+)  # fmt: skip
+
+
+def expm1(x, name=None):
+    """exp(x) - 1, exact for small x too.
+
+    >>> tf.math.expm1([0.0, 1.0]).numpy().round(4).tolist()
+    [0.0, 1.7182999849319458]
+    """
+    return execute(Expm1, (convert_to_tensor(x),))
+
+
+Log = op(
+    "Log", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.log,
+    gradient=lambda op, grad: division.divide(grad, conj(op.inputs[0])),
+)  # fmt: skip
+
+
+def log(x, name=None):
+    """The natural logarithm of each element; NaN for negative ones.
+
+    >>> tf.math.log([1.0, 10.0]).numpy().round(4).tolist()
+    [0.0, 2.3025999069213867]
+    """
+    return execute(Log, (convert_to_tensor(x),))
+
+
+Log1p = op("Log1p", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.log1p)
+
+
+@Log1p.gradient
+def _(op, grad):
+    x = conj(op.inputs[0])
+    return division.divide(grad, arithmetic.add(number_like(1, x), x))
+
+
+def log1p(x, name=None):
+    """log(1 + x), exact for small x too.
+
+    >>> tf.math.log1p([0.0, 1e-10]).numpy().tolist()
+    [0.0, 1.000000013351432e-10]
+    """
+    return execute(Log1p, (convert_to_tensor(x),))
+
+
+def _log_product(log, shifted):
+    """The rule for x * log(y), or x * log(1 + y) where `shifted`; 0 where x is 0."""
+
+    def gradient(op, grad):
+        x, y = op.inputs
+        by_x = by_y = None
+        if op.needs(0):
+            slope = op.op(division.is_not_zero(x), y)
+            by_x = sum_to(_times(grad, slope), x)
+        if op.needs(1):
+            divisor = arithmetic.add(y, number_like(1, y)) if shifted else y
+            by_y = sum_to(_times(grad, execute(division.Xdivy, (x, divisor))), y)
+        return by_x, by_y
+
+    def kernel(x, y):
+        return arithmetic.zero_where(x == 0, x * log(y))
+
+    return op(
+        "Xlog1py" if shifted else "Xlogy",
+        "x: T, y: T -> z: T",
+        T=_ANALYTIC,
+        shape=broadcast,
+        kernel=in_float32(kernel),
+        gradient=gradient,
+    )
+
+
+Xlogy = _log_product(np.log, shifted=False)
+Xlog1py = _log_product(np.log1p, shifted=True)
+
+
+def xlogy(x, y, name=None):
+    """x * log(y), but 0 where x is 0.
+
+    >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy().tolist()
+    [0.0, 0.0]
+    """
+    return execute(Xlogy, operands(x, y))
+
+
+def xlog1py(x, y, name=None):
+    """x * log(1 + y), but 0 where x is 0.
+
+    >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy().tolist()
+    [0.0, 0.0]
+    """
+    return execute(Xlog1py, operands(x, y))
+
+
+# Sigmoids. Sigmoid and its slope are ops of their own for speed: networks are full of them.
+
+
+@op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
+def SigmoidGrad(y, dy):
+    return dy * y * (1 - y)
+
+
+@SigmoidGrad.gradient
+def _(op, grad):
+    y, dy = op.inputs
+    value, scaled = conj(y), _times(grad, conj(dy))
+    slope = arithmetic.subtract(number_like(1, y), _times(number_like(2, y), value))
+    return _times(scaled, slope), execute(SigmoidGrad, (value, grad))
+
+
+@op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged)
+@in_float32
+def Sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@Sigmoid.gradient
+def _(op, grad):
+    return execute(SigmoidGrad, (conj(op.outputs[0]), grad))
+
+
+def sigmoid(x, name=None):
+    """1 / (1 + exp(-x)), element by element.
+
+    >>> tf.sigmoid([0.0, 2.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.5      , 0.8807971], dtype=float32)>
+    """
+    return execute(Sigmoid, (convert_to_tensor(x),))
+
+
+_FEATURES = "features: T -> activations: T"
+_FEATURE_SLOPE = "gradients: T, features: T -> backprops: T"
+
+
+@op("SoftplusGrad", _FEATURE_SLOPE, T=FLOATING, shape=broadcast)
+@in_float32
+def SoftplusGrad(gradients, features):
+    return gradients / (1 + np.exp(-features))
+
+
+@SoftplusGrad.gradient
+def _(op, grad):
+    gradients, features = op.inputs
+    value = sigmoid(features)
+    return _times(grad, value), execute(SigmoidGrad, (value, _times(grad, gradients)))
+
+
+@op("Softplus", _FEATURES, T=FLOATING, shape=unchanged)
+@in_float32
+def Softplus(features):
+    return np.maximum(features, 0) + np.log1p(np.exp(-np.abs(features)))
+
+
+@Softplus.gradient
+def _(op, grad):
+    return execute(SoftplusGrad, (grad, op.inputs[0]))
+
+
+def softplus(features, name=None):
+    """log(1 + exp(x)), element by element: a smooth max(x, 0).
+
+    >>> tf.math.softplus([0.0, 100.0]).numpy().round(4).tolist()
+    [0.6930999755859375, 100.0]
+    """
+    return execute(Softplus, (convert_to_tensor(features),))
+
+
+def log_sigmoid(x, name=None):
+    """log(sigmoid(x)), exact for large negative x too.
+
+    >>> tf.math.log_sigmoid([0.0, -100.0]).numpy().round(4).tolist()
+    [-0.6930999755859375, -100.0]
+    """
+    return negative(softplus(negative(x)))
+
+
+@op("SoftsignGrad", _FEATURE_SLOPE, T=FLOATING, shape=broadcast)
+def SoftsignGrad(gradients, features):
+    growth = 1 + np.abs(features)
+    return gradients / (growth * growth)
+
+
+@SoftsignGrad.gradient
+def _(op, grad):
+    gradients, features = op.inputs
+    growth = arithmetic.add(number_like(1, features), abs(features))
+    cubed = _times(growth, square(growth))
+    curve = division.divide(_times(number_like(-2, features), sign(features)), cubed)
+    return execute(SoftsignGrad, (grad, features)), _times(_times(grad, gradients), curve)
+
+
+@op("Softsign", _FEATURES, T=FLOATING, shape=unchanged)
+def Softsign(features):
+    return features / (1 + np.abs(features))
+
+
+@Softsign.gradient
+def _(op, grad):
+    return execute(SoftsignGrad, (grad, op.inputs[0]))
+
+
+def softsign(features, name=None):
+    """x / (1 + |x|), element by element.
+
+    >>> tf.nn.softsign([1.0, -3.0]).numpy().tolist()
+    [0.5, -0.75]
+    """
+    return execute(Softsign, (convert_to_tensor(features),))
+
+
+StopGradient = op(
+    "StopGradient", "input: T -> output: T", shape=unchanged, kernel=lambda input: input,
+    gradient=None,
+)  # fmt: skip
+
+
+def stop_gradient(input, name=None):
+    """The same values, through which no gradient flows back.
+
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy().item()
+    2.0
+    """
+    return execute(StopGradient, (convert_to_tensor(input),))

@@ -1,0 +1,110 @@
+"""How NumPy reduces arrays fast: short rows are gathered into long ones first."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...core.shape_rules import normalized_axis
+
+# Below this many elements NumPy's own way is the fastest.
+_LARGE = 4096
+# Rows this long keep NumPy's inner loops busy and still fit the nearest cache.
+_ROW = 2048
+
+
+def reduction_axes_of(axes, rank):
+    """Axes made non-negative; ValueError for one that is not there or there twice."""
+    found = tuple([normalized_axis(axis, rank, "reduction axis") for axis in axes])
+    if len(set(found)) != len(found):
+        raise ValueError(
+            f"Invalid reduction arguments: the axes {list(axes)} name a dimension twice. "
+            "Name each only once."
+        )
+    return found
+
+
+def is_half(array):
+    """Whether sums of these numbers need a wider type: float16, bfloat16."""
+    return array.itemsize == 2 and array.dtype.kind in "fV"
+
+
+def lowest(kind):
+    """The neutral element of a maximum: minus infinity, or the least integer."""
+    return np.iinfo(kind).min if kind.kind in "iu" else -np.inf
+
+
+def highest(kind):
+    """The neutral element of a minimum: infinity, or the greatest integer."""
+    return np.iinfo(kind).max if kind.kind in "iu" else np.inf
+
+
+def truncated_quotient(total, count):
+    """Integer division towards zero."""
+    quotient = total // count
+    return quotient + ((quotient < 0) & (quotient * count != total))
+
+
+def reduce(ufunc, array, indices, keep_dims, dtype=None):
+    """`ufunc.reduce` over the axes that an array of indices names, computed in `dtype`."""
+    axes = indices.tolist()
+    if type(axes) is list:
+        if axes and type(axes[0]) is list:
+            axes = indices.ravel().tolist()
+        elif not axes and not array.ndim:
+            return array
+        axes = tuple(axes)
+    if array.size >= _LARGE:
+        axes = reduction_axes_of((axes,) if type(axes) is int else axes, array.ndim)
+        if axes and len(axes) < array.ndim and array.flags.c_contiguous:
+            return _reduce_large(ufunc, array, axes, keep_dims, dtype)
+    elif not array.ndim:
+        # NumPy takes a scalar for a vector of one number; TensorFlow does not.
+        reduction_axes_of((axes,) if type(axes) is int else axes, 0)
+    return ufunc.reduce(array, axes, dtype, None, keep_dims)
+
+
+def _reduce_large(ufunc, array, axes, keep_dims, dtype):
+    first, last = min(axes), max(axes)
+    if last - first + 1 != len(axes):
+        return ufunc.reduce(array, axes, dtype, None, keep_dims)
+    sizes = array.shape
+    before, after = math.prod(sizes[:first]), math.prod(sizes[last + 1 :])
+    length = math.prod(sizes[first : last + 1])
+    if after == 1:
+        result = _reduce_rows(ufunc, array.reshape(before, length), dtype)
+    else:
+        result = _reduce_columns(ufunc, array.reshape(before, length, after), dtype)
+    middle = (1,) * len(axes) if keep_dims else ()
+    return result.reshape(sizes[:first] + middle + sizes[last + 1 :])
+
+
+def _reduce_rows(ufunc, array, dtype):
+    """Over the last axis of a matrix; many short rows are quicker as a few long columns."""
+    if array.shape[1] > 16 or array.shape[0] < 64:
+        return ufunc.reduce(array, 1, dtype)
+    return ufunc.reduce(np.ascontiguousarray(array.T), 0, dtype)
+
+
+def _reduce_columns(ufunc, array, dtype):
+    """Over the middle axis of three.
+
+    Several rows are taken as one long row, and the long rows folded in halves at the end. For
+    sums this is also the more exact way: no total takes in more than a few thousand numbers.
+    """
+    before, length, after = array.shape
+    together = 1 << max(0, (min(_ROW // after, length // 4)).bit_length() - 1)
+    if together == 1:
+        return ufunc.reduce(array, 1, dtype)
+    rows = length // together
+    total = ufunc.reduce(
+        array[:, : rows * together].reshape(before, rows, together * after), 1, dtype
+    )
+    count = together
+    while count > 1:
+        count //= 2
+        total = ufunc(total[:, : count * after], total[:, count * after :])
+    if rows * together < length:
+        total = ufunc(total, ufunc.reduce(array[:, rows * together :], 1, dtype))
+    return total

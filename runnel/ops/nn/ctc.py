@@ -1,0 +1,234 @@
+"""Connectionist temporal classification: the loss of a label sequence of unknown alignment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import FLOATING, int32, int64
+from ...core.op import execute, op
+from ...core.shape_rules import require_rank
+from ...core.shapes import TensorShape
+from ..array import creation, joining, ordering, scatter, selection, shaping
+from ..math import arithmetic, casting, comparison, reduction
+from .cross_entropy import is_zero
+
+# The log-probability of ending elsewhere than at the end of the labels: where the frames do not
+# suffice for the labels the loss is large but finite, and so is its gradient.
+_LOG_NEVER = float(np.log(1e-307))
+
+
+def _loss_and_gradient(inputs, attrs):
+    logits, labels, label_length, logit_length = inputs
+    require_rank(logits, 3, "logits")
+    require_rank(labels, 2, "labels")
+    require_rank(label_length, 1, "label_length")
+    require_rank(logit_length, 1, "logit_length")
+    batch = TensorShape([logits.shape[1]])
+    for name, each in (
+        ("labels", labels),
+        ("label_length", label_length),
+        ("logit_length", logit_length),
+    ):
+        if not batch.is_compatible_with(each.shape[:1]):
+            raise ValueError(
+                f"logits hold a batch of {batch[0]} sequences, but {name} has shape {each.shape}."
+            )
+        batch = batch.merge_with(each.shape[:1])
+    return [batch, logits.shape.with_rank(3)]
+
+
+# The original writes this as a loop of small operations over the frames; here it is one kernel.
+@op(
+    "CTCLossDense",
+    "logits: T, labels: Tlabels, label_length: int32, logit_length: int32 -> loss: T, gradient: T",
+    T=FLOATING,
+    Tlabels={int32, int64},
+    shape=_loss_and_gradient,
+)
+def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0):
+    if logits.ndim != 3 or labels.ndim != 2 or label_length.ndim != 1 or logit_length.ndim != 1:
+        raise ValueError("logits must have rank 3, labels rank 2 and the lengths rank 1.")
+    frames, batch, classes = logits.shape
+    if not len(labels) == len(label_length) == len(logit_length) == batch:
+        raise ValueError("labels and lengths must have one row per sequence of logits.")
+    if not -classes <= blank_index < classes:
+        raise ValueError(f"blank_index {blank_index} is not in [{-classes}, {classes}).")
+    kind = logits.dtype
+    log_probability = _log_softmax(logits.astype(np.float64))
+    states = _states(labels, blank_index % classes)
+    known = (states >= 0) & (states < classes)
+    states = np.where(known, states, 0)
+    emission = np.take_along_axis(log_probability, states[np.newaxis], 2) * known
+    # From a label to the next one without a blank between, unless both are the same.
+    skips = np.zeros(states.shape, bool)
+    skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
+    end = 2 * label_length[:, np.newaxis]
+    state = np.arange(states.shape[1])
+    final = np.where((state == end) | (state == end - 1), 0.0, _LOG_NEVER)
+    active = np.arange(frames)[:, np.newaxis] < logit_length
+    alpha = _forward(emission, skips, active)
+    beta = _backward(emission, skips, active, final)
+    empty = np.where(label_length == 0, 0.0, _LOG_NEVER)
+    total = _log_sum(alpha[-1] + final) if frames else empty
+    total = np.where(logit_length > 0, total, empty)
+    occupancy = np.exp(alpha + beta - total[:, np.newaxis]) * (active[..., np.newaxis] & known)
+    gradient = np.exp(log_probability)
+    gradient *= active[..., np.newaxis]
+    rows = np.arange(batch)
+    for column in range(states.shape[1]):
+        gradient[:, rows, states[:, column]] -= occupancy[:, :, column]
+    return (-total).astype(kind), gradient.astype(kind)
+
+
+def _states(labels, blank):
+    """Blank, label, blank, label, ..., blank: what a path may pass, as class numbers."""
+    states = np.full((len(labels), 2 * labels.shape[1] + 1), blank, np.int64)
+    if blank:
+        # The original numbers the classes anew with the blank in front; a label that is the
+        # blank itself becomes the class before it.
+        labels = np.where(labels == blank, labels - 1, labels)
+    states[:, 1::2] = labels
+    return states
+
+
+def _log_softmax(logits):
+    logits -= np.maximum.reduce(logits, 2, keepdims=True, initial=-np.inf)
+    logits -= np.log(np.add.reduce(np.exp(logits), 2, keepdims=True))
+    return logits
+
+
+def _log_sum(array):
+    largest = np.maximum.reduce(array, 1)
+    safe = np.where(np.isfinite(largest), largest, 0)
+    return np.log(np.add.reduce(np.exp(array - safe[:, np.newaxis]), 1)) + safe
+
+
+def _forward(emission, skips, active):
+    """The log-probability of all beginnings of paths that are in a state after each frame."""
+    alpha = np.full(emission.shape, -np.inf)
+    if not len(alpha):
+        return alpha
+    alpha[0, :, :2] = emission[0, :, :2]
+    for frame in range(1, len(alpha)):
+        before, now = alpha[frame - 1], alpha[frame]
+        now[:] = before
+        np.logaddexp(now[:, 1:], before[:, :-1], out=now[:, 1:])
+        np.logaddexp(now[:, 2:], before[:, :-2], out=now[:, 2:], where=skips[:, 2:])
+        now += emission[frame]
+        np.copyto(now, before, where=~active[frame][:, np.newaxis])
+    return alpha
+
+
+def _backward(emission, skips, active, final):
+    """The log-probability of all endings of paths that are in a state after each frame."""
+    beta = np.empty(emission.shape)
+    if not len(beta):
+        return beta
+    beta[-1] = final
+    for frame in range(len(beta) - 2, -1, -1):
+        after = beta[frame + 1] + emission[frame + 1]
+        now = beta[frame]
+        now[:] = after
+        np.logaddexp(now[:, :-1], after[:, 1:], out=now[:, :-1])
+        np.logaddexp(now[:, :-2], after[:, 2:], out=now[:, :-2], where=skips[:, 2:])
+        np.copyto(now, final, where=~active[frame + 1][:, np.newaxis])
+    return beta
+
+
+@CTCLossDense.gradient
+def _(op, grad, grad_of_gradient):
+    if not is_zero(grad_of_gradient):
+        raise LookupError(
+            "tf.nn.ctc_loss has no second derivative. Stop the first one with tf.stop_gradient, "
+            "or leave it out of what is differentiated again."
+        )
+    weights = shaping.expand_dims(shaping.expand_dims(grad, 0), -1)
+    return arithmetic.multiply(weights, op.outputs[1]), None, None, None
+
+
+def ctc_loss(
+    labels,
+    logits,
+    label_length,
+    logit_length,
+    logits_time_major=True,
+    unique=None,
+    blank_index=None,
+    name=None,
+):
+    """-log of the probability that the frames' classes, repeats and blanks left out, are `labels`.
+
+    `labels` is dense, [batch, longest label]; `logits` [frames, batch, classes], or
+    [batch, frames, classes] unless `logits_time_major`. `unique` (from `ctc_unique_labels`)
+    makes no difference.
+
+    >>> logits = tf.math.log([[[0.5, 0.5]], [[0.5, 0.5]]])
+    >>> loss = tf.nn.ctc_loss(labels=[[1]], logits=logits, label_length=[1], logit_length=[2])
+    >>> tf.exp(-loss).numpy().round(4).tolist()
+    [0.75]
+    """
+    logits = convert_to_tensor(logits)
+    labels = convert_to_tensor(labels)
+    if labels.dtype.is_integer and labels.dtype is not int64:
+        labels = casting.cast(labels, int32)
+    label_length = casting.cast(convert_to_tensor(label_length), int32)
+    logit_length = casting.cast(convert_to_tensor(logit_length), int32)
+    if not logits_time_major:
+        logits = ordering.transpose(logits, [1, 0, 2])
+    attrs = {"blank_index": 0 if blank_index is None else int(blank_index)}
+    loss, _ = execute(CTCLossDense, (logits, labels, label_length, logit_length), attrs)
+    return loss
+
+
+@op(
+    "CTCUniqueLabels",
+    "labels: int64 -> unique: int64, index: int32",
+    shape=lambda inputs, attrs: [inputs[0].shape.with_rank(2)] * 2,
+    gradient=None,
+)
+def CTCUniqueLabels(labels):
+    if labels.ndim != 2:
+        raise ValueError(f"labels must be a matrix, one row per sequence, got rank {labels.ndim}.")
+    unique = np.zeros_like(labels)
+    index = np.zeros(labels.shape, np.int32)
+    for row, numbers in enumerate(labels):
+        values, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        unique[row, : len(values)] = values[order]
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order))
+        index[row] = place[inverse]
+    return unique, index
+
+
+def ctc_unique_labels(labels, name=None):
+    """Each row's different labels, in the order of their appearance, and where each label is.
+
+    >>> unique, index = tf.nn.ctc_unique_labels([[3, 4, 3]])
+    >>> unique.numpy().tolist(), index.numpy().tolist()
+    ([[3, 4, 0]], [[0, 1, 0]])
+    """
+    unique, index = execute(CTCUniqueLabels, (casting.cast(labels, int64),))
+    return unique, index
+
+
+def collapse_repeated(labels, seq_length, name=None):
+    """Rows of labels with every run of equal ones made one, and their new lengths.
+
+    >>> labels, length = tf.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])
+    >>> labels.numpy().tolist(), length.numpy().tolist()
+    ([[1, 2, 1]], [3])
+    """
+    labels = convert_to_tensor(labels)
+    seq_length = convert_to_tensor(seq_length)
+    first = creation.ones_like(labels[:, :1], dtype="bool")
+    changes = comparison.not_equal(labels[:, 1:], labels[:, :-1])
+    inside = selection.sequence_mask(seq_length, shaping.shape(labels)[1])
+    kept = comparison.logical_and(joining.concat([first, changes], 1), inside)
+    lengths = reduction.reduce_sum(casting.cast(kept, int32), 1)
+    longest = reduction.reduce_max(lengths)
+    places = selection.where(selection.sequence_mask(lengths, longest))
+    sizes = joining.stack([shaping.shape(labels, out_type=int64)[0], casting.cast(longest, int64)])
+    collapsed = scatter.scatter_nd(places, selection.boolean_mask(labels, kept), sizes)
+    return collapsed, casting.cast(lengths, seq_length.dtype)

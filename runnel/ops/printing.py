@@ -1,0 +1,148 @@
+"""tf.print: the values of tensors as text, when they are computed."""
+
+from __future__ import annotations
+
+import pprint
+import sys
+
+import numpy as np
+
+from ..core import nest
+from ..core.convert import convert_to_tensor, is_tensor
+from ..core.dtypes import string
+from ..core.op import op
+from ..core.shape_rules import nothing, scalar
+from ..core.tensor import Tensor
+
+# Where a tensor's text goes; a character that no text has.
+_PLACEHOLDER = "\uffff"
+
+
+@op(
+    "StringFormat",
+    "inputs: *T -> output: string",
+    shape=scalar,
+    gradient=None,
+)
+def StringFormat(inputs, *, template, placeholder=_PLACEHOLDER, summarize=3):
+    pieces = template.split(placeholder)
+    texts = [_array_text(np.asarray(array), summarize) for array in inputs]
+    filled = "".join(a + b for a, b in zip(pieces, [*texts, ""], strict=True))
+    return np.array(filled.encode(errors="surrogateescape"), dtype=object)
+
+
+def _array_text(array, summarize):
+    if array.ndim == 0:
+        return _element_text(array[()])
+    return _rows_text(array, summarize, 1)
+
+
+def _rows_text(array, summarize, depth):
+    length = len(array)
+    if summarize < 0 or length <= 2 * summarize:
+        shown = list(range(length))
+        cut = length
+    else:
+        shown = [*range(summarize), *range(length - summarize, length)]
+        cut = summarize
+    if array.ndim == 1:
+        texts = [_element_text(array[i]) for i in shown]
+        gap = " "
+    else:
+        texts = [_rows_text(array[i], summarize, depth + 1) for i in shown]
+        gap = "\n" * (array.ndim - 1) + " " * depth
+    if len(shown) < length:
+        texts.insert(cut, "...")
+    return "[" + gap.join(texts) + "]"
+
+
+def _element_text(value):
+    if isinstance(value, bytes):
+        text = value.decode(errors="surrogateescape")
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, np.bool_):
+        return "1" if value else "0"
+    if np.iscomplexobj(value):
+        return "?"
+    if isinstance(value, np.integer):
+        return str(int(value))
+    return _float_text(value)
+
+
+def _float_text(value):
+    """As few digits as tell the number from its neighbours: 6 or 9 of them, 15 or 17 in float64."""
+    kind, few, many = (np.float64, 15, 17) if isinstance(value, np.float64) else (np.float32, 6, 9)
+    number = float(value)
+    text = f"{number:.{few}g}"
+    return text if kind(text) == kind(number) or number != number else f"{number:.{many}g}"
+
+
+@op("PrintV2", "input: string", shape=nothing, gradient=None, stateful=True)
+def PrintV2(input, *, output_stream=None, end="\n"):
+    text = input[()].decode(errors="surrogateescape") + end
+    if isinstance(output_stream, str):
+        with open(output_stream.removeprefix("file://"), "a") as file:
+            file.write(text)
+    else:
+        stream = sys.stderr if output_stream is None else output_stream
+        stream.write(text)
+        stream.flush()
+    return []
+
+
+class _Hole:
+    """Stands for a tensor while Python prints the structure around it."""
+
+    def __repr__(self):
+        return _PLACEHOLDER
+
+
+def print(*inputs, **kwargs):
+    """Print values and tensors, to standard error unless `output_stream` says otherwise.
+
+    Tensors show `summarize` elements at each end of a dimension (3; -1 for all).
+
+    >>> import sys
+    >>> tf.print("sum:", tf.constant([1.5, 2.0]), output_stream=sys.stdout)
+    sum: [1.5 2]
+    """
+    stream = kwargs.pop("output_stream", None)
+    summarize = kwargs.pop("summarize", 3)
+    separator = kwargs.pop("sep", " ")
+    end = kwargs.pop("end", "\n")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {sorted(kwargs)}")
+    if isinstance(stream, str) and not stream.startswith("file://"):
+        raise ValueError(
+            f"output_stream must be a stream such as sys.stdout or 'file://PATH', got {stream!r}."
+        )
+    if len(inputs) == 1 and _is_lone_string(inputs[0]):
+        text = inputs[0]
+    else:
+        parts = [_template(value) for value in inputs]
+        text = StringFormat(
+            [tensor for _, tensors in parts for tensor in tensors],
+            template=separator.join(template for template, _ in parts),
+            summarize=3 if summarize is None else summarize,
+        )
+    PrintV2(text, output_stream=stream, end=end or "")
+
+
+def _is_lone_string(value):
+    return isinstance(value, Tensor) and value.dtype is string and value.shape.rank == 0
+
+
+def _template(value):
+    """How a value prints, with holes for its tensors; and these tensors."""
+    if isinstance(value, str):
+        return value, []
+    tensors = []
+
+    def hole(leaf):
+        if not is_tensor(leaf):
+            return leaf
+        tensors.append(convert_to_tensor(leaf))
+        return _Hole()
+
+    return pprint.pformat(nest.map_structure(hole, value)), tensors

@@ -1,0 +1,149 @@
+"""Seeds, and how far along its stream each stateful random operation has got.
+
+The stream of an operation is that of Philox with the global seed as the key and the operation's
+seed in the upper half of the counter.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..core.context import seeds, state
+from . import philox
+
+DEFAULT_GLOBAL_SEED = 87654321
+_SEED_LIMIT = 2**31 - 1
+
+_lock = threading.Lock()
+
+
+class Stream:
+    """How far a stateful operation has got on the stream of its two seeds.
+
+    `tf.random.set_seed` sends it back to the start. Two seeds of zero stand for no seed at all.
+    """
+
+    __slots__ = ("_counter", "_generation", "_key", "_seeds")
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._seeds = seed, seed2
+        self._generation = -1
+
+    def reserve(self, groups: int) -> tuple[int, int]:
+        """The key, and the counter from which so many groups are the caller's own."""
+        with _lock:
+            if self._generation != seeds.generation:
+                self._start()
+            counter = self._counter
+            self._counter = counter + groups & philox.MASK128
+            return self._key, counter
+
+    def _start(self) -> None:
+        self._generation = seeds.generation
+        seed, seed2 = self._seeds
+        if not seed and not seed2:
+            seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
+        self._key, self._counter = seed & philox.MASK64, (seed2 & philox.MASK64) << 64
+
+
+class _EagerStreams:
+    """The streams of operations that run again and again with the same seeds and dtypes."""
+
+    def __init__(self) -> None:
+        self._generation = -1
+        self._streams: dict[Any, Stream] = {}
+
+    def of(self, identity: tuple[Any, ...], seed: int, seed2: int) -> Stream:
+        if self._generation != seeds.generation:
+            self._generation, self._streams = seeds.generation, {}
+        key = (identity, seed, seed2)
+        stream = self._streams.get(key)
+        if stream is None:
+            stream = self._streams.setdefault(key, Stream(seed, seed2))
+        return stream
+
+
+_eager_streams = _EagerStreams()
+
+
+def reserve(
+    stream: Stream | None, seed: int, seed2: int, groups: int, *identity: Any
+) -> tuple[int, int]:
+    """The key and the counter for a kernel's next `groups`.
+
+    A node of a graph has a stream of its own; eager calls share one if they are of the same op,
+    dtypes and seeds, as they share a kernel in the original.
+    """
+    if stream is None:
+        stream = _eager_streams.of(identity, seed, seed2)
+    return stream.reserve(groups)
+
+
+class _GraphSeeds:
+    """The seed of a graph under construction, and how many operations have had one from it."""
+
+    def __init__(self) -> None:
+        self.seed = seeds.seed
+        self.drawn = 0
+
+
+_graph_seeds: weakref.WeakKeyDictionary[Any, _GraphSeeds] = weakref.WeakKeyDictionary()
+
+
+def set_seed(seed):
+    """Set the global seed: what every random operation without a seed of its own follows from.
+
+    >>> tf.random.set_seed(1234)
+    >>> tf.random.uniform([2])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.5380393 , 0.36461866], dtype=float32)>
+    """
+    if not isinstance(seed, int | float | str | None):
+        seed = int(np.array(seed))
+    if state.graph is None:
+        seeds.set(seed)
+    else:
+        _graph_seeds.setdefault(state.graph, _GraphSeeds()).seed = seed
+
+
+def get_seed(op_seed):
+    """The pair of seeds for an operation: (global, its own), or (None, None) if there is none."""
+    seed, seed2, _ = _combined(op_seed)
+    return seed, seed2
+
+
+def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
+    """The two seeds, and whether the second was made up rather than given."""
+    graph = state.graph
+    if graph is None:
+        global_seed = seeds.seed
+    else:
+        of_graph = _graph_seeds.setdefault(graph, _GraphSeeds())
+        global_seed = of_graph.seed
+    drawn = op_seed is None
+    if global_seed is None:
+        if drawn:
+            return None, None, False
+        global_seed = DEFAULT_GLOBAL_SEED
+    elif drawn and graph is None:
+        op_seed = seeds.next_op_seed()
+    elif drawn:
+        op_seed = of_graph.drawn
+        of_graph.drawn += 1
+    seed, seed2 = global_seed % _SEED_LIMIT, op_seed % _SEED_LIMIT
+    # Two zeros would mean "no seed".
+    return (seed, seed2, drawn) if seed or seed2 else (0, _SEED_LIMIT, drawn)
+
+
+def seed_attrs(op_seed: Any) -> dict[str, Any]:
+    """The attributes of a stateful op: its seeds, and its stream where nobody else uses it."""
+    seed, seed2, drawn = _combined(op_seed)
+    seed, seed2 = int(seed or 0), int(seed2 or 0)
+    attrs: dict[str, Any] = {"seed": seed, "seed2": seed2}
+    if drawn or state.graph is not None:
+        attrs["_stream"] = Stream(seed, seed2)
+    return attrs

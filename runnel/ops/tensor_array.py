@@ -1,0 +1,253 @@
+"""TensorArray: a list of tensors written one by one and put together at the end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import errors
+from ..core.convert import constant_value, convert_to_tensor
+from ..core.dtypes import as_dtype, int32
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.type_spec import TypeSpec, register_type_spec
+from .array.creation import zeros
+from .array.joining import concat, split, stack, unstack
+
+
+class TensorArray:
+    """A list of tensors of one dtype; writing gives a new TensorArray to go on with.
+
+    >>> squares = tf.TensorArray(tf.int32, size=3)
+    >>> for i in range(3):
+    ...     squares = squares.write(i, i * i)
+    >>> squares.stack()
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 4], dtype=int32)>
+    """
+
+    def __init__(
+        self,
+        dtype,
+        size=None,
+        dynamic_size=None,
+        clear_after_read=None,
+        tensor_array_name=None,
+        handle=None,
+        flow=None,
+        infer_shape=True,
+        element_shape=None,
+        colocate_with_first_write_call=True,
+        name=None,
+    ):
+        if size is None:
+            raise ValueError(
+                "Size must be declared for TensorArrays when eager execution is enabled."
+            )
+        if handle is not None:
+            raise ValueError("TensorArray handle is not supported when eager execution is enabled.")
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._clear_after_read = clear_after_read is None or bool(clear_after_read)
+        self._infer_shape = infer_shape
+        self._element_shape = TensorShape(element_shape)
+        self._tensors: list[Tensor | None] = [None] * int(size)
+        self._cleared: set[int] = set()
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def dynamic_size(self):
+        return self._dynamic_size
+
+    @property
+    def element_shape(self):
+        return self._element_shape
+
+    @property
+    def handle(self):
+        return None
+
+    @property
+    def flow(self):
+        return convert_to_tensor(np.int32(0))
+
+    def identity(self):
+        """The same array."""
+        return self
+
+    def grad(self, source, flow=None, name=None):
+        """Not needed: gradients flow through the tensors themselves."""
+        raise NotImplementedError(
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient "
+            "implementation does not use/need this function to compute gradients of operations "
+            "that use TensorArrays."
+        )
+
+    def read(self, index, name=None):
+        """The tensor at an index; zeros where none was written."""
+        index = _index(index)
+        if not 0 <= index < len(self._tensors):
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Tried to read from index {index} but array size is: {len(self._tensors)}",
+            )
+        tensor = self._tensors[index]
+        if tensor is None:
+            if index in self._cleared:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Could not read index {index} twice because it was cleared after a previous "
+                    "read (perhaps try setting clear_after_read = false?)",
+                )
+            tensor = self._tensors[index] = self._zero()
+        if self._clear_after_read:
+            self._tensors[index] = None
+            self._cleared.add(index)
+        return tensor
+
+    def _zero(self):
+        return zeros(convert_to_tensor(self._element_shape), self._dtype)
+
+    def write(self, index, value, name=None):
+        """The array with a tensor at an index."""
+        self._write(_index(index), self._checked(value))
+        return self
+
+    def _checked(self, value):
+        if not isinstance(value, Tensor):
+            value = convert_to_tensor(value, self._dtype)
+        if value.dtype is not self._dtype:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
+                f"{value.dtype.name}",
+            )
+        if not self._element_shape.is_compatible_with(value.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({value.shape}), expected ({self._element_shape})"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(value.shape)
+        return value
+
+    def _write(self, index, tensor):
+        size = len(self._tensors)
+        if index < 0:
+            raise errors.OutOfRangeError(
+                None, None, f"Writing to negative indices (index {index}) is not allowed."
+            )
+        if index >= size:
+            if not self._dynamic_size:
+                raise errors.OutOfRangeError(
+                    None,
+                    None,
+                    f"Tried to write to index {index} but array is not resizeable and size is: "
+                    f"{size} (set dynamic_size=True, or a larger size)",
+                )
+            self._tensors.extend([None] * (index + 1 - size))
+        self._tensors[index] = tensor
+
+    def stack(self, name=None):
+        """All tensors stacked along a new first axis."""
+        if not self._tensors:
+            sizes = [0, *self._element_shape.as_list()] if self._element_shape.rank else [0]
+            return zeros(sizes, self._dtype)
+        return stack(self._filled())
+
+    def _filled(self):
+        for index, tensor in enumerate(self._tensors):
+            if tensor is None:
+                self._tensors[index] = self._zero()
+        return list(self._tensors)
+
+    def gather(self, indices, name=None):
+        """The tensors at several indices, stacked."""
+        positions = [int(i) for i in np.ravel(constant_value(convert_to_tensor(indices)))]
+        self._filled()
+        return stack([self._tensors[index] for index in positions])
+
+    def concat(self, name=None):
+        """All tensors joined along their first axis."""
+        return concat(self._filled(), 0)
+
+    def unstack(self, value, name=None):
+        """The array filled with the rows of a tensor."""
+        rows = unstack(convert_to_tensor(value, dtype_hint=self._dtype))
+        if len(rows) > len(self._tensors) and not self._dynamic_size:
+            raise ValueError(
+                f"Cannot unstack {len(rows)} tensors into a TensorArray of static size "
+                f"{len(self._tensors)}"
+            )
+        self._tensors = [self._checked(row) for row in rows]
+        return self
+
+    def scatter(self, indices, value, name=None):
+        """The array with the rows of a tensor at several indices."""
+        positions = np.ravel(constant_value(convert_to_tensor(indices)))
+        rows = unstack(convert_to_tensor(value, dtype_hint=self._dtype))
+        for index, row in zip(positions, rows, strict=True):
+            self._write(int(index), self._checked(row))
+        return self
+
+    def split(self, value, lengths, name=None):
+        """The array filled with pieces of a tensor, of the given lengths."""
+        sizes = [int(n) for n in np.ravel(constant_value(convert_to_tensor(lengths)))]
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
+        if sum(sizes) != value.shape[0]:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Expected sum of lengths to be equal to the first dimension of value: lengths "
+                f"{sizes}, value of shape {value.shape}.",
+            )
+        self._infer_shape = self._infer_shape and len(set(sizes)) == 1
+        self._tensors = [self._checked(piece) for piece in split(value, sizes)]
+        return self
+
+    def size(self, name=None):
+        """The number of places."""
+        return convert_to_tensor(len(self._tensors), int32)
+
+    def close(self, name=None):
+        """Let go of the tensors."""
+        self._tensors = []
+
+
+def _index(index):
+    value = constant_value(index) if isinstance(index, Tensor) else index
+    if np.ndim(value):
+        raise errors.InvalidArgumentError(
+            None, None, f"The index of a TensorArray must be a scalar, got {value}."
+        )
+    return int(value)
+
+
+class TensorArraySpec(TypeSpec):
+    """The type of a TensorArray."""
+
+    __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
+
+    def __init__(self, element_shape=None, dtype=None, dynamic_size=False, infer_shape=True):
+        self._element_shape = TensorShape(element_shape)
+        self._dtype = as_dtype("float32" if dtype is None else dtype)
+        self._dynamic_size = dynamic_size
+        self._infer_shape = infer_shape
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of an array."""
+        return cls(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
+
+    @property
+    def value_type(self):
+        return TensorArray
+
+    def _serialize(self):
+        return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
+
+
+register_type_spec(TensorArray, TensorArraySpec.from_value)

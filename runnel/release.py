@@ -1,0 +1,9 @@
+"""Runnel's own version, and that of the TensorFlow API it offers."""
+
+RUNNEL_VERSION = "0.1.0"
+VERSION = "2.21.0"
+GIT_VERSION = f"runnel-{RUNNEL_VERSION}"
+COMPILER_VERSION = "pure Python"
+GRAPH_DEF_VERSION = 2474
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0
