@@ -253,12 +253,14 @@ from .ops.math.complex import (
 from .ops.math.counting import (
     histogram_fixed_width as histogram_fixed_width,
     histogram_fixed_width_bins as histogram_fixed_width_bins,
-    unique as unique,
-    unique_with_counts as unique_with_counts,
     unravel_index as unravel_index,
 )
 from .ops.math.cumulative import (
     cumsum as cumsum,
+)
+from .ops.math.distinct import (
+    unique as unique,
+    unique_with_counts as unique_with_counts,
 )
 from .ops.math.division import (
     divide as divide,
@@ -334,6 +336,15 @@ from .ops.nn.volume_patches import (
 )
 from .ops.printing import (
     print as print,
+)
+from .ops.random_stateless import (
+    random_index_shuffle as random_index_shuffle,
+)
+from .ops.script import (
+    CriticalSection as CriticalSection,
+    inside_function as inside_function,
+    numpy_function as numpy_function,
+    py_function as py_function,
 )
 from .ops.sequencing import (
     control_dependencies as control_dependencies,

@@ -53,7 +53,7 @@ def _exact_jacobian(f: Any, arguments: list[Tensor], index: int) -> Any:
     with GradientTape(persistent=True) as tape:
         tape.watch(arguments)
         y = convert_to_tensor(f(*arguments))
-    flat = np.zeros(y.shape.num_elements(), y.dtype.numpy)
+    flat = np.zeros(y.shape.num_elements() or 0, y.dtype.numpy)
     units = [1, 1j] if y.dtype.is_complex else [1]
     rows = []
     for element in range(flat.size):
@@ -69,7 +69,7 @@ def _exact_jacobian(f: Any, arguments: list[Tensor], index: int) -> Any:
 
 
 def _numeric_jacobian(f: Any, arguments: list[Tensor], index: int, step: float) -> Any:
-    point = np.asarray(arguments[index])
+    point: np.ndarray[Any, Any] = np.asarray(arguments[index])
 
     def result(offset: np.ndarray[Any, Any]) -> Any:
         moved = (_parts(point) + offset).astype(_parts(point).dtype)
@@ -127,13 +127,13 @@ class TestCase(unittest.TestCase):
         """Tensors as NumPy values."""
         return nest.map_structure(_array_of, tensors)
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Equal shapes and elements."""
         a, b = _array_of(a), _array_of(b)
         self.assertEqual(a.shape, b.shape, msg)
         np.testing.assert_array_equal(a, b, msg or "")
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Not all elements equal."""
         try:
             self.assertAllEqual(a, b)
@@ -141,7 +141,7 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
 
-    def assertAllClose(  # noqa: N802
+    def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """|a - b| <= atol + rtol * |b| in all elements of structures of arrays."""
@@ -159,7 +159,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(a.shape, b.shape, msg)
         np.testing.assert_allclose(a, b, rtol, atol, err_msg=msg or "")
 
-    def assertNotAllClose(self, a: Any, b: Any, **tolerances: Any) -> None:  # noqa: N802
+    def assertNotAllClose(self, a: Any, b: Any, **tolerances: Any) -> None:
         """Not all elements close."""
         try:
             self.assertAllClose(a, b, **tolerances)
@@ -167,7 +167,7 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError(f"The two values are close at all elements: {a} and {b}.")
 
-    def assertAllCloseAccordingToType(  # noqa: N802
+    def assertAllCloseAccordingToType(
         self,
         a: Any,
         b: Any,
@@ -192,23 +192,23 @@ class TestCase(unittest.TestCase):
         a, b = _widened(_array_of(a)), _widened(_array_of(b))
         self.assertAllClose(a, b, rtol, atol, msg)
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater."""
         self.assertTrue((_array_of(a) > comparison_target).all(), f"{a} > {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater or equal."""
         self.assertTrue((_array_of(a) >= comparison_target).all(), f"{a} >= {comparison_target}")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """All elements are less."""
         self.assertTrue((_array_of(a) < comparison_target).all(), f"{a} < {comparison_target}")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are less or equal."""
         self.assertTrue((_array_of(a) <= comparison_target).all(), f"{a} <= {comparison_target}")
 
-    def assertAllInRange(  # noqa: N802
+    def assertAllInRange(
         self,
         target: Any,
         lower_bound: Any,
@@ -222,22 +222,20 @@ class TestCase(unittest.TestCase):
         high = array < upper_bound if open_upper_bound else array <= upper_bound
         self.assertTrue((low & high).all(), f"{array} not in [{lower_bound}, {upper_bound}]")
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:  # noqa: N802
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """All elements are members of the set."""
         strange = set(_array_of(target).ravel().tolist()) - set(expected_set)
         self.assertFalse(strange, f"{strange} not in {expected_set}")
 
-    def assertShapeEqual(  # noqa: N802
-        self, input_a: Any, input_b: Any, msg: str | None = None
-    ) -> None:
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
         """Equal shapes."""
         self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:  # noqa: N802
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """The array has this dtype."""
         self.assertEqual(_array_of(target).dtype, np.dtype(expected_dtype))
 
-    def assertArrayNear(  # noqa: N802
+    def assertArrayNear(
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
     ) -> None:
         """Elements differ by at most `err`."""
@@ -245,7 +243,7 @@ class TestCase(unittest.TestCase):
         for a, b in zip(farray1, farray2, strict=True):
             self.assertTrue(abs(float(a) - float(b)) <= err, msg)
 
-    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Two numbers differ by at most `err`."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1} and {f2} differ by > {err}")
 

@@ -13,9 +13,15 @@ from .convert import convert_to_tensor
 from .graph import Graph
 from .op import REGISTRY, Op, Record
 from .shape_rules import unknown
-from .tape import GradientTape, UnconnectedGradients, _finish, _is_differentiable, _wants_zeros
-from .tape import add_gradients as add_gradients
-from .tape import backward
+from .tape import (
+    GradientTape,
+    UnconnectedGradients,
+    _finish,
+    _is_differentiable,
+    _wants_zeros,
+    add_gradients as add_gradients,
+    backward,
+)
 from .tensor import SymbolicTensor, Tensor
 from .variable import Variable
 
@@ -101,7 +107,7 @@ def _copied(value: Any) -> Tensor:
     return Tensor(tensor._array, tensor.dtype)
 
 
-class _no_tapes:  # noqa: N801 - used like a function
+class _no_tapes:
     def __enter__(self) -> None:
         self._tapes, state.tapes = state.tapes, ()
 
@@ -292,11 +298,12 @@ class ForwardAccumulator:
             pulled = backward([record], outputs, probes, [], needed)
             keys = [key for key in needed if key in pulled]
             results = [convert_to_tensor(pulled[key]) for key in keys]
-        return tape.gradient(results, probes, [self._tangents[key] for key in keys])
+        tangents: Sequence[Any] = tape.gradient(
+            results, probes, [self._tangents[key] for key in keys]
+        )
+        return tangents
 
-    def jvp(
-        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
-    ) -> Any:
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of each tensor in `primals` along the direction."""
         zero = _wants_zeros(unconnected_gradients)
         return nest.map_structure(
@@ -349,9 +356,7 @@ def _graph_records(
                 output._key = next_key()
             if _is_differentiable(output):
                 needed.add(output._key)
-        records.append(
-            Record(operation.op, operation.inputs, operation.outputs, operation.given)
-        )
+        records.append(Record(operation.op, operation.inputs, operation.outputs, operation.given))
     return records, needed
 
 

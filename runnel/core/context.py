@@ -1,4 +1,4 @@
-"""The state of the running thread: eager or graph, recording tapes, name and device scopes, seeds."""
+"""The state of the running thread: eager or graph, recording tapes, name and device scopes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def init_scope() -> Iterator[None]:
         state.graph, state.tapes, state.name_scope = graph, tapes, scope
 
 
-class name_scope:  # noqa: N801 - TensorFlow's name
+class name_scope:
     """Prefix the names of the variables and operations made in a block.
 
     >>> with tf.name_scope("layer"):

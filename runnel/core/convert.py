@@ -205,8 +205,9 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
 def _natural_dtype(array: np.ndarray[Any, Any], first: Any) -> DType:
     letter = array.dtype.kind
     if letter == "f":
-        typed = isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f"
-        return from_numpy(first.dtype) if typed else dtypes.float32
+        if isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f":
+            return from_numpy(first.dtype)
+        return dtypes.float32
     if letter in "iu":
         if array.max() >= 2**63:
             raise ValueError(_TOO_LARGE)
@@ -244,9 +245,7 @@ def _object_array(value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def _strings(
-    array: np.ndarray[Any, Any], value: Any, dtype: DType | None
-) -> tuple[Any, DType]:
+def _strings(array: np.ndarray[Any, Any], value: Any, dtype: DType | None) -> tuple[Any, DType]:
     if dtype not in (None, dtypes.string):
         assert dtype is not None
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {type_text(dtype)}")
@@ -351,7 +350,8 @@ def constant_value(tensor: Any) -> Any:
 def _fold(tensor: SymbolicTensor) -> Any:
     # Only what shapes are computed with: a handful of numbers, never a big constant.
     operation = tensor.op
-    if tensor.shape.num_elements() is None or tensor.shape.num_elements() > 64:
+    count = tensor.shape.num_elements()
+    if count is None or count > 64:
         return None
     arrays = []
     for each in operation.inputs:

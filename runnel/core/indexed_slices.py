@@ -133,7 +133,10 @@ class IndexedSlicesSpec(TypeSpec):
     @property
     def _component_specs(self) -> Any:
         rows = self._indices_shape.concatenate(self._shape[1:])
-        specs = [TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        specs = [
+            TensorSpec(rows, self._dtype),
+            TensorSpec(self._indices_shape, self._indices_dtype),
+        ]
         if self._dense_shape_dtype is not None:
             specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
         return tuple(specs)

@@ -4,15 +4,11 @@ import logging
 import sys
 
 
-class _CurrentStderr(logging.StreamHandler):
+class _CurrentStderr(logging.Handler):
     """Writes to whatever sys.stderr is at that moment."""
 
-    def __init__(self) -> None:
-        logging.Handler.__init__(self)
-
-    @property
-    def stream(self):  # type: ignore[no-untyped-def, override]
-        return sys.stderr
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
 
 
 def get_logger() -> logging.Logger:

@@ -51,9 +51,7 @@ class Module:
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        return tuple(
-            self._flatten(lambda value: isinstance(value, Variable) and value.trainable)
-        )
+        return tuple(self._flatten(lambda value: isinstance(value, Variable) and value.trainable))
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from . import dtypes, errors
 from .context import state, tracebacks
@@ -20,7 +21,8 @@ _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double
 _KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
-class Argument(NamedTuple):
+@dataclass(frozen=True)
+class Argument:
     """An input or output of an op: `name: type`, `name: count*type` or `name: *types`."""
 
     name: str
@@ -196,7 +198,8 @@ class Op:
         if isinstance(failure, errors.OpError):
             known = "[Op:" in failure.message
             message = failure.message if known else f"{failure.message} [Op:{self.name}]"
-            return type(failure)(None, None, message)
+            kind: Callable[..., errors.OpError] = type(failure)
+            return kind(None, None, message)
         if isinstance(failure, MemoryError):
             return errors.ResourceExhaustedError(None, None, f"{failure} [Op:{self.name}]")
         message = str(failure)
@@ -235,9 +238,7 @@ def op(
     """
 
     def declare(function: Callable[..., Any]) -> Op:
-        declared = Op(
-            name, signature, function, shape, stateful, gradient is not None, constraints
-        )
+        declared = Op(name, signature, function, shape, stateful, gradient is not None, constraints)
         if callable(gradient):
             declared.gradient_rule = gradient
         if name in REGISTRY:

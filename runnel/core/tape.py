@@ -77,7 +77,9 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._recording:
-            raise ValueError("Tape is still recording: a tape that is active cannot be entered again.")
+            raise ValueError(
+                "Tape is still recording: a tape that is active cannot be entered again."
+            )
         self._start()
         return self
 
@@ -377,15 +379,15 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
     op = record.op
     if op.gradient_rule is None:
         raise LookupError(f"gradient registry has no entry for: {op.name}")
-    for index, output in enumerate(record.outputs):
-        gradient = gradients[index]
+    for index, gradient in enumerate(gradients):
         if gradient is None:
+            output = record.outputs[index]
             if _is_differentiable(output):
                 gradients[index] = _zeros_like(output)
-        elif isinstance(gradient, IndexedSlices):
+        elif type(gradient) is IndexedSlices:
             gradients[index] = to_dense(gradient)
     result = op.gradient_rule(record, *gradients)
-    if len(record.inputs) == 1 and not isinstance(result, list | tuple):
+    if not isinstance(result, list | tuple) and len(record.inputs) == 1:
         return (result,)
     if len(result) != len(record.inputs):
         raise ValueError(

@@ -27,8 +27,53 @@ OVERLOADABLE_OPERATORS = {
 }  # fmt: skip
 
 _NUMPY_METHODS = frozenset(
-    "T astype ravel transpose reshape clip size tolist data max min mean sum flatten copy".split()
+    {"T", "astype", "clip", "copy", "data", "flatten", "max", "mean", "min", "ravel", "reshape"}
+    | {"size", "sum", "tolist", "transpose"}
 )
+
+
+if TYPE_CHECKING:
+
+    class Operators:
+        """What ops/operators.py gives tensors and variables, for type checkers."""
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+else:
+
+    class Operators:
+        __slots__ = ()
 
 
 class Reference:
@@ -52,14 +97,15 @@ class Reference:
         return f"<Reference wrapping {self._object!r}>"
 
 
-class Tensor:
+class Tensor(Operators):
     """A value that never changes: an array with a dtype.
 
     `_array` is a NumPy array, or a NumPy scalar for most results of rank 0 (NumPy computes
     with those ten times faster). `_key` identifies the tensor on tapes; 0: no tape knows it.
     """
 
-    __slots__ = ("__weakref__", "_array", "_key", "dtype")
+    # The last two are notes that layers and activations leave on their results; unset elsewhere.
+    __slots__ = ("__weakref__", "_array", "_key", "dtype", "_keras_logits", "_keras_mask")
 
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
     __array_priority__ = 100
@@ -67,6 +113,8 @@ class Tensor:
     _array: Any
     _key: int
     dtype: DType
+    _keras_logits: Any
+    _keras_mask: Any
 
     def __init__(self, array: Any, dtype: DType) -> None:
         self._array = array
@@ -76,6 +124,12 @@ class Tensor:
     @property
     def shape(self) -> TensorShape:
         return TensorShape.of(self._array.shape)
+
+    @property
+    def _sizes(self) -> tuple[int | None, ...] | None:
+        """The static shape as a plain tuple (None: unknown rank), for rules that run often."""
+        sizes: tuple[int, ...] = self._array.shape
+        return sizes
 
     def get_shape(self) -> TensorShape:
         """The static shape, the same as `shape`."""
@@ -132,10 +186,6 @@ class Tensor:
         if not self._array.shape:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(self._array.shape[0]))
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, key: Any) -> Tensor: ...
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -245,6 +295,10 @@ class SymbolicTensor(Tensor):
     @property
     def shape(self) -> TensorShape:
         return self._shape
+
+    @property
+    def _sizes(self) -> tuple[int | None, ...] | None:
+        return self._shape._dims
 
     def set_shape(self, shape: Any) -> None:
         """Add what is known from elsewhere to the static shape."""

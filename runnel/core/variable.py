@@ -21,7 +21,7 @@ from .dtypes import DType, as_dtype
 from .op import REGISTRY, Op, execute, op
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
-from .tensor import CPU, Reference, Tensor, numpy_text
+from .tensor import CPU, Operators, Reference, Tensor, numpy_text
 from .type_spec import TensorSpec, register_type_spec
 
 
@@ -117,13 +117,14 @@ def _with_creator(creator: Callable[..., Any], create: Callable[..., Any]) -> Ca
     return lambda **kwargs: creator(create, **kwargs)
 
 
-_ARGUMENTS = (
-    "initial_value trainable validate_shape caching_device name variable_def dtype import_scope "
-    "constraint synchronization aggregation shape experimental_enable_variable_lifting"
-).split()
+_ARGUMENTS = [
+    *["initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def"],
+    *["dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape"],
+    "experimental_enable_variable_lifting",
+]
 
 
-class Variable(metaclass=_VariableMetaclass):
+class Variable(Operators, metaclass=_VariableMetaclass):
     """A tensor that can be changed with `assign`.
 
     >>> v = tf.Variable([1.0, 2.0])
@@ -334,7 +335,11 @@ class Variable(metaclass=_VariableMetaclass):
     # Writing.
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Give the variable a new value of its dtype and shape."""
         tensor = convert_to_tensor(value, self.dtype)
@@ -347,13 +352,21 @@ class Variable(metaclass=_VariableMetaclass):
         return self._update(AssignVariableOp, tensor)
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Add to the variable a value of its shape."""
         return self._update(AssignAddVariableOp, convert_to_tensor(delta, self.dtype))
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Subtract from the variable a value of its shape."""
         return self._update(AssignSubVariableOp, convert_to_tensor(delta, self.dtype))

@@ -1,5 +1,11 @@
 """tf.nn: Neural-network operations."""
 
+from ..ops.candidate_sampling import (
+    all_candidate_sampler as all_candidate_sampler,
+    compute_accidental_hits as compute_accidental_hits,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+)
 from ..ops.math.elementwise import (
     sigmoid as sigmoid,
     softplus as softplus,
@@ -64,6 +70,9 @@ from ..ops.nn.depthwise import (
     depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
     separable_conv2d as separable_conv2d,
 )
+from ..ops.nn.dropout import (
+    dropout as dropout,
+)
 from ..ops.nn.embedding import (
     embedding_lookup as embedding_lookup,
 )
@@ -108,6 +117,10 @@ from ..ops.nn.pooling import (
     max_pool3d as max_pool3d,
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
+)
+from ..ops.nn.sampled_loss import (
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
 )
 from ..ops.nn.softmax import (
     log_softmax as log_softmax,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..core.dtypes import int32, int64
 from ..core.op import execute, op
 from ..core.shape_rules import unknown_of_rank
 from ..core.tensor import Tensor
-from .array.shaping import reshape, shape
+from .array.shaping import Reshape, reshape, shape
 from .math.reduction import Sum
 
 
@@ -30,28 +32,26 @@ def BroadcastGradientArgs(s0, s1):
 
 def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
     """Sum a gradient over the axes along which `like` was broadcast."""
-    whole, part = gradient.shape, like.shape
-    if part == whole and part.is_fully_defined():
-        return gradient
-    if not (part.is_fully_defined() and whole.is_fully_defined()):
+    whole, part = gradient._sizes, like._sizes
+    if whole is None or part is None or None in whole or None in part:
         axes, _ = BroadcastGradientArgs(shape(like), shape(gradient))
         return reshape(execute(Sum, (gradient, axes)), shape(like))
-    extra = whole.rank - part.rank
-    leading = tuple(range(extra))
-    stretched = tuple(
+    if whole == part:
+        return gradient
+    axes, keep_dims, last_shape = _plan(whole, part)
+    total = execute(Sum, (gradient, axes), keep_dims)
+    return total if last_shape is None else execute(Reshape, (total, last_shape))
+
+
+@lru_cache(4096)
+def _plan(whole: tuple[int, ...], part: tuple[int, ...]):
+    """The axes to sum over, whether to keep them, and the shape to give the sum at last."""
+    extra = len(whole) - len(part)
+    leading = list(range(extra))
+    stretched = [
         extra + axis for axis, size in enumerate(part) if size == 1 and whole[extra + axis] != 1
-    )
-    if not leading:
-        return execute(Sum, (gradient, _axes(stretched)), {"keep_dims": True})
-    total = execute(Sum, (gradient, _axes(leading + stretched)))
-    return reshape(total, part) if stretched else total
-
-
-_AXES: dict[tuple[int, ...], Tensor] = {}
-
-
-def _axes(axes: tuple[int, ...]) -> Tensor:
-    found = _AXES.get(axes)
-    if found is None:
-        found = _AXES[axes] = Tensor(np.array(axes, np.int32), int32)
-    return found
+    ]
+    axes = Tensor(np.array(leading + stretched, np.int32), int32)
+    if leading and stretched:
+        return axes, {"keep_dims": False}, Tensor(np.array(part, np.int32), int32)
+    return axes, {"keep_dims": bool(stretched)}, None

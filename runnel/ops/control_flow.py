@@ -62,9 +62,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     """
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
-    if isinstance(branch_fns, dict):
-        branches = dict(branch_fns)
-    elif branch_fns and all(isinstance(each, tuple) for each in branch_fns):
+    if isinstance(branch_fns, dict) or (
+        branch_fns and all(isinstance(each, tuple) for each in branch_fns)
+    ):
         branches = dict(branch_fns)
     else:
         branches = dict(enumerate(branch_fns))

@@ -23,7 +23,9 @@ from .math.reduction import reduce_all
 @op("Assert", "condition: bool, data: *T", shape=nothing, gradient=None, stateful=True)
 def AssertOp(condition, data, *, summarize=3):
     if not condition:
-        raise errors.InvalidArgumentError(None, None, "assertion failed: " + _texts(data, summarize))
+        raise errors.InvalidArgumentError(
+            None, None, "assertion failed: " + _texts(data, summarize)
+        )
     return []
 
 
@@ -38,7 +40,7 @@ def _summary(array, summarize):
     return text + ("..." if len(shown) < len(flat) else "")
 
 
-def Assert(condition, data, summarize=None, name=None):  # noqa: N802 - TensorFlow's name
+def Assert(condition, data, summarize=None, name=None):
     """Raise InvalidArgumentError with `data` in its message unless `condition` is true."""
     if state.graph is not None:
         values = [convert_to_tensor(each) for each in data]
@@ -443,9 +445,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
 
 def disable_check_numerics():
     """End what `enable_check_numerics` began."""
-    state.tapes = tuple(
-        [each for each in state.tapes if not isinstance(each, _NumericsChecker)]
-    )
+    state.tapes = tuple([each for each in state.tapes if not isinstance(each, _NumericsChecker)])
 
 
 def is_traceback_filtering_enabled():

@@ -18,6 +18,7 @@ from ..core.variable import Variable
 from .array.indexing import getitem, variable_getitem
 from .linalg.matmul import matmul
 from .math import arithmetic, bitwise, comparison, division, elementwise
+from .math.casting import cast
 
 # Numbers that NumPy takes in the dtype of the array beside them, just as conversion would.
 _FLOATS = frozenset({(float32, float), (float64, float), (float32, int), (float64, int)})
@@ -27,7 +28,10 @@ _NUMBERS = _FLOATS | _INTEGERS
 _ANY_SHAPES = {"incompatible_shape_error": False}
 
 # Values that tensors convert themselves; their own reflected methods know nothing of tensors.
-_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+_PLAIN = (
+    int, float, complex, str, bytes, list, tuple, type(None), np.ndarray, np.generic, Tensor,
+    Variable,
+)  # fmt: skip
 
 
 def _result_types(op, dtypes=None):
@@ -111,9 +115,9 @@ def _differs(x, y):
 
 
 def _product(x, y):
-    """x * y; of booleans, x and y."""
+    """x * y; of a boolean x, x and y."""
     if x.dtype is boolean:
-        return comparison.logical_and(*operands(x, y))
+        return comparison.logical_and(x, cast(y, boolean))
     return arithmetic.multiply(x, y)
 
 

@@ -328,24 +328,18 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """
     dtype = as_dtype(dtype)
     shape = integers(shape)
-    alpha, beta = gamma_parameters(alpha, beta, dtype)
+    alpha, beta, tiny = gamma_parameters(alpha, beta, dtype)
     numbers = execute(RandomGamma, (shape, alpha), seed_attrs(seed))
-    return at_least_tiny(numbers, beta)
+    return maximum(tiny, numbers / beta)
 
 
-def gamma_parameters(alpha: Any, beta: Any, dtype: DType) -> tuple[Tensor, Tensor]:
-    """Alpha, broadcast over beta, and beta."""
+def gamma_parameters(alpha: Any, beta: Any, dtype: DType) -> tuple[Tensor, Tensor, Tensor]:
+    """Alpha, broadcast over beta; beta; and what the numbers are kept above, for logarithms."""
     alpha = convert_to_tensor(alpha, dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype)
     if beta.shape.rank != 0:
         alpha = broadcast_to(alpha, broadcast_dynamic_shape(shape_of(alpha), shape_of(beta)))
-    return alpha, beta
-
-
-def at_least_tiny(numbers: Tensor, beta: Tensor) -> Tensor:
-    """Gamma numbers scaled by beta and kept above zero, where their logarithm lives."""
-    tiny = np.finfo(numbers.dtype.as_numpy_dtype).tiny
-    return maximum(convert_to_tensor(tiny), numbers / beta)
+    return alpha, beta, convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny)
 
 
 @op(

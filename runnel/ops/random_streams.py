@@ -26,9 +26,10 @@ class Stream:
     """How far a stateful operation has got on the stream of its two seeds.
 
     `tf.random.set_seed` sends it back to the start. Two seeds of zero stand for no seed at all.
+    `memory` is what else a kernel keeps from one call to the next.
     """
 
-    __slots__ = ("_counter", "_generation", "_key", "_seeds")
+    __slots__ = ("_counter", "_generation", "_key", "_seeds", "memory")
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = seed, seed2
@@ -45,6 +46,7 @@ class Stream:
 
     def _start(self) -> None:
         self._generation = seeds.generation
+        self.memory: Any = None
         seed, seed2 = self._seeds
         if not seed and not seed2:
             seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
@@ -71,17 +73,20 @@ class _EagerStreams:
 _eager_streams = _EagerStreams()
 
 
-def reserve(
-    stream: Stream | None, seed: int, seed2: int, groups: int, *identity: Any
-) -> tuple[int, int]:
-    """The key and the counter for a kernel's next `groups`.
+def stream_of(stream: Stream | None, seed: int, seed2: int, *identity: Any) -> Stream:
+    """The stream of a kernel's call.
 
     A node of a graph has a stream of its own; eager calls share one if they are of the same op,
     dtypes and seeds, as they share a kernel in the original.
     """
-    if stream is None:
-        stream = _eager_streams.of(identity, seed, seed2)
-    return stream.reserve(groups)
+    return _eager_streams.of(identity, seed, seed2) if stream is None else stream
+
+
+def reserve(
+    stream: Stream | None, seed: int, seed2: int, groups: int, *identity: Any
+) -> tuple[int, int]:
+    """The key and the counter for a kernel's next `groups`."""
+    return stream_of(stream, seed, seed2, *identity).reserve(groups)
 
 
 class _GraphSeeds:

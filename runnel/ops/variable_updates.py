@@ -136,7 +136,7 @@ def ResourceStridedSliceAssign(
     shrink_axis_mask=0,
 ):
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    key = slicing.slice_key(ref._tensor._array.shape, begin, end, strides, masks)
+    key = slicing.checked_key(ref._tensor._array.shape, begin, end, strides, masks)
 
     def write(array):
         part = array[key]

@@ -52,6 +52,15 @@ def test_edges(name):
     check(call(name), EDGES, smooth=False, second_order=False, traced=False)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", NAMES)
+def test_large_arrays(name, dtype):
+    # Some kernels take another way for these.
+    x = np.linspace(-30, 30, 6001).astype(dtype)
+    x[::1000] = np.nan
+    check(call(name), x, smooth=False, second_order=False, traced=False)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
 @pytest.mark.parametrize("name", NAMES)
 def test_integers(name, dtype):

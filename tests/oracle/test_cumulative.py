@@ -34,9 +34,7 @@ def test_values(name, shape, dtype, exclusive, reverse, data):
         dtype = np.float32
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x = numbers(shape, dtype, data.draw(st.integers(0, 99)))
-    check(
-        lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x, gradient=False
-    )
+    check(lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x, gradient=False)
 
 
 @pytest.mark.parametrize("name", SCANS)
@@ -47,7 +45,11 @@ def test_gradients(name, exclusive, reverse):
         x = numbers(shape, np.float64, seed)
         check(lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x)
         x = -numbers(shape, np.float32, seed)
-        check(lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x)
+        check(
+            lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse),
+            x,
+            second_order=False,
+        )
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
@@ -77,7 +79,8 @@ def test_special_numbers():
     nan, inf = math.nan, math.inf
     for row in ([1, nan, 2], [inf, 1, 2], [-inf, -inf, 1], [inf, -inf, 1], [0, inf, 3]):
         x = np.array(row, np.float32)
-        for name in SCANS:
+        # TensorFlow's cumulative_logsumexp takes NaN for the sum so far.
+        for name in SCANS[: 2 if np.isnan(x).any() else 3]:
             for exclusive in (False, True):
                 check(
                     lambda tf, x: getattr(tf.math, name)(x, exclusive=exclusive),

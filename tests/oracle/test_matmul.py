@@ -7,6 +7,8 @@ from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from matrices import random
 
+import runnel as tf
+
 SIZES = st.sampled_from([0, 1, 2, 3])
 FLAGS = st.sampled_from([{}, {"transpose_a": True}, {"adjoint_a": True}])
 FLAGS_B = st.sampled_from([{}, {"transpose_b": True}, {"adjoint_b": True}])
@@ -63,7 +65,22 @@ def test_matmul_output_type(pair):
 
 
 def test_matmul_output_type_same():
-    check(lambda tf, a: tf.matmul(a, a, output_type=tf.float32), random(2, 2, dtype="float32"))
+    a = random(2, 2, dtype="float32")
+    check(lambda tf, a: tf.matmul(a, a, output_type=tf.float32), a, smooth=False)
+
+
+def test_matmul_output_type_gradient():
+    """TensorFlow computes this on no CPU; the gradient is that of a product in float64."""
+    a, b = (tf.constant(random(2, 2, dtype="float32", purpose=each)) for each in "ab")
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        product = tf.matmul(a, b, output_type=tf.float64)
+    assert product.dtype is tf.float64
+    grad_a, grad_b = tape.gradient(product, [a, b])
+    ones = np.ones((2, 2))
+    assert grad_a.dtype is tf.float32
+    np.testing.assert_allclose(grad_a, ones @ b.numpy().T, rtol=1e-6)
+    np.testing.assert_allclose(grad_b, a.numpy().T @ ones, rtol=1e-6)
 
 
 def test_matmul_sparse_flags_change_nothing():
@@ -222,7 +239,7 @@ EQUATIONS = [
     ("i...i->...", (2, 5, 2)),
     ("i...j,j->i...", (2, 5, 3), (3,)),
     ("...,...->...", (1, 3), (2, 1)),
-    ("...,...", (3,), (2, 1)),
+    ("...,i", (2, 1), (3,)),
     ("...i->...", (2, 3)),
     ("...i->i", (3,)),
     ("ij,jk->ik", (0, 3), (3, 4)),
@@ -279,6 +296,7 @@ def test_einsum_converts_and_takes_options():
         ("ij->j->i", [(2, 3)]),
         ("..i->i", [(2,)]),
         ("...i,...i->...", [(2, 3), (4, 3)]),
+        ("...ij,...jk", [(5, 2, 3), (5, 3, 4)]),
     ],
 )
 def test_einsum_refuses(equation, shapes):

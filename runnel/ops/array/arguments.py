@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.convert import convert_to_tensor, tensor_of
-from ...core.dtypes import int16, int32, int64
+from ...core.dtypes import FLOATING, NUMERIC, int16, int32, int64
 from ...core.errors import InvalidArgumentError
 from ...core.op import type_text
 from ...core.tensor import Tensor
@@ -13,6 +13,8 @@ from ...core.tensor import Tensor
 INDEX = frozenset({int32, int64})
 INDICES = INDEX | {int16}
 _INT = {int}
+_ROWS = {list, tuple}
+_SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
 def integers(value) -> Tensor:
@@ -20,15 +22,41 @@ def integers(value) -> Tensor:
 
     A number must be an integer; a list of other numbers keeps its dtype, for the op to refuse.
     """
-    kind = type(value)
-    if kind is list or kind is tuple:
-        if set(map(type, value)) == _INT and min(value) >= -(2**31) and max(value) < 2**31:
-            return tensor_of(np.array(value, np.int32), int32)
-    elif isinstance(value, Tensor):
+    if isinstance(value, Tensor):
         return value
-    elif kind in (float, complex, str, bool):
+    quick = plain_integers(value)
+    if quick is not None:
+        return quick
+    if isinstance(value, float | complex | bool):
         return convert_to_tensor(value, int32)
     return convert_to_tensor(value, dtype_hint=int32)
+
+
+def plain_integers(value) -> Tensor | None:
+    """An int32 tensor of Python integers in a list or in rows of lists; None for all else."""
+    kind = type(value)
+    if kind is int:
+        return tensor_of(np.int32(value), int32) if _SMALLEST <= value <= _LARGEST else None
+    if kind is not list and kind is not tuple:
+        return None
+    inner = set(map(type, value))
+    if inner == _INT:
+        fits = min(value) >= _SMALLEST and max(value) <= _LARGEST
+        return tensor_of(np.array(value, np.int32), int32) if fits else None
+    if not inner or not inner <= _ROWS or len(set(map(len, value))) != 1:
+        return None
+    if any(set(map(type, row)) != _INT for row in value):
+        return None
+    array = np.array(value)
+    fits = array.min() >= _SMALLEST and array.max() <= _LARGEST
+    return tensor_of(array.astype(np.int32), int32) if fits else None
+
+
+def number(value, dtype) -> Tensor:
+    """A Python number as a scalar tensor of the dtype; TypeError where it does not fit."""
+    if (type(value) is float and dtype in FLOATING) or (value in (0, 1) and dtype in NUMERIC):
+        return tensor_of(dtype.as_numpy_dtype(value), dtype)
+    return convert_to_tensor(value, dtype)
 
 
 def alike(values, dtype=None) -> list[Tensor]:
@@ -44,7 +72,10 @@ def alike(values, dtype=None) -> list[Tensor]:
     tensors = []
     for value in values:
         if not isinstance(value, Tensor):
-            value = convert_to_tensor(value, dtype)
+            if type(value) is float and dtype in FLOATING:
+                value = tensor_of(dtype.as_numpy_dtype(value), dtype)
+            else:
+                value = convert_to_tensor(value, dtype)
             if dtype is None:
                 dtype = value.dtype
         tensors.append(value)

@@ -30,7 +30,7 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..math import arithmetic, casting, division, reduction
 from . import indexing, joining
-from .arguments import INDEX, integers
+from .arguments import INDEX, integers, number, plain_integers
 from .shaping import broadcast_dynamic_shape, broadcast_to, expand_dims, rank, reshape, shape
 
 _range = builtins.range
@@ -107,14 +107,18 @@ def _constant_filled(sizes, value, dtype):
     elif dtype is bool_dtype:
         value = bool(value)
     if not isinstance(sizes, Tensor):
-        sizes = convert_to_tensor(sizes, int32)
-    number = convert_to_tensor(value, dtype)
+        sizes = _sizes(sizes)
     if state.graph is None and not value and dtype is not string and sizes.shape.rank == 1:
         # NumPy's zeros need no writing.
         dims = sizes._array.tolist()
-        if sizes.dtype in INDEX and all(size >= 0 for size in dims):
+        if sizes.dtype in INDEX and min(dims, default=0) >= 0 and dtype in NUMERIC:
             return Tensor(np.zeros(dims, dtype.numpy), dtype)
-    return execute(Fill, (sizes, number))
+    return execute(Fill, (sizes, number(value, dtype)))
+
+
+def _sizes(shape):
+    quick = plain_integers(shape)
+    return convert_to_tensor(shape, int32) if quick is None else quick
 
 
 def zeros(shape, dtype=float32, name=None, layout=None) -> Tensor:
@@ -320,7 +324,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
             for bound in (start, limit, delta)
         ]
         return execute(Range, bounds)
-    bounds = [convert_to_tensor(each) for each in (start, limit, delta)]
+    bounds = [_bound(each) for each in (start, limit, delta)]
     for bound in bounds:
         if bound.dtype not in _RANGE_TYPES:
             raise AssertionError(
@@ -329,4 +333,11 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
                 "the dtype wanted: tf.range(..., dtype=...)."
             )
     common = max((bound.dtype for bound in bounds), key=_RANGE_TYPES.index)
-    return execute(Range, [casting.cast(bound, common) for bound in bounds])
+    return execute(
+        Range, [b if b.dtype is common else casting.cast(b, common) for b in bounds]
+    )
+
+
+def _bound(value):
+    quick = plain_integers(value) if type(value) is int else None
+    return convert_to_tensor(value) if quick is None else quick

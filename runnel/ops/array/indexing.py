@@ -32,8 +32,8 @@ def getitem(tensor, key):
         return execute(slicing.StridedSlice, (tensor, *_integer(key)), _FIRST)
     if _is_mask(key):
         return selection.boolean_mask(tensor, key)
-    bounds, masks = _bounds(key)
-    return execute(slicing.StridedSlice, (tensor, *bounds), masks)
+    (begin, end, strides), masks = _bounds(key)
+    return execute(slicing.StridedSlice, (tensor, begin, end, strides), masks)
 
 
 def variable_getitem(variable, key):
@@ -41,7 +41,7 @@ def variable_getitem(variable, key):
     tensor = variable._as_tensor()
     if _is_mask(key):
         return selection.boolean_mask(tensor, key)
-    bounds, masks = _bounds(key)
+    bounds, masks = (_integer(key), _FIRST) if type(key) is int else _bounds(key)
     result = execute(slicing.StridedSlice, (tensor, *bounds), masks)
     return assignable(result, variable, bounds, masks)
 
@@ -95,8 +95,36 @@ def _bounds(key):
         start, stop, step = key.start, key.stop, key.step
         if type(start) in _PLAIN and type(stop) in _PLAIN and type(step) in _PLAIN:
             return _range(start, stop, step)
-    elif type(key) is int:
-        return _integer(key), _FIRST
+    elif type(key) is tuple:
+        plain = _plain(key)
+        if plain is not None:
+            return _plain_bounds(plain)
+    return _general_bounds(key)
+
+
+def _plain(key):
+    """A tuple of plain numbers and slices of them as something to remember; None for others."""
+    parts = []
+    for entry in key:
+        kind = type(entry)
+        if kind is slice:
+            start, stop, step = entry.start, entry.stop, entry.step
+            if not (type(start) in _PLAIN and type(stop) in _PLAIN and type(step) in _PLAIN):
+                return None
+            parts.append((start, stop, step))
+        elif kind is int or entry is None or entry is Ellipsis:
+            parts.append(entry)
+        else:
+            return None
+    return tuple(parts)
+
+
+@functools.lru_cache(4096)
+def _plain_bounds(parts):
+    return _general_bounds([slice(*part) if type(part) is tuple else part for part in parts])
+
+
+def _general_bounds(key):
     entries = key if isinstance(key, list | tuple) else (key,)
     begin, end, strides, masks = [], [], [], {}
 

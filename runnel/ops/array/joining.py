@@ -121,11 +121,11 @@ def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
     """
     value = convert_to_tensor(value)
     axis = axis if type(axis) is int else axis_number(axis)
-    shape = value.shape
-    if shape.rank is not None:
-        _require_axis(axis, shape.rank)
     if num is None:
-        num = shape[axis] if shape.rank is not None else None
+        shape = value.shape
+        if shape.rank is not None:
+            _require_axis(axis, shape.rank)
+            num = shape[axis]
         if num is None:
             raise ValueError(
                 f"Cannot infer argument `num` from shape {shape}. Give the number of parts: "
@@ -236,7 +236,7 @@ def concat(values, axis, name="concat") -> Tensor:
         raise InvalidArgumentError(
             None, None, "tf.concat needs at least one tensor, got an empty list. [Op:ConcatV2]"
         )
-    if isinstance(axis, float | str):
+    if isinstance(axis, float) and not all(isinstance(value, Tensor) for value in values):
         axis = convert_to_tensor(axis)
     return execute(ConcatV2, (*alike(values), integers(axis)))
 
@@ -315,6 +315,11 @@ def _resolved_splits(sizes, whole, count):
             f"{len(shape)} -D and {sizes.size} elements"
         )
     sizes = sizes.tolist()
+    if count == 1 and sizes[0] != whole:
+        raise ValueError(
+            "If there is only one output, it must have the same size as the input. Input size: "
+            f"{whole} output size: {sizes[0]}"
+        )
     if sizes.count(-1) > 1:
         raise ValueError("There can only be one -1 in the input.")
     total = sum(size for size in sizes if size != -1)

@@ -109,7 +109,8 @@ def _reversed(inputs, attrs):
     if axes.shape.rank not in (None, 1):
         raise ValueError(f"'dims' must be 1-dimension, not {axes.shape.rank}")
     known = constant_value(axes)
-    if known is not None and value.shape.rank is not None:
+    # A scalar, or nothing, is its own reverse along any axis, as in the original.
+    if known is not None and value.shape.rank and value.shape.num_elements():
         _checked_axes(known.tolist(), value.shape.rank)
     return value.shape
 
@@ -130,12 +131,14 @@ def _checked_axes(axes, rank):
 def ReverseV2(tensor, axis):
     if axis.ndim != 1:
         raise ValueError("'dims' must be 1-dimension")
+    if not tensor.ndim or not tensor.size:
+        return tensor
     axes = axis.tolist()
     _checked_axes(axes, tensor.ndim)
     key = [slice(None)] * tensor.ndim
     for each in axes:
         key[each] = slice(None, None, -1)
-    return tensor[(*key, ...)]
+    return tensor[tuple(key)]
 
 
 @ReverseV2.gradient

@@ -53,7 +53,7 @@ def _added(pair, size, mode):
     if before < 0 or after < 0:
         word = "Paddings" if mode is None else "paddings"
         raise ValueError(f"{word} must be non-negative: {before} {after}")
-    if mode == "REFLECT" and max(before, after) >= max(size, 1) and max(before, after):
+    if mode == "REFLECT" and max(before, after) >= size:
         raise ValueError(
             f"paddings must be less than the dimension size: {before}, {after} not less than {size}"
         )

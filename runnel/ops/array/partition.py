@@ -70,8 +70,9 @@ def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tenso
     """
     count = int(num_partitions)
     require_positive("DynamicPartition", "num_partitions", count)
-    inputs = (convert_to_tensor(data), convert_to_tensor(partitions, int32))
-    return execute(DynamicPartition, inputs, {"num_partitions": count})
+    if not (isinstance(data, Tensor) and isinstance(partitions, Tensor)):
+        data, partitions = convert_to_tensor(data), convert_to_tensor(partitions, int32)
+    return execute(DynamicPartition, (data, partitions), {"num_partitions": count})
 
 
 def _require_alike(indices, data):

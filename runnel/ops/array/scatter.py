@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.convert import constant_shape, constant_value, convert_to_tensor, operands
-from ...core.dtypes import NUMERIC, REAL, bool as bool_dtype, string
+from ...core.dtypes import NUMERIC, REAL, bool as bool_dtype, from_numpy, string
 from ...core.errors import InvalidArgumentError
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN
@@ -94,6 +94,8 @@ def _changed(inputs, attrs):
 
 def _tensor_scatter(name, operation, types):
     def kernel(tensor, indices, updates, *, bad_indices_policy=""):
+        if from_numpy(tensor.dtype) not in types:
+            raise division.no_kernel(name, from_numpy(tensor.dtype))
         result = np.array(tensor)
         scatter_nd_into(result, indices, updates, operation, bad_indices_policy)
         return result
@@ -101,7 +103,6 @@ def _tensor_scatter(name, operation, types):
     return op(
         name,
         "tensor: T, indices: Tindices, updates: T -> output: T",
-        T=types,
         Tindices=INDICES,
         shape=_changed,
         kernel=kernel,

@@ -22,7 +22,7 @@ from ...core.tensor import Tensor
 from .. import broadcasting
 from ..math import arithmetic, casting, reduction
 from . import creation, gathering, indexing, joining
-from .arguments import alike
+from .arguments import alike, number
 from .shaping import expand_dims, rank, reshape, sizes_of, squeeze
 
 
@@ -67,7 +67,7 @@ SelectV2 = op(
 @SelectV2.gradient
 def _(op, grad):
     condition, x, y = op.inputs
-    zero = convert_to_tensor(0, grad.dtype)
+    zero = number(0, grad.dtype)
     return (
         None,
         broadcasting.sum_to(execute(SelectV2, (condition, grad, zero)), x) if op.needs(1) else None,
@@ -175,7 +175,7 @@ def one_hot(
     """
     if not isinstance(indices, Tensor):
         indices = convert_to_tensor(indices, dtype_hint=int64)
-    depth = convert_to_tensor(depth, int32)
+    depth = number(depth, int32)
     dtype = None if dtype is None else as_dtype(dtype)
     on, off = (
         None if value is None else convert_to_tensor(value, dtype_hint=dtype)
@@ -192,8 +192,8 @@ def one_hot(
         )
     given = on if on is not None else off
     kind = dtype or (float32 if given is None else given.dtype)
-    on = convert_to_tensor(1, kind) if on is None else on
-    off = convert_to_tensor(0, kind) if off is None else off
+    on = number(1, kind) if on is None else on
+    off = number(0, kind) if off is None else off
     attrs = {"axis": -1 if axis is None else int(axis)}
     return execute(OneHot, (indices, depth, on, off), attrs)
 

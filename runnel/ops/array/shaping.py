@@ -87,10 +87,16 @@ def shape(input, out_type=None, name=None) -> Tensor:
     """
     if isinstance(input, IndexedSlices) and input.dense_shape is not None:
         return identity(input.dense_shape)
-    input = convert_to_tensor(input)
-    if out_type is None:
-        return execute(Shape, (input,))
-    return execute(Shape, (input,), {"out_type": _index_type("Shape", out_type)})
+    out_type = int32 if out_type is None else _index_type("Shape", out_type)
+    return sizes_of(convert_to_tensor(input), out_type)
+
+
+def sizes_of(tensor, dtype=int32) -> Tensor:
+    """The shape as an integer vector; a constant where it is known before the graph runs."""
+    sizes = tensor.shape
+    if sizes.is_fully_defined():
+        return tensor_of(np.array(tuple(sizes), dtype.numpy), dtype)
+    return execute(Shape, (tensor,), {"out_type": dtype})
 
 
 @op(
@@ -244,14 +250,6 @@ def reshape_as(tensor, like) -> Tensor:
     if tensor.shape == sizes:
         return tensor
     return execute(Reshape, (tensor, tensor_of(np.array(tuple(sizes), np.int32), int32)))
-
-
-def sizes_of(tensor, dtype=int32) -> Tensor:
-    """The shape as an integer vector; a constant where it is known before the graph runs."""
-    sizes = tensor.shape
-    if sizes.is_fully_defined():
-        return tensor_of(np.array(tuple(sizes), dtype.numpy), dtype)
-    return execute(Shape, (tensor,), {"out_type": dtype})
 
 
 def _broadcast_to_shape(inputs, attrs):

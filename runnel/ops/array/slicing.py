@@ -52,7 +52,8 @@ def _keys(rank, begin, end, strides, masks):
         if rank == 0:
             raise ValueError("Attempting to slice scalar input.")
         raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
-    keys[ellipsis:ellipsis] = [_WHOLE] * (rank - used)
+    if used < rank:
+        keys[ellipsis:ellipsis] = [_WHOLE] * (rank - used)
     return keys
 
 
@@ -122,12 +123,16 @@ def _strided_shape(inputs, attrs):
 
 
 def slice_key(shape, begin, end, strides, masks):
-    """The NumPy key of a strided slice of an array of this shape, checked."""
+    """The NumPy key of a strided slice of an array of this shape, its indices not yet checked."""
     if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape:
         _require_vectors([TensorShape.of(each.shape) for each in (begin, end, strides)])
-    keys = _keys(len(shape), begin.tolist(), end.tolist(), strides.tolist(), masks)
+    return tuple(_keys(len(shape), begin.tolist(), end.tolist(), strides.tolist(), masks))
+
+
+def checked_key(shape, begin, end, strides, masks):
+    """The same with all indices checked, and an array as the result even of a single element."""
+    keys = slice_key(shape, begin, end, strides, masks)
     _sliced(keys, shape)
-    # The ellipsis makes NumPy give an array even where nothing but one element is left.
     return (*keys, ...)
 
 
@@ -159,8 +164,8 @@ def StridedSlice(
             start = None if begin_mask else begin.item()
             return input[start : None if end_mask else end.item() : strides.item()]
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    result = input[slice_key(input.shape, begin, end, strides, masks)]
-    return result if result.ndim or result.dtype == object else result[()]
+    key = slice_key(input.shape, begin, end, strides, masks)
+    return input[(*key, ...)] if input.dtype == object else input[key]
 
 
 @StridedSlice.gradient

@@ -14,8 +14,9 @@ from ..array.gathering import gather
 from ..array.joining import concat, stack
 from ..array.shaping import expand_dims, reshape, shape, squeeze
 from ..broadcasting import sum_to
-from ..math.arithmetic import maximum
 from ..math.casting import cast
+from ..math.clipping import clip_by_value
+from ..math.comparison import logical_and
 from ..math.complex import conj
 from ..math.reduction import reduce_sum
 from .diagonal import diag_part
@@ -58,8 +59,7 @@ def BandedTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
     used = min(matrix.shape[-2], matrix.shape[-1])
     matrix = matrix[..., :used, :] if lower else matrix[..., -used:, :]
     left, right = broadcast_batches(widened(matrix), widened(rhs))
-    if lower:
-        left = _starting_early(left)
+    left = _by_column(left, lower)
     solution = np.empty_like(right, order="C")
     (tbtrs,) = get_lapack_funcs(("tbtrs",), (left, right))
     flags = {"uplo": "L" if lower else "U", "trans": "C" if adjoint else "N"}
@@ -71,12 +71,16 @@ def BandedTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
     return solution.astype(rhs.dtype, copy=False)
 
 
-def _starting_early(bands):
-    """LAPACK keeps the diagonals below the main one at the start of their rows."""
+def _by_column(bands, lower):
+    """The bands as LAPACK wants them: each element in the column it has in the matrix."""
     moved = np.zeros_like(bands, order="C")
-    size = bands.shape[-1]
-    for below in range(bands.shape[-2]):
-        moved[..., below, : size - below] = bands[..., below, below:]
+    count, size = bands.shape[-2:]
+    for row in range(count):
+        if lower:
+            moved[..., row, : size - row] = bands[..., row, row:]
+        else:
+            above = count - 1 - row
+            moved[..., row, above:] = bands[..., row, : size - above]
     return moved
 
 
@@ -97,24 +101,20 @@ def _(op, grad):
 def _bands_of(matrix: Tensor, bands: Tensor, lower: bool) -> Tensor:
     """The diagonals of a matrix stored as `bands` are, zeros where those reach beyond it."""
     count, size = shape(bands)[-2], shape(bands)[-1]
-    column = creation.range(size)
-    distance = expand_dims(creation.range(count), -1)
-    if lower:
-        row, column = column, column - distance
-        inside = cast(column >= 0, matrix.dtype)
-    else:
-        row = column - (count - 1 - distance)
-        inside = cast(row >= 0, matrix.dtype)
-    places = maximum(row * size + column, 0)
+    offset = -creation.range(count) if lower else creation.range(count - 1, -1, -1)
+    row = creation.range(size)
+    column = row + expand_dims(offset, -1)
+    inside = logical_and(column >= 0, column < size)
     flat = reshape(matrix, concat([shape(matrix)[:-2], [-1]], 0))
-    return gather(flat, places, axis=-1) * inside
+    elements = gather(flat, clip_by_value(row * size + column, 0, size * size - 1), axis=-1)
+    return elements * cast(inside, matrix.dtype)
 
 
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
     """X with `A @ X = rhs`, where A is triangular and has few diagonals.
 
     `bands` has the main diagonal and those below it (above it if not `lower`) as rows, from the
-    highest to the lowest; each ends at the end of its row.
+    highest to the lowest. An element stands in the column that is the number of its row in A.
 
     >>> tf.linalg.banded_triangular_solve([[2.0, 1.0], [0.0, 1.0]], [[2.0], [3.0]]).numpy()
     array([[1.],

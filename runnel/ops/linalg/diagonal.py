@@ -182,6 +182,12 @@ def _(op, grad):
     return _diag_part(grad, k, op.attrs["align"]), None, None, None, None
 
 
+def _padding(value, dtype) -> Tensor:
+    # The default of 0 stands for False among truth values.
+    plain = dtype.is_bool and not isinstance(value, Tensor)
+    return convert_to_tensor(bool(value) if plain else value, dtype)
+
+
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
     """A matrix (for each vector of a batch) with the given diagonals, `padding_value` elsewhere.
 
@@ -194,7 +200,7 @@ def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, 
         convert_to_tensor(k, int32),
         convert_to_tensor(num_rows, int32),
         convert_to_tensor(num_cols, int32),
-        convert_to_tensor(padding_value, diagonal.dtype),
+        _padding(padding_value, diagonal.dtype),
     )
     return execute(MatrixDiagV3, inputs, {"align": align})
 
@@ -256,7 +262,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT")
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 4], dtype=int32)>
     """
     input = convert_to_tensor(input)
-    padding = convert_to_tensor(padding_value, input.dtype)
+    padding = _padding(padding_value, input.dtype)
     return execute(
         MatrixDiagPartV3, (input, convert_to_tensor(k, int32), padding), {"align": align}
     )

@@ -198,35 +198,29 @@ def _svd_shape(inputs, attrs):
 
 @op("Svd", "input: T -> s: T, u: T, v: T", T=MATRIX, shape=_svd_shape)
 def Svd(input, *, compute_uv=True, full_matrices=False):
-    results = _svd(widened(input), compute_uv, full_matrices)
-    return [each.astype(input.dtype, copy=False) for each in results]
-
-
-def _svd(matrix, compute_uv, full_matrices):
-    try:
-        if not compute_uv:
-            return np.linalg.svd(matrix, compute_uv=False), np.zeros(0), np.zeros(0)
-        u, s, v = np.linalg.svd(matrix, full_matrices)
-        return s, u, v.swapaxes(-1, -2).conj()
-    except np.linalg.LinAlgError:
-        if matrix.ndim < 2:
-            raise
+    matrix = widened(input)
     # NaN and infinity spoil the results of their own matrix only.
-    if matrix.ndim > 2:
-        results = [_svd(each, compute_uv, full_matrices) for each in matrix]
-        stacked = [np.stack(each) for each in zip(*results, strict=True)]
-        return stacked if compute_uv else (stacked[0], np.zeros(0), np.zeros(0))
-    rows, columns = matrix.shape
-    count = min(rows, columns)
-    left, right = (rows, columns) if full_matrices else (count, count)
-    if not compute_uv:
-        return np.full(count, np.nan), np.zeros(0), np.zeros(0)
-    return [np.full(shape, np.nan) for shape in ((count,), (rows, left), (columns, right))]
+    spoiled = ~np.isfinite(matrix).all(axis=(-1, -2))
+    if spoiled.any():
+        matrix = np.where(spoiled[..., None, None], 0, matrix)
+    if compute_uv:
+        u, s, v = np.linalg.svd(matrix, full_matrices)
+        results = [s, u, v.swapaxes(-1, -2).conj()]
+    else:
+        results = [np.linalg.svd(matrix, compute_uv=False)]
+    if spoiled.any():
+        for each in results:
+            each[spoiled] = np.nan
+    results = [each.astype(input.dtype, copy=False) for each in results]
+    return results if compute_uv else [*results, *([np.zeros(0, input.dtype)] * 2)]
 
 
 @Svd.gradient
 def _(op, grad_s, grad_u, grad_v):
     (matrix,) = op.inputs
+    if grad_s.dtype.is_complex:
+        # Singular values are real whatever their dtype.
+        grad_s = cast(real(grad_s), grad_s.dtype)
     if not op.attrs["compute_uv"]:
         _, u, v = execute(Svd, (matrix,))
         return matmul(u * expand_dims(grad_s, -2), v, adjoint_b=True)

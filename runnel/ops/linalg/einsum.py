@@ -256,8 +256,8 @@ def einsum(equation, *inputs, **kwargs):
 
     Each letter is a dimension; letters that the right side lacks are summed over, a letter twice
     in one term takes the diagonal, "..." stands for dimensions that broadcast. Without "->" the
-    output has the letters that occur once, in alphabetical order. More than two inputs are
-    multiplied in pairs, the cheapest pair first.
+    output has what occurs once ("..." first, letters in alphabetical order). More than two inputs
+    are multiplied in pairs, the cheapest pair first.
 
     >>> tf.einsum("ij,jk->ik", tf.constant([[1, 2], [3, 4]]), tf.constant([[5], [6]])).numpy()
     array([[17],
@@ -292,7 +292,7 @@ def _explicit(equation: str, count: int) -> str:
         raise ValueError(f'Got {count} inputs for equation "{equation}", expecting {len(terms)}')
     letters = left.replace(",", "").replace("...", "")
     if not arrow:
-        output = "..." if "..." in left else ""
+        output = "..." if left.count("...") == 1 else ""
         output += "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
     for letter in output.replace("...", ""):
         if letter not in letters:

@@ -151,5 +151,5 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
         epsilon = _larger_side(a) * np.finfo(a.dtype.as_numpy_dtype).eps
         tol = epsilon * reduce_max(s, axis=-1, keepdims=True)
     else:
-        tol = expand_dims(convert_to_tensor(tol, a.dtype), -1)
+        tol = convert_to_tensor(tol, a.dtype)
     return reduce_sum(cast(greater(s, tol), int32), axis=-1)

@@ -249,7 +249,8 @@ def matmul(
         rank_a, rank_b = a._array.ndim, b._array.ndim
     else:
         rank_a, rank_b = a.shape.rank, b.shape.rank
-    if rank_a == 2 == rank_b and output_type is None and not (adjoint_a or adjoint_b):
+    special = adjoint_a or adjoint_b or a_is_sparse or b_is_sparse or output_type is not None
+    if rank_a == 2 == rank_b and not special:
         if not transpose_a and not transpose_b:
             return execute(MatMul, (a, b))
         attrs = {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)}

@@ -23,6 +23,8 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, dimensions_text
 from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...core.variable import Variable
 from ..broadcasting import sum_to
 from . import elementwise
 from .complex import conj
@@ -154,7 +156,7 @@ def zero_where(mask, array):
 def SquaredDifference(x, y):
     difference = x - y
     if difference.dtype.kind == "c":
-        return difference * np.conjugate(difference)
+        return difference * difference.conj()
     return difference * difference
 
 
@@ -270,7 +272,7 @@ def nextafter(x1, x2, name=None):
     >>> float(tf.math.nextafter(1.0, 2.0)) > 1.0
     True
     """
-    if not hasattr(x1, "dtype") and not hasattr(x2, "dtype"):
+    if not isinstance(x1, Tensor | Variable) and not isinstance(x2, Tensor | Variable):
         x1 = convert_to_tensor(x1, float32)
     return execute(NextAfter, operands(x1, x2))
 

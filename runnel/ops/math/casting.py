@@ -81,20 +81,25 @@ def saturate_cast(value, dtype, name=None):
             return complex(saturate_cast(real(value), part), saturate_cast(imag(value), part))
         get_logger().warning("Casting complex to real discards imaginary part.")
         value = real(value)
-    target = dtype.real_dtype
-    least = _limit(value.dtype, max(value.dtype.min, target.min), target)
-    greatest = _limit(value.dtype, min(value.dtype.max, target.max), target)
+    bounds, target = _range(value.dtype), _range(dtype.real_dtype)
+    least = _limit(value.dtype, max(bounds[0], target[0]))
+    greatest = _limit(value.dtype, min(bounds[1], target[1]))
     from .clipping import clip_by_value
 
     return cast(clip_by_value(value, least, greatest), dtype)
 
 
-def _limit(source, bound, target):
-    """The bound as a number of the source dtype that does not round to beyond the target's."""
-    limit = source.as_numpy_dtype(bound)
-    exact = target.as_numpy_dtype(bound)
-    if abs(limit) > abs(exact):
-        limit = np.nextafter(limit, source.as_numpy_dtype(0))
+def _range(dtype):
+    """The least and the greatest number of a dtype, as Python compares them exactly."""
+    least, greatest = dtype.min, dtype.max
+    return (float(least), float(greatest)) if dtype.is_floating else (least, greatest)
+
+
+def _limit(dtype, bound):
+    """The bound in this dtype; where it would be rounded to beyond itself, the number before it."""
+    limit = dtype.as_numpy_dtype(float(bound) if dtype.is_floating else bound)
+    if dtype.is_floating and abs(float(limit)) > abs(bound):
+        limit = np.nextafter(limit, dtype.as_numpy_dtype(0))
     return limit
 
 

@@ -1,17 +1,15 @@
-"""Counting: bins, histograms, distinct values, confusions, and permutations of indices."""
+"""Counting in bins, histograms and confusion matrices; arithmetic of indices."""
 
 from __future__ import annotations
-
-from collections import namedtuple
 
 import numpy as np
 
 from ...core import dtypes
 from ...core.convert import constant_value, convert_to_tensor, operands
-from ...core.dtypes import REAL, as_dtype, float32, float64, int32
+from ...core.dtypes import as_dtype, float32, float64, int32
 from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
-from ...core.shape_rules import UNKNOWN, dimensions_text, normalized_axis, require_rank, unchanged
+from ...core.shape_rules import UNKNOWN, dimensions_text, require_rank, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, scatter
@@ -22,18 +20,19 @@ from . import arithmetic, casting, reduction, rounding
 
 _WEIGHTS = INDEX | {float32, float64}
 
-UniqueResult = namedtuple("Unique", ["y", "idx"])
-UniqueWithCountsResult = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
-
-def _bins_shape(inputs, attrs):
-    values, number, _ = inputs
+def _number_of_bins(number):
     if number.shape.rank not in (None, 0):
         raise ValueError(f"size: shape must be rank 0 but is rank {number.shape.rank}.")
     count = constant_value(number)
     if count is not None and count < 0:
         raise ValueError(f"size ({count}) must be non-negative")
-    count = None if count is None else int(count)
+    return None if count is None else int(count)
+
+
+def _bins_shape(inputs, attrs):
+    values, number, _ = inputs
+    count = _number_of_bins(number)
     if values.shape.rank is None:
         return UNKNOWN
     if values.shape.rank > 2:
@@ -88,7 +87,7 @@ def DenseBincount(input, size, weights, *, binary_output=False):
     "Bincount",
     "arr: int32, size: int32, weights: T -> bins: T",
     T=_WEIGHTS,
-    shape=lambda inputs, attrs: _bins_shape((reshape(inputs[0], [-1]), *inputs[1:]), attrs),
+    shape=lambda inputs, attrs: TensorShape([_number_of_bins(inputs[1])]),
     gradient=None,
 )
 def Bincount(arr, size, weights):
@@ -150,9 +149,7 @@ def _bins_needed(values, minlength, maxlength):
     return number
 
 
-def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=int32, name=None
-):
+def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=int32, name=None):
     """How often (or with what weight) each class was predicted for each true class.
 
     Row: the true class; column: the predicted one.
@@ -161,9 +158,7 @@ def confusion_matrix(
     [[1, 0], [1, 1]]
     """
     dtype = as_dtype(dtype)
-    labels, predictions = _of_one_rank(
-        convert_to_tensor(labels), convert_to_tensor(predictions)
-    )
+    labels, predictions = _of_one_rank(convert_to_tensor(labels), convert_to_tensor(predictions))
     labels, predictions = (casting.cast(each, dtypes.int64) for each in (labels, predictions))
     _refuse_labels(labels, predictions, None)
     if num_classes is None:
@@ -257,9 +252,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=int32, name=None
     dtype = as_dtype(dtype)
     require_type("HistogramFixedWidth", "dtype", dtype, INDEX)
     values, value_range = operands(values, value_range)
-    return execute(
-        HistogramFixedWidth, (values, value_range, integers(nbins)), {"dtype": dtype}
-    )
+    return execute(HistogramFixedWidth, (values, value_range, integers(nbins)), {"dtype": dtype})
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=int32, name=None):
@@ -280,148 +273,6 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=int32, name
     zero = convert_to_tensor(0, values.dtype)
     place = arithmetic.maximum(arithmetic.minimum(place, highest), zero)
     return casting.cast(place, int32)
-
-
-def _in_order_of_appearance(first, inverse):
-    """From NumPy's sorted order of distinct values to the order in which they first occur."""
-    order = np.argsort(first, kind="stable")
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return first[order], position[np.reshape(inverse, -1)]
-
-
-def _distinct(values):
-    """Where each distinct value first occurs, and which of them every value is."""
-    if values.dtype.kind == "O":
-        return _distinct_objects(values.tolist())
-    if values.dtype.kind == "V":
-        values = values.astype(np.float32)
-    _, first, inverse = np.unique(
-        values, return_index=True, return_inverse=True, equal_nan=False
-    )
-    return _in_order_of_appearance(first, inverse)
-
-
-def _distinct_objects(values):
-    places: dict[object, int] = {}
-    first: list[int] = []
-    which = []
-    for index, value in enumerate(values):
-        place = places.setdefault(value, len(first))
-        if place == len(first):
-            first.append(index)
-        which.append(place)
-    return np.array(first, np.int64), np.array(which, np.int64)
-
-
-def _distinct_along(x, axis):
-    axis = np.asarray(axis)
-    if axis.ndim != 1:
-        raise ValueError("axis expects a 1D vector.")
-    if len(axis) > 1:
-        raise ValueError("axis does not support input tensors larger than 1 elements")
-    if not len(axis):
-        if x.ndim != 1:
-            raise ValueError("unique expects a 1D vector.")
-        return 0, _distinct(x)
-    place = normalized_axis(int(axis[0]), x.ndim)
-    if x.ndim == 1:
-        return place, _distinct(x)
-    rows = np.moveaxis(x, place, 0).reshape(x.shape[place], -1)
-    if rows.dtype.kind == "O":
-        return place, _distinct_objects(map(tuple, rows.tolist()))
-    if rows.dtype.kind == "V":
-        rows = rows.astype(np.float32)
-    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True, axis=0)
-    return place, _in_order_of_appearance(first, inverse)
-
-
-def _vector_of_unknown(inputs, attrs):
-    x = inputs[0]
-    if x.shape.rank not in (None, 1):
-        raise ValueError(f"unique expects a 1D vector, got shape {x.shape}.")
-    vector = TensorShape([None])
-    return [vector, vector.merge_with(x.shape), vector]
-
-
-def _slices_of_unknown(inputs, attrs):
-    return [UNKNOWN, TensorShape([None]), TensorShape([None])]
-
-
-def _first_two(rule):
-    return lambda inputs, attrs: rule(inputs, attrs)[:2]
-
-
-_UNIQUE_TYPES = REAL | {dtypes.bool, dtypes.string}
-
-
-def _unique(name, inputs, counted):
-    """One of the four Unique ops: with or without an axis, with or without counts."""
-    with_axis = "axis" in inputs
-    rule = _slices_of_unknown if with_axis else _vector_of_unknown
-
-    def compute(x, axis, out_idx):
-        if not with_axis and x.ndim != 1:
-            raise ValueError("unique expects a 1D vector.")
-        place, (first, which) = _distinct_along(x, axis)
-        results = [np.take(x, first, place), which.astype(out_idx.numpy)]
-        if counted:
-            counts = np.bincount(which, minlength=len(first))
-            results.append(counts.astype(out_idx.numpy))
-        return results
-
-    if with_axis:
-
-        def kernel(x, axis, *, out_idx=int32):
-            return compute(x, axis, out_idx)
-
-    else:
-
-        def kernel(x, *, out_idx=int32):
-            return compute(x, (), out_idx)
-
-    outputs = "y: T, idx: out_idx" + (", count: out_idx" if counted else "")
-    return op(
-        name,
-        f"{inputs} -> {outputs}",
-        T=_UNIQUE_TYPES,
-        Taxis=INDEX,
-        shape=rule if counted else _first_two(rule),
-        kernel=kernel,
-        gradient=None,
-    )
-
-
-Unique = _unique("Unique", "x: T", counted=False)
-UniqueWithCounts = _unique("UniqueWithCounts", "x: T", counted=True)
-UniqueV2 = _unique("UniqueV2", "x: T, axis: Taxis", counted=False)
-UniqueWithCountsV2 = _unique("UniqueWithCountsV2", "x: T, axis: Taxis", counted=True)
-
-
-def _unique_call(op, x, out_idx):
-    out_idx = as_dtype(out_idx)
-    require_type(op.name, "out_idx", out_idx, INDEX)
-    return execute(op, (convert_to_tensor(x),), {"out_idx": out_idx})
-
-
-def unique(x, out_idx=int32, name=None):
-    """The distinct values of a vector in order of appearance, and which of them each value is.
-
-    >>> y, idx = tf.unique([3, 1, 3, 2])
-    >>> y.numpy().tolist(), idx.numpy().tolist()
-    ([3, 1, 2], [0, 1, 0, 2])
-    """
-    return UniqueResult(*_unique_call(Unique, x, out_idx))
-
-
-def unique_with_counts(x, out_idx=int32, name=None):
-    """The distinct values of a vector, which of them each value is, and how often each occurs.
-
-    >>> y, idx, count = tf.unique_with_counts([3, 1, 3])
-    >>> y.numpy().tolist(), count.numpy().tolist()
-    ([3, 1], [2, 1])
-    """
-    return UniqueWithCountsResult(*_unique_call(UniqueWithCounts, x, out_idx))
 
 
 def _vector(inputs, attrs):
@@ -460,8 +311,7 @@ def _unraveled_shape(inputs, attrs):
         raise ValueError(f"The dims can only be 1-D, got {dimensions_text(dims.shape)}.")
     if indices.shape.rank not in (None, 0, 1):
         raise ValueError(
-            "The indices can only be scalar or vector, got "
-            f"{dimensions_text(indices.shape)}."
+            f"The indices can only be scalar or vector, got {dimensions_text(indices.shape)}."
         )
     if indices.shape.rank is None or dims.shape.rank is None:
         return UNKNOWN

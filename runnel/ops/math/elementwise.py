@@ -127,7 +127,7 @@ def square(x, name=None):
 
 @op("SqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 def SqrtGrad(y, dy):
-    return dy * y.dtype.type(0.5) / np.conjugate(y)
+    return dy * y.dtype.type(0.5) / y.conj()
 
 
 @SqrtGrad.gradient
@@ -155,7 +155,7 @@ def sqrt(x, name=None):
 @op("RsqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 @in_float32
 def RsqrtGrad(y, dy):
-    root = np.conjugate(y)
+    root = y.conj()
     return dy * y.dtype.type(-0.5) * (root * root * root)
 
 
@@ -189,7 +189,7 @@ def rsqrt(x, name=None):
 
 @op("ReciprocalGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 def ReciprocalGrad(y, dy):
-    inverse = np.conjugate(y)
+    inverse = y.conj()
     return -dy * inverse * inverse
 
 

@@ -15,11 +15,12 @@ from ...core.tensor import Tensor
 from ..array.arguments import INDEX, integers, require_type
 from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (
+    checked_axes,
     highest,
     is_half,
     lowest,
+    numbers_of,
     reduce,
-    reduction_axes_of,
     truncated_quotient,
 )
 
@@ -32,7 +33,7 @@ def reduced_shape(inputs, attrs):
     if count is None or wanted is None:
         kept = count if attrs["keep_dims"] else None
         return UNKNOWN if kept is None else TensorShape([None] * kept)
-    reduced = reduction_axes_of(np.ravel(wanted).tolist(), count)
+    reduced = checked_axes(numbers_of(wanted), count)
     sizes = value.shape.as_list()
     if attrs["keep_dims"]:
         return TensorShape([1 if axis in reduced else size for axis, size in enumerate(sizes)])
@@ -82,9 +83,7 @@ def _(op, grad):
     result = op.outputs[0]
     sizes, reduced = value.shape.num_elements(), result.shape.num_elements()
     if sizes is None or reduced is None:
-        count = execute(
-            REGISTRY["FloorDiv"], (_size(value), _at_least_one(_size(result)))
-        )
+        count = execute(REGISTRY["FloorDiv"], (_size(value), _at_least_one(_size(result))))
         divisor = execute(REGISTRY["Cast"], (count,), {"DstT": grad.dtype})
     else:
         divisor = convert_to_tensor(sizes // (reduced or 1), grad.dtype)
@@ -133,7 +132,7 @@ def _reduced_axes_first(op):
     value, axes = op.inputs
     wanted = constant_value(axes)
     if wanted is not None and value.shape.rank is not None:
-        reduced = reduction_axes_of(np.ravel(wanted).tolist(), value.shape.rank)
+        reduced = checked_axes(numbers_of(wanted), value.shape.rank)
         others = [axis for axis in range(value.shape.rank) if axis not in reduced]
         order = np.array([*reduced, *others], np.int32)
         return tensor_of(order, int32), tensor_of(np.argsort(order).astype(np.int32), int32)
@@ -159,7 +158,7 @@ def Min(input, reduction_indices, *, keep_dims=False):
 
 
 def _reduce_nothing(ufunc, array, indices, keep_dims, neutral):
-    axes = reduction_axes_of(np.ravel(indices).tolist(), array.ndim)
+    axes = checked_axes(numbers_of(indices), array.ndim)
     return ufunc.reduce(array, axes, None, None, keep_dims, array.dtype.type(neutral))
 
 
@@ -224,9 +223,12 @@ def with_reduced_axes(op, result: Tensor) -> Tensor:
     value, axes = op.inputs
     if op.attrs["keep_dims"] or result.shape == SCALAR:
         return result
-    static = reduced_shape((value, axes), {"keep_dims": True})
-    if static.is_fully_defined():
-        return reshape(result, tensor_of(np.array(static.as_list(), np.int32), int32))
+    known = constant_value(axes)
+    if known is not None and value.shape.is_fully_defined():
+        sizes = value.shape.as_list()
+        for axis in numbers_of(known):
+            sizes[axis] = 1
+        return reshape(result, tensor_of(np.array(sizes, np.int32), int32))
     sizes = shape(value)
     return reshape(result, sizes - _marks_of_reduced_axes(value, axes) * (sizes - 1))
 
@@ -381,7 +383,7 @@ def _arg_extreme(name, method, nan_check, instead, axis_types, result_types):
             )
         if input.dtype.kind in "fV" and input.size and np.isnan(nan_check.reduce(input, None)):
             input = np.where(np.isnan(input), input.dtype.type(instead), input)
-        return method(input, axis).astype(output_type.numpy)
+        return getattr(input, method)(axis).astype(output_type.numpy)
 
     declared = op(
         name,
@@ -404,10 +406,10 @@ def _arg_extreme(name, method, nan_check, instead, axis_types, result_types):
 
 
 ArgMax, _locate_greatest = _arg_extreme(
-    "ArgMax", np.argmax, np.minimum, -np.inf, INDEX | {dtypes.int16},
+    "ArgMax", "argmax", np.minimum, -np.inf, INDEX | {dtypes.int16},
     INDEX | {dtypes.int16, dtypes.uint16},
 )  # fmt: skip
-ArgMin, _locate_least = _arg_extreme("ArgMin", np.argmin, np.maximum, np.inf, INDEX, INDEX)
+ArgMin, _locate_least = _arg_extreme("ArgMin", "argmin", np.maximum, np.inf, INDEX, INDEX)
 
 
 def argmax(input, axis=None, output_type=int64, name=None):

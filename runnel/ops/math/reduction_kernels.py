@@ -14,7 +14,15 @@ _LARGE = 4096
 _ROW = 2048
 
 
-def reduction_axes_of(axes, rank):
+def numbers_of(indices):
+    """The axes in an array of indices of any shape, as a sequence of ints."""
+    axes = indices.tolist()
+    if type(axes) is int:
+        return (axes,)
+    return indices.ravel().tolist() if axes and type(axes[0]) is list else axes
+
+
+def checked_axes(axes, rank):
     """Axes made non-negative; ValueError for one that is not there or there twice."""
     found = tuple([normalized_axis(axis, rank, "reduction axis") for axis in axes])
     if len(set(found)) != len(found):
@@ -48,20 +56,15 @@ def truncated_quotient(total, count):
 
 def reduce(ufunc, array, indices, keep_dims, dtype=None):
     """`ufunc.reduce` over the axes that an array of indices names, computed in `dtype`."""
-    axes = indices.tolist()
-    if type(axes) is list:
-        if axes and type(axes[0]) is list:
-            axes = indices.ravel().tolist()
-        elif not axes and not array.ndim:
-            return array
-        axes = tuple(axes)
+    axes = tuple(numbers_of(indices))
     if array.size >= _LARGE:
-        axes = reduction_axes_of((axes,) if type(axes) is int else axes, array.ndim)
+        axes = checked_axes(axes, array.ndim)
         if axes and len(axes) < array.ndim and array.flags.c_contiguous:
             return _reduce_large(ufunc, array, axes, keep_dims, dtype)
     elif not array.ndim:
         # NumPy takes a scalar for a vector of one number; TensorFlow does not.
-        reduction_axes_of((axes,) if type(axes) is int else axes, 0)
+        checked_axes(axes, 0)
+        return array
     return ufunc.reduce(array, axes, dtype, None, keep_dims)
 
 

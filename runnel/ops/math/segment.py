@@ -215,9 +215,7 @@ UnsortedSegmentSum = _unsorted_segment(
     "UnsortedSegmentSum", np.add, _zero, NUMERIC, INDEX | {dtypes.int16}
 )
 UnsortedSegmentProd = _unsorted_segment("UnsortedSegmentProd", np.multiply, _one, NUMERIC, INDEX)
-UnsortedSegmentMax = _unsorted_segment(
-    "UnsortedSegmentMax", np.maximum, _least_finite, REAL, INDEX
-)
+UnsortedSegmentMax = _unsorted_segment("UnsortedSegmentMax", np.maximum, _least_finite, REAL, INDEX)
 UnsortedSegmentMin = _unsorted_segment(
     "UnsortedSegmentMin", np.minimum, _greatest_finite, REAL, INDEX
 )
@@ -436,9 +434,7 @@ def unsorted_segment_min(data, segment_ids, num_segments, name=None):
 
 def _counts(data, ids, num_segments):
     """How many rows each segment has (at least 1), shaped to divide the segments."""
-    counts = execute(
-        UnsortedSegmentSum, (creation.ones_like(ids, data.dtype), ids, num_segments)
-    )
+    counts = execute(UnsortedSegmentSum, (creation.ones_like(ids, data.dtype), ids, num_segments))
     counts = arithmetic.maximum(counts, 1)
     ranks = data.shape.rank, ids.shape.rank
     if None not in ranks:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.convert import constant_value, convert_to_tensor
-from ...core.dtypes import as_dtype, float32, float64, int32
+from ...core.convert import constant_value
+from ...core.dtypes import as_dtype, float32, float64
 from ...core.op import execute, op
 from ...core.shapes import TensorShape
-from ..array.arguments import require_type
+from ..array.arguments import integers, require_type
 
 _MOST = 2**31 - 1
 
@@ -55,5 +55,5 @@ def sobol_sample(dim, num_results, skip=0, dtype=float32, name=None):
     """
     dtype = as_dtype(dtype)
     require_type("SobolSample", "dtype", dtype, {float32, float64})
-    numbers = [convert_to_tensor(each, dtype_hint=int32) for each in (dim, num_results, skip)]
+    numbers = tuple([integers(each) for each in (dim, num_results, skip)])
     return execute(SobolSample, numbers, {"dtype": dtype})

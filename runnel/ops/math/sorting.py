@@ -15,15 +15,16 @@ from ...core.shape_rules import UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, gathering, ordering, selection
-from ..array.arguments import INDEX, require_type
+from ..array.arguments import INDEX, integers, require_type
 from ..array.joining import stack
 from ..array.shaping import expand_dims, rank, reshape, shape
 from . import casting, comparison, division, elementwise, reduction, segment
 
 _SMALL_INDEX = INDEX | {dtypes.int16}
 
-TopKResult = namedtuple("TopKV2", ["values", "indices"])
-ApproxTopKResult = namedtuple("ApproxTopK", ["values", "indices"])
+# The ops have the names that TensorFlow prints for its results.
+TopKResult = namedtuple("TopKV2", ["values", "indices"])  # type: ignore[name-match]
+ApproxTopKResult = namedtuple("ApproxTopK", ["values", "indices"])  # type: ignore[name-match]
 
 
 def _descending_key(array):
@@ -59,8 +60,17 @@ def _select_greatest(key, k):
     equal = key == bound
     wanted = k - np.count_nonzero(below, -1)[:, np.newaxis]
     chosen = np.nonzero(below | (equal & (np.cumsum(equal, -1) <= wanted)))[1].reshape(-1, k)
-    order = np.argsort(np.take_along_axis(key, chosen, -1), -1, kind="stable")
-    return np.take_along_axis(chosen, order, -1)
+    order = np.argsort(_taken(key, chosen), -1, kind="stable")
+    return _taken(chosen, order)
+
+
+def _taken(rows, indices):
+    """The elements of each row (along the last axis) at the indices for it."""
+    if rows.ndim == 1:
+        return rows[indices]
+    length, count = rows.shape[-1], indices.shape[-1]
+    begins = np.arange(0, rows.size, length or 1)[:, np.newaxis]
+    return rows.reshape(-1)[begins + indices.reshape(len(begins), count)].reshape(indices.shape)
 
 
 def _top_k_arrays(input, k, index_type):
@@ -71,7 +81,7 @@ def _top_k_arrays(input, k, index_type):
     if k > input.shape[-1]:
         raise ValueError(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
     indices = _greatest(input, k)
-    return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
+    return _taken(input, indices), indices.astype(index_type.numpy)
 
 
 def _top_k_shape(inputs, attrs):
@@ -144,7 +154,7 @@ def top_k(input, k=1, sorted=True, index_type=int32, name=None):
     index_type = as_dtype(index_type)
     require_type("TopKV2", "index_type", index_type, _SMALL_INDEX)
     attrs = {"sorted": bool(sorted), "index_type": index_type}
-    tensors = (convert_to_tensor(input), convert_to_tensor(k))
+    tensors = (convert_to_tensor(input), integers(k))
     return TopKResult(*execute(TopKV2, tensors, attrs))
 
 
@@ -192,12 +202,12 @@ def _(op, grad, _):
     axis = op.attrs["reduction_dimension"]
     if axis == -1:
         return _put_back(value, indices, grad)
-    order = _last_exchanged_with(axis, rank(value))
+    order = last_exchanged_with(axis, rank(value))
     turned = [ordering.transpose(each, order) for each in (value, indices, grad)]
     return ordering.transpose(_put_back(*turned), order)
 
 
-def _last_exchanged_with(axis, count):
+def last_exchanged_with(axis, count):
     """The permutation of `count` axes that exchanges one with the last; its own inverse."""
     axes = creation.range(count)
     axis = division.floormod(convert_to_tensor(axis, int32), count)
@@ -222,7 +232,7 @@ def approx_top_k(
     >>> values.numpy().tolist(), indices.numpy().tolist()
     ([5.0, 3.0], [1, 2])
     """
-    k = int(k)
+    k = _known_number(k, "k")
     if k < 0:
         raise InvalidArgumentError(
             None, None, f"Value for attr 'k' of {k} must be at least minimum 0 [Op:ApproxTopK]"
@@ -301,14 +311,14 @@ def _sorted_rows(values, axis, direction):
             f"Received: direction={direction}"
         )
     values = convert_to_tensor(values)
-    axis = _static_axis(axis)
+    axis = _known_number(axis, "axis")
     flip = _flipped if direction == "ASCENDING" else _unchanged
     rows = flip(values)
     order = None
     if axis == -1 or axis + 1 == values.shape.rank:
         turned = rows
     else:
-        order = _last_exchanged_with(axis, rank(values))
+        order = last_exchanged_with(axis, rank(values))
         turned = ordering.transpose(rows, order)
     length = _length(values, axis)
     sorted_values, indices = execute(TopKV2, (turned, length))
@@ -319,14 +329,14 @@ def _sorted_rows(values, axis, direction):
     return back(flip(sorted_values)), back(indices)
 
 
-def _static_axis(axis):
-    if isinstance(axis, Tensor):
-        axis = constant_value(axis)
-        if axis is None:
-            raise ValueError("The axis to sort along must be known when the graph is built.")
-    elif axis is None:
-        convert_to_tensor(axis)
-    return int(axis)
+def _known_number(value, name):
+    """An argument that must be known before the graph runs, as an int."""
+    if value is None:
+        convert_to_tensor(value)
+    known = constant_value(value) if isinstance(value, Tensor) else value
+    if known is None:
+        raise ValueError(f"`{name}` must be known when the graph is built, got {value}.")
+    return int(known)
 
 
 def _length(values, axis):
@@ -389,6 +399,10 @@ def InTopKV2(predictions, targets, k):
     rows, classes = predictions.shape
     if np.ndim(k):
         raise ValueError(f"k must be 0-D, got shape {list(k.shape)}.")
+    if targets.shape != (rows,):
+        raise ValueError(
+            f"First dimension of predictions {rows} must match length of targets {targets.shape}."
+        )
     inside = (targets >= 0) & (targets < classes)
     if not classes:
         return np.zeros(rows, bool)
@@ -421,7 +435,8 @@ def in_top_k(targets, predictions, k, name=None):
     >>> tf.math.in_top_k([1, 0], [[0.1, 0.9], [0.1, 0.9]], k=1).numpy().tolist()
     [True, False]
     """
-    predictions = convert_to_tensor(predictions, dtypes.float32)
+    if not isinstance(predictions, Tensor):
+        predictions = convert_to_tensor(predictions, dtypes.float32)
     targets = convert_to_tensor(targets)
     k = k if isinstance(k, Tensor) else convert_to_tensor(k, dtype_hint=targets.dtype)
     return execute(InTopKV2, (predictions, targets, k))

@@ -13,7 +13,7 @@ from ...core.shape_rules import UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.tensor import Tensor
 from ..broadcasting import sum_to
 from . import reduction
-from .arithmetic import add, multiply, subtract
+from .arithmetic import add, multiply, subtract, zero_where
 from .division import divide
 from .elementwise import exp, log, negative, number_like, square, xlog1py, xlogy
 from .trigonometry import cos, sin
@@ -191,7 +191,7 @@ def lbeta(x, name=None):
 
 def _zeta_at_poles(result, x, q):
     # Poles of odd or fractional order have no sign to be infinite with.
-    pole = (q <= 0) & (q == np.floor(q))
+    pole = (q <= 0) & (q == np.floor(q)) & (x != 1)
     return _nan_where(pole & (np.fmod(x, 2) != 0), result)
 
 
@@ -249,10 +249,14 @@ def _at_order_zero(result, a, x):
     return _nan_where((a == 0) & (x > 0), result)
 
 
+def _at_zero(result, a, x):
+    return zero_where(x == 0, _at_order_zero(result, a, x))
+
+
 _INCOMPLETE = "a: T, x: T -> z: T"
 Igamma = op(
     "Igamma", _INCOMPLETE, T=FLOATING, shape=broadcast,
-    kernel=scipy_kernel("gammainc", _at_order_zero),
+    kernel=scipy_kernel("gammainc", _at_zero),
 )  # fmt: skip
 Igammac = op(
     "Igammac", _INCOMPLETE, T=FLOATING, shape=broadcast,

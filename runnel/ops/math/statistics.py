@@ -23,7 +23,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     """log(sum(exp(x))) over `axis`, without overflow.
 
     >>> tf.reduce_logsumexp([[0.0, 0.0], [1000.0, 1000.0]], axis=1).numpy()
-    array([6.931472e-01, 1.000693e+03], dtype=float32)
+    array([6.9314718e-01, 1.0006932e+03], dtype=float32)
     """
     value = convert_to_tensor(input_tensor)
     axes = reduction_axes(value, axis)

@@ -34,9 +34,20 @@ def same_shape(inputs, attrs):
     return first.merge_with(second)
 
 
+def _positive_part(x):
+    # On large arrays np.clip is several times faster than np.maximum beside a scalar.
+    if x.size > 4096 and x.dtype.char in "fd":
+        return np.clip(x, 0, np.inf)
+    return np.maximum(x, 0)
+
+
+def _negative_part(x):
+    return np.clip(x, -np.inf, 0) if x.size > 4096 else np.minimum(x, 0)
+
+
 @op("Relu", "features: T -> activations: T", T=REAL, shape=unchanged)
 def Relu(features):
-    return np.maximum(features, 0)
+    return _positive_part(features)
 
 
 @Relu.gradient
@@ -66,6 +77,8 @@ def relu(features, name=None):
 
 @op("Relu6", "features: T -> activations: T", T=REAL, shape=unchanged)
 def Relu6(features):
+    if features.size > 4096 and features.dtype.char in "fd":
+        return np.clip(features, 0, 6)
     return np.minimum(np.maximum(features, 0), 6)
 
 
@@ -100,9 +113,9 @@ def LeakyRelu(features, *, alpha=0.2):
     alpha = np.float32(alpha)
     if 0 < alpha <= 1:
         return np.maximum(features, features * alpha)
-    result = np.minimum(features, 0)
+    result = _negative_part(features)
     result *= alpha
-    result += np.maximum(features, 0)
+    result += _positive_part(features)
     return result
 
 
@@ -159,8 +172,8 @@ def _expm1(x):
 @op("Elu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
 def Elu(features):
-    result = _expm1(np.minimum(features, 0))
-    result += np.maximum(features, 0)
+    result = _expm1(_negative_part(features))
+    result += _positive_part(features)
     return result
 
 
@@ -193,8 +206,8 @@ def _where_negative(outputs, grad, gradients):
 def elu(features, name=None):
     """features where they are positive, exp(features) - 1 elsewhere.
 
-    >>> tf.nn.elu([-1.0, 0.0, 2.0]).numpy().round(4).tolist()
-    [-0.6321, 0.0, 2.0]
+    >>> tf.nn.elu([-1.0, 0.0, 2.0]).numpy().round(4)
+    array([-0.6321,  0.    ,  2.    ], dtype=float32)
     """
     return execute(Elu, (convert_to_tensor(features),))
 
@@ -202,9 +215,9 @@ def elu(features, name=None):
 @op("Selu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
 def Selu(features):
-    result = _expm1(np.minimum(features, 0))
+    result = _expm1(_negative_part(features))
     result *= features.dtype.type(_SELU_SCALE_ALPHA)
-    positive = np.maximum(features, 0)
+    positive = _positive_part(features)
     positive *= features.dtype.type(_SELU_SCALE)
     result += positive
     return result
@@ -235,8 +248,8 @@ def _(op, grad):
 def selu(features, name=None):
     """scale × elu with alpha, the constants that keep mean 0 and variance 1 through layers.
 
-    >>> tf.nn.selu([-1.0, 0.0, 2.0]).numpy().round(4).tolist()
-    [-1.1113, 0.0, 2.1014]
+    >>> tf.nn.selu([-1.0, 0.0, 2.0]).numpy().round(4)
+    array([-1.1113,  0.    ,  2.1014], dtype=float32)
     """
     return execute(Selu, (convert_to_tensor(features),))
 
@@ -244,8 +257,8 @@ def selu(features, name=None):
 def gelu(features, approximate=False, name=None):
     """features × P(X <= features) for a standard normal X; `approximate` takes tanh for erf.
 
-    >>> tf.nn.gelu([-1.0, 0.0, 2.0]).numpy().round(4).tolist()
-    [-0.1587, 0.0, 1.9545]
+    >>> tf.nn.gelu([-1.0, 0.0, 2.0]).numpy().round(4)
+    array([-0.1587,  0.    ,  1.9545], dtype=float32)
     """
     features = convert_to_tensor(features)
     if not features.dtype.is_floating:
@@ -262,8 +275,8 @@ def gelu(features, approximate=False, name=None):
 def silu(features, beta=1.0):
     """features × sigmoid(beta × features), also called swish.
 
-    >>> tf.nn.silu([-1.0, 0.0, 2.0]).numpy().round(4).tolist()
-    [-0.2689, 0.0, 1.7616]
+    >>> tf.nn.silu([-1.0, 0.0, 2.0]).numpy().round(4)
+    array([-0.2689,  0.    ,  1.7616], dtype=float32)
     """
     features = convert_to_tensor(features)
     if type(beta) is not float or beta != 1.0:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
+from ...core.tensor import Tensor
+from ...core.variable import Variable
 from ..array import creation, gathering, joining, partition, selection, shaping
 from ..math import arithmetic, casting, clipping, comparison, division
 
@@ -24,7 +26,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     ids = convert_to_tensor(ids)
     if len(tables) == 1:
         return _clipped(gathering.gather(tables[0], ids), ids, max_norm)
-    tables = [table if hasattr(table, "dtype") else convert_to_tensor(table) for table in tables]
+    tables = [t if isinstance(t, Tensor | Variable) else convert_to_tensor(t) for t in tables]
     return _partitioned(tables, ids, max_norm)
 
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import errors
-from ...core.context import seeds
 from ...core.convert import constant_shape, convert_to_tensor
 from ...core.dtypes import float32, float64, int32, int64
 from ...core.op import op
@@ -23,11 +22,11 @@ from ...core.tensor import Tensor
 from ..array.creation import ZerosLike
 from ..array.shaping import shape
 from ..philox import philox
+from ..random_streams import get_seed
 from .convolution_shapes import known_rank
 from .pooling_kernels import lowest_value, select
 
 POOLED = {float32, float64, int32, int64}
-DEFAULT_SEED = 87654321
 
 
 class FractionalPool(NamedTuple):
@@ -50,7 +49,7 @@ class _Words:
         while len(words) < count:
             words.extend(philox(self.key, self.counter))
             self.counter += 1
-        return words
+        return words[:count]
 
 
 def _random_sequence(length, count, words):
@@ -66,7 +65,7 @@ def _random_sequence(length, count, words):
 
 def _pseudo_random_sequence(length, count, words):
     """Spread the steps evenly, from a random start."""
-    high, low = words.take(2)[:2]
+    high, low = words.take(2)
     if length % count == 0:
         return np.arange(count + 1) * (length // count)
     ratio = length / count
@@ -93,7 +92,7 @@ def _output_sizes(dims, pooling_ratio):
                 f"Input dim size: {size} pooling ratio: {ratio}"
             )
     return tuple(
-        None if size is None else math.floor(size / float(np.float32(ratio)))
+        None if size is None else math.floor(np.float32(size) / np.float32(ratio))
         for size, ratio in zip(dims, pooling_ratio, strict=True)
     )
 
@@ -106,14 +105,14 @@ def _rule(inputs, attrs):
 
 def _sequences(value, pooling_ratio, pseudo_random, deterministic, seed, seed2):
     """Draw the pooling sequences of rows and columns."""
-    _, rows, columns, _ = _output_sizes(value.shape, pooling_ratio)
-    if pooling_ratio[0] != 1 or pooling_ratio[3] != 1:
+    if pooling_ratio[0] != 1 or pooling_ratio[-1] != 1:
         raise errors.UnimplementedError(
             None,
             None,
             f"Fractional pooling is not yet supported on the batch nor channel dimension, got "
             f"pooling_ratio={list(pooling_ratio)}.",
         )
+    _, rows, columns, _ = _output_sizes(value.shape, pooling_ratio)
     if not deterministic:
         if seed or seed2:
             raise ValueError(
@@ -452,6 +451,6 @@ def _attrs(ratios, pseudo_random, overlapping, seed):
         "overlapping": bool(overlapping),
     }
     if seed:
-        global_seed = DEFAULT_SEED if seeds.seed is None else seeds.seed
-        attrs.update(deterministic=True, seed=global_seed, seed2=seed)
+        first, second = get_seed(seed)
+        attrs.update(deterministic=True, seed=first, seed2=second)
     return attrs

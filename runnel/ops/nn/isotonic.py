@@ -12,10 +12,11 @@ from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
 from ...core.shape_rules import same_as_input
 from ..array import creation, gathering, joining, ordering
-from ..array.shaping import reshape, shape, size
-from ..math import arithmetic, division, elementwise, segment
+from ..array.shaping import rank, reshape, shape, size
+from ..math import arithmetic, division, elementwise, segment, sorting
 
-IsotonicRegressionResult = namedtuple("IsotonicRegression", ["output", "segments"])
+# The op has the name that TensorFlow prints for its results.
+IsotonicRegressionResult = namedtuple("IsotonicRegression", ["output", "segments"])  # type: ignore[name-match]
 
 _OUTPUT_OF = {dtype: float64 if dtype.size >= 4 else float32 for dtype in SIGNED} | {
     dtype: dtype for dtype in FLOATING
@@ -109,18 +110,11 @@ def _to_last(inputs, axis):
     count = inputs.shape.rank
     if axis == -1 or (count is not None and axis == count - 1):
         return None
-    if count is None:
-        raise ValueError(
-            f"isotonic_regression along axis {axis} needs inputs of known rank. Use axis=-1, or "
-            "tf.ensure_shape to tell the rank."
-        )
-    if not -count <= axis < count:
+    if count is not None and not -count <= axis < count:
         raise InvalidArgumentError(
             None,
             None,
             f"`dim` must be in the range [{-count}, {count}) where {count} is the number of "
             f"dimensions in the input. Received: dim={axis}",
         )
-    order = np.arange(count, dtype=np.int32)
-    order[axis], order[-1] = order[-1], order[axis]
-    return tensor_of(order, int32)
+    return sorting.last_exchanged_with(axis, rank(inputs))

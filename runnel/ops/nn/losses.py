@@ -6,11 +6,11 @@ import numpy as np
 
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
-from ...core.dtypes import FLOATING
+from ...core.dtypes import FLOATING, float32
 from ...core.op import execute, op
 from ...core.shape_rules import scalar
-from ..array import shaping
-from ..math import arithmetic, casting, division, reduction
+from ..array import joining, selection, shaping
+from ..math import arithmetic, casting, comparison, division, elementwise, reduction
 from .half_precision import computed_in_float32
 
 
@@ -50,8 +50,10 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
             f"one loss per example. Received per_example_loss={per_example_loss} with rank 0."
         )
     if sample_weight is not None:
-        weights = casting.cast(convert_to_tensor(sample_weight), loss.dtype)
-        loss = arithmetic.multiply(loss, _aligned(weights, loss))
+        # In float32 whatever the losses are, as the original does it.
+        weights = casting.cast(convert_to_tensor(sample_weight), float32)
+        weighted = arithmetic.multiply(casting.cast(loss, float32), _aligned(weights, loss))
+        loss = casting.cast(weighted, loss.dtype)
     if global_batch_size is None:
         size = shaping.shape(loss)[0]
     else:
@@ -67,12 +69,15 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 def _aligned(weights, loss):
     """Weights with a last axis of size 1 more or less than the loss fit it all the same."""
-    if weights.shape.rank is None or loss.shape.rank is None or weights.shape.rank == 0:
-        return weights
-    difference = weights.shape.rank - loss.shape.rank
-    if difference == 1:
+    rank, wanted = weights.shape.rank, loss.shape.rank
+    if rank is None or wanted is None:
+        rank, wanted = shaping.rank(weights), shaping.rank(loss)
+        near = comparison.equal(elementwise.abs(rank - wanted), 1)
+        sizes = joining.concat([shaping.shape(weights), [1]], 0)
+        return shaping.reshape(weights, sizes[: selection.where(near, wanted, rank)])
+    if rank - wanted == 1:
         return shaping.squeeze(weights, [-1])
-    if difference == -1:
+    if wanted - rank == 1:
         return shaping.expand_dims(weights, -1)
     return weights
 

@@ -36,6 +36,9 @@ def shifted_by_maximum(logits):
 
 def row_sums(array):
     """The sum over the last axis, which stays with size 1."""
+    if array.size <= 4096:
+        return np.add.reduce(array, -1, keepdims=True)
+    # Several times faster than np.add.reduce on large arrays.
     return np.einsum("...i->...", array)[..., np.newaxis]
 
 
@@ -93,8 +96,8 @@ def softmax(logits, axis=None, name=None):
 def log_softmax(logits, axis=None, name=None):
     """logits - log(sum(exp(logits))) along `axis` (the last).
 
-    >>> tf.nn.log_softmax([0.0, 0.0]).numpy().round(4).tolist()
-    [-0.6931, -0.6931]
+    >>> tf.nn.log_softmax([0.0, 0.0]).numpy().round(4)
+    array([-0.6931, -0.6931], dtype=float32)
     """
     return _along_axis(LogSoftmax, logits, axis)
 

@@ -1,0 +1,141 @@
+"""Python functions as operations."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from ..core import errors, nest
+from ..core.context import init_scope, state
+from ..core.convert import array_of, convert_to_tensor
+from ..core.dtypes import as_dtype
+from ..core.op import op
+from ..core.shape_rules import UNKNOWN
+from ..core.tensor import Tensor
+
+
+def _unknown_shapes(inputs, attrs):
+    return [UNKNOWN] * len(attrs["Tout"])
+
+
+@op("PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True)
+def PyFunc(input, *, func, Tout):
+    results = _sequence(func(*[np.asarray(array) for array in input]), Tout)
+    return [array_of(value, dtype)[0] for value, dtype in zip(results, Tout, strict=True)]
+
+
+@op(
+    "EagerPyFunc",
+    "input: *Tin -> output: *Tout",
+    shape=_unknown_shapes,
+    gradient=None,
+    stateful=True,
+)
+def EagerPyFunc(input, *, func, Tin, Tout):
+    with init_scope():
+        tensors = [Tensor(array, dtype) for array, dtype in zip(input, Tin, strict=True)]
+        results = _sequence(func(*tensors), Tout)
+        return [
+            convert_to_tensor(value, dtype)._array
+            for value, dtype in zip(results, Tout, strict=True)
+        ]
+
+
+def _sequence(result, dtypes):
+    if result is None:
+        result = []
+    values = list(result) if isinstance(result, list | tuple) else [result]
+    if len(values) != len(dtypes):
+        raise ValueError(
+            f"The function returned {len(values)} values, but Tout names {len(dtypes)} dtypes."
+        )
+    return values
+
+
+def _dtypes(Tout):
+    return [as_dtype(getattr(each, "dtype", each)) for each in nest.flatten(Tout)]
+
+
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """Call a function on NumPy arrays; its results become tensors, without gradients.
+
+    >>> tf.numpy_function(np.sinh, [tf.constant(0.0)], tf.float32)
+    <tf.Tensor: shape=(), dtype=float32, numpy=0.0>
+    """
+    if state.graph is None:
+        # As in TensorFlow, the results keep their own dtypes here; a graph has to know them.
+        result = func(*[np.asarray(value) for value in inp])
+        if isinstance(result, list | tuple):
+            return [convert_to_tensor(value) for value in result]
+        return None if result is None else convert_to_tensor(result)
+    tensors = [convert_to_tensor(value) for value in inp]
+    outputs = PyFunc(tensors, func=func, Tout=_dtypes(Tout))
+    return outputs if isinstance(Tout, list | tuple) else outputs[0]
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Call a function on eager tensors; gradients flow through it.
+
+    >>> tf.py_function(lambda x: x.numpy() * 2, [tf.constant(3.0)], tf.float32)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+    """
+    tensors = [convert_to_tensor(value) for value in inp]
+    dtypes = _dtypes(Tout)
+    if state.graph is None:
+        outputs = _call_eagerly(func, tensors, dtypes)
+    else:
+        kinds = [tensor.dtype for tensor in tensors]
+        outputs = EagerPyFunc(tensors, func=func, Tin=kinds, Tout=dtypes)
+    return outputs if isinstance(Tout, list | tuple) else outputs[0]
+
+
+def _call_eagerly(func, tensors, dtypes):
+    try:
+        results = _sequence(func(*tensors), dtypes)
+        return [convert_to_tensor(v, dtype) for v, dtype in zip(results, dtypes, strict=True)]
+    except errors.OpError:
+        raise
+    except (ValueError, TypeError) as failure:
+        raise errors.InvalidArgumentError(
+            None, None, f"{type(failure).__name__}: {failure} [Op:EagerPyFunc]"
+        ) from failure
+    except Exception as failure:
+        raise errors.UnknownError(
+            None, None, f"{type(failure).__name__}: {failure} [Op:EagerPyFunc]"
+        ) from failure
+
+
+def inside_function():
+    """Whether this code is being traced into a graph.
+
+    >>> tf.inside_function()
+    False
+    """
+    return state.graph is not None
+
+
+class CriticalSection:
+    """Runs functions one at a time, whichever threads they come from.
+
+    >>> counter = tf.Variable(0)
+    >>> tf.CriticalSection().execute(lambda: counter.assign_add(1)).numpy()
+    np.int32(1)
+    """
+
+    def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):
+        if critical_section_def is not None:
+            raise ValueError("Argument `critical_section_def` is not supported.")
+        self._name = name or "critical_section"
+        self._lock = threading.RLock()
+
+    @property
+    def name(self):
+        return self._name
+
+    def execute(self, fn, exclusive_resource_access=True, name=None):
+        """The result of `fn()`, while no other function runs in this section."""
+        with self._lock:
+            return nest.map_structure(
+                lambda value: value if value is None else convert_to_tensor(value), fn()
+            )
