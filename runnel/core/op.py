@@ -59,6 +59,7 @@ class Op:
         "shape_rule",
         "single",
         "stateful",
+        "type_attr",
     )
 
     def __init__(
@@ -88,6 +89,10 @@ class Op:
         self.fixed = {kind: _DTYPES[kind] for kind in used if kind in _DTYPES}
         known = {argument.type for argument in self.inputs}.union(self.fixed)
         self.cacheable = all(out.type in known and not out.count for out in self.outputs)
+        # The one attribute that gives an output its dtype, as in Cast and ArgMax.
+        by_attr = {out.type for out in self.outputs} - known
+        listed = any(out.count for out in self.outputs)
+        self.type_attr = by_attr.pop() if len(by_attr) == 1 and not listed else None
         self.result_types: dict[tuple[DType, ...], Any] = {}
 
     def __repr__(self) -> str:
@@ -136,6 +141,11 @@ class Op:
 
     def types_of_results(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Check the inputs' dtypes; the dtype of the output, or a list of them."""
+        if self.type_attr is not None:
+            key = (self._attr(self.type_attr, attrs), *[tensor.dtype for tensor in inputs])
+            known = self.result_types.get(key)
+            if known is not None:
+                return known
         bound = self._bind_types(inputs)
         types: list[DType] = []
         for output in self.outputs:
@@ -152,6 +162,8 @@ class Op:
         result = types[0] if self.single else types
         if self.cacheable:
             self.result_types[tuple([tensor.dtype for tensor in inputs])] = result
+        elif self.type_attr is not None:
+            self.result_types[key] = result
         return result
 
     def _attr(self, name: str, attrs: dict[str, Any]) -> Any:

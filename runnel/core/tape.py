@@ -319,26 +319,30 @@ def backward(
     for target, weight in zip(targets, weights, strict=True):
         if target._key:
             seed = _ones_like(target) if weight is None else _weight(weight, target)
-            _accumulate(gradients, target._key, seed)
+            known = gradients.get(target._key)
+            gradients[target._key] = seed if known is None else add_gradients(known, seed)
     sources = set(source_keys)
     for record in reversed(records):
-        found = []
+        found: list[Any] = []
         reached = False
         for output in record.outputs:
             key = output._key
             gradient = gradients.get(key) if key in sources else gradients.pop(key, None)
-            if gradient is not None:
-                reached = True
+            reached = reached or gradient is not None
             found.append(gradient)
         if not reached:
             continue
-        record.needed = needed
-        inputs = record.inputs
-        if not any([tensor._key in needed for tensor in inputs]):
+        for tensor in record.inputs:
+            if tensor._key in needed:
+                break
+        else:
             continue
-        for tensor, gradient in zip(inputs, _apply_rule(record, found), strict=True):
-            if gradient is not None and tensor._key in needed:
-                _accumulate(gradients, tensor._key, gradient)
+        record.needed = needed
+        for tensor, gradient in zip(record.inputs, _apply_rule(record, found), strict=True):
+            key = tensor._key
+            if gradient is not None and key in needed:
+                known = gradients.get(key)
+                gradients[key] = gradient if known is None else add_gradients(known, gradient)
     return gradients
 
 
@@ -395,11 +399,6 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
         )
     checked: Sequence[Any] = result
     return checked
-
-
-def _accumulate(gradients: dict[int, Any], key: int, gradient: Any) -> None:
-    known = gradients.get(key)
-    gradients[key] = gradient if known is None else add_gradients(known, gradient)
 
 
 def add_gradients(a: Any, b: Any) -> Any:

@@ -12,6 +12,7 @@ from ..core.convert import convert_to_tensor
 from ..core.dtypes import int64
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
 from . import philox
 from .array.arguments import require_positive
 from .random_streams import Stream, seed_attrs, stream_of
@@ -286,8 +287,10 @@ def _run(declared: Any, true_classes: Any, seed: Any, **attrs: Any) -> Any:
     for name in ("num_true", "num_sampled", "range_max"):
         if name in attrs:
             require_positive(declared.name, name, attrs[name])
-    inputs = (convert_to_tensor(true_classes, dtype_hint=int64),)
-    return _RESULTS[declared.name](*execute(declared, inputs, {**attrs, **seed_attrs(seed)}))
+    if not isinstance(true_classes, Tensor):
+        true_classes = convert_to_tensor(true_classes, int64)
+    results = execute(declared, (true_classes,), {**attrs, **seed_attrs(seed)})
+    return _RESULTS[declared.name](*results)
 
 
 def uniform_candidate_sampler(

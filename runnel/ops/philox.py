@@ -9,12 +9,17 @@ Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Array = np.ndarray[Any, Any]
 
@@ -29,12 +34,12 @@ MASK128 = (1 << 128) - 1
 # A stateful op moves on by so many groups for every number it makes, however few it needed.
 GROUPS_PER_NUMBER = 256
 
-# Three 64-bit buffers of two rows this long stay in the second-level cache.
-_BLOCK = 16384
+# Six rows of 64-bit words this long stay in the second-level cache.
+_BLOCK = 8192
 # Below so many groups, Python's integers are done before NumPy has started.
 _FEW = 8
 # One thread makes so many groups before a second one is worth waking.
-_PER_THREAD = 1 << 15
+_PER_THREAD = 4096
 
 _MASK32, _BITS32 = np.uint64(MASK32), np.uint64(32)
 _LOW_WORD, _HIGH_WORD = (0, 1) if sys.byteorder == "little" else (1, 0)
@@ -64,7 +69,7 @@ def scramble(seed: Any) -> tuple[int, int]:
 class _Block:
     """The rounds of many groups at once, in buffers that are used again and again.
 
-    The words c0 and c2 stand in `x`, 32 bits in 64; c1 and c3 are the low halves of the last
+    The words c0 and c2 stand in x0 and x2, 32 bits in 64; c1 and c3 are the low halves of the last
     products. A round multiplies, then takes the halves apart by striding over them.
     """
 
@@ -76,15 +81,12 @@ class _Block:
             )
             for r in range(ROUNDS)
         ]
-        self.x = np.zeros((2, size), np.uint64)
-        self.products = np.empty((4, size), np.uint64)
-        self.out = np.empty((size, 4), np.uint32)
+        self.buffers, self.out = _buffers(size)
 
     def words(self, low: Array, high: Any) -> Array:
         """The words, (n, 4), of the counters `low + (high << 64)`; valid until the next call."""
         size = len(low)
-        x0, x2 = self.x[0, :size], self.x[1, :size]
-        p0, p1, q0, q1 = self.products[:, :size]
+        x0, x2, p0, p1, q0, q1 = self.buffers[:, :size]
         np.bitwise_and(low, _MASK32, out=x0)
         np.right_shift(low, _BITS32, out=q1)
         x2[:] = high & _MASK32
@@ -105,6 +107,21 @@ class _Block:
         out = self.out[:size]
         out[:, 0], out[:, 1], out[:, 2], out[:, 3] = low_x0, low_q1, low_x2, low_q0
         return out
+
+
+_kept = threading.local()
+
+
+def _buffers(size: int) -> tuple[Array, Array]:
+    """Six rows of 64-bit words, and the groups they become; large ones are kept for each thread.
+
+    Fresh memory would cost as much as the work done in it.
+    """
+    if size < _BLOCK // 4:
+        return np.empty((6, size), np.uint64), np.empty((size, 4), np.uint32)
+    if not hasattr(_kept, "buffers"):
+        _kept.buffers = np.empty((6, _BLOCK), np.uint64), np.empty((_BLOCK, 4), np.uint32)
+    return _kept.buffers
 
 
 def _half(words: Array, which: int) -> Array:
@@ -133,9 +150,10 @@ def words(key: int, counter: int, groups: int) -> Array:
 def _counters(counter: int, offsets: Array) -> tuple[Array, Any]:
     """The low and high 64 bits of `counter + offsets`; the high ones are mostly one number."""
     base, high = counter & MASK64, np.uint64((counter >> 64) & MASK64)
-    low = offsets.astype(np.uint64) + np.uint64(base)
-    overflown = low < np.uint64(base)
-    return low, high + overflown.astype(np.uint64) if overflown.any() else high
+    low = offsets + np.uint64(base)
+    if base >> 62:
+        return low, high + (low < np.uint64(base)).astype(np.uint64)
+    return low, high
 
 
 def transformed(
@@ -176,14 +194,23 @@ def in_threads(work: Callable[[int, int], None], total: int, per_thread: int) ->
     if count < 2:
         work(0, total)
         return
+    edges = [total * i // count for i in range(count + 1)]
+    others = [_pool().submit(work, edges[i], edges[i + 1]) for i in range(1, count)]
+    work(edges[0], edges[1])
+    for other in others:
+        other.result()
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    edges = [total * i // count for i in range(count + 1)]
-    with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(work, edges[i], edges[i + 1]) for i in range(1, count)]
-        work(edges[0], edges[1])
-        for other in others:
-            other.result()
+    return ThreadPoolExecutor(max(processors() - 1, 1), "runnel-random")
+
+
+if hasattr(os, "register_at_fork"):
+    # The threads stay behind in the parent.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def processors() -> int:
@@ -194,7 +221,7 @@ def processors() -> int:
 
 
 # What the words become. Every transform takes words (n, 4) and gives (n, 4) numbers, or (n, 2)
-# where a number takes two words.
+# where a number takes two words. It may leave its result where the words were.
 
 
 def uniform_float16(words: Array) -> Array:
@@ -208,9 +235,9 @@ def uniform_bfloat16(words: Array) -> Array:
 
 
 def uniform_float32(words: Array) -> Array:
-    bits = words & np.uint32(0x7FFFFF)
-    bits |= np.uint32(0x3F800000)
-    values = bits.view(np.float32)
+    words &= np.uint32(0x7FFFFF)
+    words |= np.uint32(0x3F800000)
+    values = words.view(np.float32)
     values -= np.float32(1)
     return values
 

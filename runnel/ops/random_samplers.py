@@ -287,14 +287,49 @@ def _task_size(total: int, cost: float, threads: int) -> int:
 
 def permutation(size: int, key: int, counter: int) -> Array:
     """A random order of `range(size)`: every place swaps with a random later one, or itself."""
-    order = list(range(size))
+    partners = np.arange(size)
     if size > 1:
-        places = np.arange(size - 1, dtype=np.uint32)
         words = philox.words(key, counter, -(-(size - 1) // 4)).reshape(-1)[: size - 1]
-        partners = words % (np.uint32(size) - places) + places
-        for place, partner in enumerate(partners.tolist()):
-            order[place], order[partner] = order[partner], order[place]
+        partners[:-1] += words % np.arange(size, 1, -1, np.uint32)
+    if size > _MANY_SWAPS:
+        return _swapped(partners)
+    order = list(range(size))
+    for place, partner in enumerate(partners.tolist()):
+        order[place], order[partner] = order[partner], order[place]
     return np.array(order, np.intp)
+
+
+_MANY_SWAPS = 4096
+
+
+def _swapped(partners: Array) -> Array:
+    """What is at each place after `swap(i, partners[i])` for every i in turn, by whole arrays.
+
+    Step i brings to place i what place partners[i] holds. That is what the step before with the
+    same partner took there: the content of its own place, which in turn was taken there by the
+    last step that swapped with that place, and so on back to a place nobody had touched.
+    """
+    steps = np.arange(partners.size)
+    # The step before with the same partner; the spare element takes what has no step after it.
+    before = np.full(partners.size + 1, -1)
+    latest = np.full(partners.size, -1)
+    left, places = steps, partners
+    while left.size:
+        after = latest[places]
+        latest[places] = left
+        found = latest[places] == left
+        before[after[found]] = left[found]
+        left, places = left[~found], places[~found]
+    content = steps.copy()
+    others = np.flatnonzero(partners != steps)
+    content[partners[others]] = others
+    while True:
+        further = content[content]
+        if np.array_equal(further, content):
+            break
+        content = further
+    before = before[:-1]
+    return np.where(before < 0, partners, content[before])
 
 
 # Numbers of a normal distribution cut off on both sides: Robert, "Simulation of truncated normal

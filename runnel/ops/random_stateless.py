@@ -219,9 +219,8 @@ def stateless_uniform(
 
     Integers need both bounds, or None for both: then they are drawn from the whole range.
 
-    >>> tf.random.stateless_uniform([3], seed=(1, 2))
-    <tf.Tensor: shape=(3,), dtype=float32,
-    numpy=array([0.8440604 , 0.19204533, 0.01655614], dtype=float32)>
+    >>> tf.random.stateless_uniform([2], seed=(1, 2))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.8440604 , 0.19204533], dtype=float32)>
     """
     dtype = as_dtype(dtype)
     require_accepted(dtype, _UNIFORM_DTYPES)

@@ -196,7 +196,9 @@ def test_shapes_that_do_not_fit():
 def test_add_n(data):
     shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3))
     count = data.draw(st.integers(1, 4))
-    terms = [data.draw(hnp.arrays(np.float64, shape, elements=st.floats(-3, 3))) for _ in range(count)]
+    terms = [
+        data.draw(hnp.arrays(np.float64, shape, elements=st.floats(-3, 3))) for _ in range(count)
+    ]
     check(lambda tf, *terms: tf.add_n(terms), *terms)
     check(lambda tf, *terms: tf.math.accumulate_n(list(terms)), *terms)
 
@@ -246,14 +248,18 @@ def test_scalar_mul():
 
 
 def test_polyval():
-    check(lambda tf, a, b, x: tf.math.polyval([a, b, a], x), np.array(2.0), np.ones(3), np.ones(3) / 2)
+    check(
+        lambda tf, a, b, x: tf.math.polyval([a, b, a], x), np.array(2.0), np.ones(3), np.ones(3) / 2
+    )
     check(lambda tf, x: tf.math.polyval([], x), np.ones(3))
     check_raises(lambda tf, x: tf.math.polyval(x, x), np.ones(3))
     check_raises(lambda tf: tf.math.polyval([1, 2], 2.5))
 
 
 @settings(max_examples=6)
-@given(x=hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, max_side=3), elements=st.floats(-4, 4)))
+@given(
+    x=hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, max_side=3), elements=st.floats(-4, 4))
+)
 def test_clip_by_value(x):
     x = np.where(np.abs(np.abs(x) - 2) < 1e-3, 0.5, x)
     check(lambda tf, x: tf.clip_by_value(x, -2.0, 2.0), x)
@@ -263,7 +269,13 @@ def test_clip_by_value_of_many_kinds():
     def clip(tf, *arguments):
         return tf.clip_by_value(*arguments)
 
-    check(clip, np.array([1.0, 2, 3, 0, 5, 4]), np.array(1.0), np.array([2.0, 2, 3, 4, 4, 4]), smooth=False)
+    check(
+        clip,
+        np.array([1.0, 2, 3, 0, 5, 4]),
+        np.array(1.0),
+        np.array([2.0, 2, 3, 4, 4, 4]),
+        smooth=False,
+    )
     check(clip, np.array([1.0, np.nan, 9]), np.array(5.0), np.array(3.0), smooth=False)
     check(clip, np.arange(6.0).reshape(2, 3), np.array([0.5, 3.5, 4.5]), np.array([[3.2], [4.2]]))
     check(lambda tf: tf.clip_by_value([1, 5, -3], 0, 2), traced=False)

@@ -41,7 +41,7 @@ def test_samplers(name, unique):
         draw = sampler(name)
         found = [draw(tf, [[1, 2], [3, 9]], n, unique, 10) for n in (1, 3, 9)]
         found += [draw(tf, [[1], [70]], 60, unique, 100, seed=4) for _ in range(3)]
-        return found + [draw(tf, [[1], [2]], 5, unique, 10**6, seed=4)]
+        return [*found, draw(tf, [[1], [2]], 5, unique, 10**6, seed=4)]
 
     same(function)
 

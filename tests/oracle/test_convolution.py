@@ -558,6 +558,17 @@ def test_extract_volume_patches(data):
     )
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "uint8", "int64"])
+def test_extract_volume_patches_in_other_dtypes(dtype):
+    volumes = np.random.default_rng(8).integers(0, 9, (2, 3, 4, 3, 2))
+    volumes = volumes.astype(runnel.as_dtype(dtype).as_numpy_dtype)
+    check(
+        lambda tf, x: tf.extract_volume_patches(x, [1, 2, 2, 2, 1], [1, 1, 2, 1, 1], "SAME"),
+        volumes,
+        gradient=False,
+    )
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize(
     "rates, dims", [([2, 2], None), ([1, 3], None), ([2], [2]), ([1, 1], None)]

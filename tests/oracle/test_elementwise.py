@@ -105,7 +105,12 @@ def test_rounding_of_halves():
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex(name, dtype):
     x = np.array([0.5 + 0.3j, -0.2 + 0.7j, 0.9 - 0.4j, -0.6 - 0.1j], dtype)
-    check(call(name), x, second_order=name != "sign", tolerance=1e-4 if dtype is np.complex64 else None)
+    check(
+        call(name),
+        x,
+        second_order=name != "sign",
+        tolerance=1e-4 if dtype is np.complex64 else None,
+    )
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -265,6 +265,8 @@ def test_dilation2d(data):
     sizes, kernel, strides = data.draw(windows(2))
     padding = data.draw(PADDINGS)
     rates = data.draw(st.lists(st.integers(1, 2), min_size=2, max_size=2))
+    # Gaps can keep every tap off a small image: the original invents a gradient then.
+    assume(all(rate == 1 or rate < size for rate, size in zip(rates, sizes, strict=True)))
     images = distinct(data.draw, (2, *sizes, 2))
     # Sums with these differ from each other, too.
     filters = distinct(data.draw, (*kernel, 2)) / 64

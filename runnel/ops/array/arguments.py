@@ -54,7 +54,8 @@ def plain_integers(value) -> Tensor | None:
 
 def number(value, dtype) -> Tensor:
     """A Python number as a scalar tensor of the dtype; TypeError where it does not fit."""
-    if (type(value) is float and dtype in FLOATING) or (value in (0, 1) and dtype in NUMERIC):
+    plain = type(value) is float and dtype in FLOATING
+    if plain or (type(value) is int and value in (0, 1) and dtype in NUMERIC):
         return tensor_of(dtype.as_numpy_dtype(value), dtype)
     return convert_to_tensor(value, dtype)
 

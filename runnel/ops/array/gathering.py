@@ -11,7 +11,7 @@ from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import int32
 from ...core.errors import InvalidArgumentError
 from ...core.indexed_slices import IndexedSlices
-from ...core.op import execute, op
+from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN
 from ...core.tensor import Tensor
 from ..math import casting, division, reduction
@@ -136,11 +136,12 @@ def _rows(grad, params, indices):
 def _scattered(grad, params, indices, axis, batch_dims):
     """The gradient of a gather along another axis than the first, or of a batched one."""
     batch, outer, size, inner, picks = _sizes(params, indices, axis, batch_dims)
-    # Into the order batch, picks, outer, inner: one scatter of whole rows does the rest.
+    # Into the order batch, picks, outer, inner: one sum of whole rows does the rest.
     rows = ordering.transpose(reshape(grad, [batch, outer, picks, inner]), [0, 2, 1, 3])
     starts = expand_dims(creation.range(batch) * size, 1)
     places = casting.cast(reshape(indices, [batch, picks]), int32) + starts
-    dense = scatter.scatter_nd(expand_dims(places, 2), rows, [batch * size, outer, inner])
+    count = convert_to_tensor(batch * size, int32)
+    dense = REGISTRY["UnsortedSegmentSum"](rows, places, count)
     dense = ordering.transpose(reshape(dense, [batch, size, outer, inner]), [0, 2, 1, 3])
     return reshape(dense, sizes_of(params))
 

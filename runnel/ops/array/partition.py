@@ -156,4 +156,4 @@ def dynamic_stitch(indices, data, name=None) -> Tensor:
         raise InvalidArgumentError(
             None, None, "tf.dynamic_stitch needs at least one tensor. [Op:DynamicStitch]"
         )
-    return DynamicStitch([convert_to_tensor(each, int32) for each in indices], alike(data))
+    return DynamicStitch(alike(indices, int32), alike(data))

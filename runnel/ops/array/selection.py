@@ -175,7 +175,8 @@ def one_hot(
     """
     if not isinstance(indices, Tensor):
         indices = convert_to_tensor(indices, dtype_hint=int64)
-    depth = number(depth, int32)
+    if not isinstance(depth, Tensor):
+        depth = number(depth, int32)
     dtype = None if dtype is None else as_dtype(dtype)
     on, off = (
         None if value is None else convert_to_tensor(value, dtype_hint=dtype)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from ...core.convert import convert_to_tensor
@@ -13,6 +11,7 @@ from ...core.tensor import Tensor
 from ..array.joining import concat
 from ..math.casting import cast
 from ..math.complex import imag
+from . import results
 from .diagonal import band_part, diag, diag_part, set_diag
 from .matmul import adjoint, matmul
 from .matrices import (
@@ -24,8 +23,6 @@ from .matrices import (
     widened,
 )
 from .solve import times_inverse_adjoint, triangular_solve
-
-_QrResult = namedtuple("Qr", ["q", "r"])
 
 
 @op("Cholesky", "input: T -> output: T", T=MATRIX, shape=square_matrices)
@@ -132,4 +129,4 @@ def qr(input, full_matrices=False, name=None):
     np.True_
     """
     attrs = {"full_matrices": bool(full_matrices)}
-    return _QrResult(*execute(Qr, (convert_to_tensor(input),), attrs))
+    return results.Qr(*execute(Qr, (convert_to_tensor(input),), attrs))

@@ -51,6 +51,7 @@ class _Plan(NamedTuple):
 @lru_cache(maxsize=1024)
 def _plan(equation: str, ranks: tuple[int, ...]) -> _Plan:
     inputs, output = _labels(equation, ranks)
+    operands: tuple[_Operand, ...]
     unique = tuple(dict.fromkeys(output))
     spread = None
     if unique != output:

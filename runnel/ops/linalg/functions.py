@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from ...core.convert import convert_to_tensor
@@ -14,16 +12,16 @@ from ...core.tensor import Tensor
 from ..array.creation import ZerosLike
 from ..array.joining import concat
 from ..array.shaping import expand_dims
+from ..math.casting import cast
 from ..math.complex import conj, real
 from ..math.elementwise import log
 from ..math.reduction import reduce_sum
+from . import results
 from .decomposition import cholesky
 from .diagonal import diag_part
 from .matmul import adjoint
 from .matrices import MATRIX, columns_of, each_matrix, require_square, square_matrices, widened
 from .solve import inv
-
-_SlogdetResult = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
 
 def _batch_of_square(inputs, attrs):
@@ -34,7 +32,9 @@ def _batch_of_square(inputs, attrs):
 
 @op("MatrixDeterminant", "input: T -> output: T", T=MATRIX, shape=_batch_of_square)
 def MatrixDeterminant(input):
-    return np.linalg.det(widened(input)).astype(input.dtype, copy=False)
+    with np.errstate(all="ignore"):
+        determinant = np.linalg.det(widened(input))
+    return determinant.astype(input.dtype, copy=False)
 
 
 def _times_matrix(numbers: Tensor, matrix: Tensor) -> Tensor:
@@ -63,12 +63,16 @@ def det(input, name=None):
     shape=lambda inputs, attrs: [_batch_of_square(inputs, attrs)] * 2,
 )
 def LogMatrixDeterminant(input):
-    sign, size = np.linalg.slogdet(widened(input))
+    with np.errstate(all="ignore"):
+        sign, size = np.linalg.slogdet(widened(input))
+    sign = np.where(np.isnan(size), size, sign)
     return sign.astype(input.dtype, copy=False), size.astype(input.dtype, copy=False)
 
 
 @LogMatrixDeterminant.gradient
 def _(op, _, grad):
+    # The logarithm is real whatever its dtype; the sign counts as a constant.
+    grad = cast(real(grad), grad.dtype)
     return _times_matrix(grad, inv(op.inputs[0], adjoint=True))
 
 
@@ -79,7 +83,7 @@ def slogdet(input, name=None):
     >>> sign.numpy().item(), log_abs.numpy().item()
     (-1.0, 0.0)
     """
-    return _SlogdetResult(*execute(LogMatrixDeterminant, (convert_to_tensor(input),)))
+    return results.LogMatrixDeterminant(*execute(LogMatrixDeterminant, (convert_to_tensor(input),)))
 
 
 def logdet(matrix, name=None):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
@@ -18,12 +16,11 @@ from ..array.shaping import broadcast_dynamic_shape, broadcast_to, expand_dims, 
 from ..math.casting import cast
 from ..math.comparison import equal
 from ..math.reduction import reduce_sum
+from . import results
 from .diagonal import band_part, diag, diag_part, set_diag
 from .matmul import matmul
 from .matrices import MATRIX, columns_of, each_matrix, size_of_square, square_matrices, widened
 from .solve import times_inverse_adjoint, triangular_solve
-
-_Result = namedtuple("Lu", ["lu", "p"])
 
 
 def _lu_shape(inputs, attrs):
@@ -105,7 +102,7 @@ def lu(input, output_idx_type=int32, name=None):
     ([[4.0, 4.0], [0.25, 1.0]], [1, 0])
     """
     attrs = {"output_idx_type": as_dtype(output_idx_type)}
-    return _Result(*execute(Lu, (convert_to_tensor(input),), attrs))
+    return results.Lu(*execute(Lu, (convert_to_tensor(input),), attrs))
 
 
 def _check_factors(lower_upper, perm) -> tuple[Tensor, Tensor]:

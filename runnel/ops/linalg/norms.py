@@ -30,9 +30,8 @@ def _check_order(ord, axis) -> bool:
     """Whether a matrix norm is asked for; ValueError where order and axis do not fit."""
     if isinstance(ord, Tensor):
         raise TypeError(f"`ord` must be a number or a string, got the tensor {ord}.")
-    if isinstance(axis, list | tuple) or (isinstance(axis, Tensor) and axis.shape.rank):
-        pair = not isinstance(axis, Tensor) and len(axis) == 2 and axis[0] != axis[1]
-        if not pair:
+    if isinstance(axis, list | tuple) or (axis is not None and np.ndim(axis)):
+        if not isinstance(axis, list | tuple) or len(axis) != 2 or axis[0] == axis[1]:
             raise ValueError(
                 f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
             )

@@ -163,7 +163,7 @@ def SquaredDifference(x, y):
 @SquaredDifference.gradient
 def _(op, grad):
     x, y = op.inputs
-    two = convert_to_tensor(2, grad.dtype)
+    two = elementwise.number_like(2, grad)
     slope = execute(Mul, (execute(Mul, (two, grad)), execute(Sub, (x, y))))
     return (
         sum_to(slope, x) if op.needs(0) else None,
@@ -194,15 +194,15 @@ def _(op, grad):
     base, exponent = conj(x), conj(y)
     by_base = by_exponent = None
     if op.needs(0):
-        lower = execute(Sub, (exponent, convert_to_tensor(1, y.dtype)))
+        lower = execute(Sub, (exponent, elementwise.number_like(1, y)))
         slope = execute(Mul, (exponent, execute(Pow, (base, lower))))
         by_base = sum_to(execute(Mul, (grad, slope)), x)
     if op.needs(1):
-        zero = convert_to_tensor(0, x.dtype)
+        zero = elementwise.number_like(0, x)
         # The logarithm is taken of a 1 in place of a base that has none; its gradient is 0 then.
         has_log = REGISTRY["NotEqual" if x.dtype.is_complex else "Greater"](base, zero)
         select = REGISTRY["SelectV2"]
-        logarithm = elementwise.log(select(has_log, base, convert_to_tensor(1, x.dtype)))
+        logarithm = elementwise.log(select(has_log, base, elementwise.number_like(1, x)))
         slope = execute(Mul, (conj(op.outputs[0]), select(has_log, logarithm, zero)))
         by_exponent = sum_to(execute(Mul, (grad, slope)), y)
     return by_base, by_exponent
@@ -223,7 +223,7 @@ def _extreme(name, kernel, comparison):
     def gradient(op, grad):
         x, y = op.inputs
         chosen = REGISTRY[comparison](x, y)
-        select, zero = REGISTRY["SelectV2"], convert_to_tensor(0, grad.dtype)
+        select, zero = REGISTRY["SelectV2"], elementwise.number_like(0, grad)
         return (
             sum_to(select(chosen, grad, zero), x) if op.needs(0) else None,
             sum_to(select(chosen, zero, grad), y) if op.needs(1) else None,

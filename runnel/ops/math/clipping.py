@@ -48,8 +48,8 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """The tensor, scaled down so that its L2 norm over `axes` is at most `clip_norm`.
 
-    >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy().round(2).tolist()
-    [0.6000000238418579, 0.800000011920929]
+    >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy().round(2))
+    [0.6 0.8]
     """
     values = _values(t)
     squares = reduction.reduce_sum(multiply(values, values), axes, keepdims=True)
@@ -84,8 +84,8 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     Returns the list of tensors and the norm before clipping. All become NaN if it is not finite.
 
     >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)
-    >>> norm.numpy().item(), clipped[1].numpy().round(2).tolist()
-    (5.0, [0.800000011920929])
+    >>> print(norm.numpy(), clipped[1].numpy().round(2))
+    5.0 [0.8]
     """
     _sequence(t_list)
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)

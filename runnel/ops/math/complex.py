@@ -117,8 +117,8 @@ def imag(input, name=None):
 def angle(input, name=None):
     """The angle (argument) of each complex number: atan2(imag, real); 0 or π for real ones.
 
-    >>> tf.math.angle([1j, -1 + 0j]).numpy().round(4).tolist()
-    [1.5708, 3.1416]
+    >>> print(tf.math.angle([1j, -1 + 0j]).numpy().round(4))
+    [1.5708 3.1416]
     """
     input = convert_to_tensor(input)
     if input.dtype.is_complex:

@@ -163,7 +163,7 @@ def _(op, grad):
 
 def is_not_zero(x: Tensor) -> Tensor:
     """1 where x is not zero and 0 where it is, in the dtype of x."""
-    return cast(REGISTRY["NotEqual"](x, convert_to_tensor(0, x.dtype)), x.dtype)
+    return cast(REGISTRY["NotEqual"](x, elementwise.number_like(0, x)), x.dtype)
 
 
 def xdivy(x, y, name=None):

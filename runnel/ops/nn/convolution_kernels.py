@@ -5,6 +5,7 @@ filter by BLAS. A block is small enough to stay in the cache: that is faster, an
 """
 
 import math
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -206,10 +207,9 @@ def _stride_phases(axis):
     return phases
 
 
+@lru_cache(maxsize=1024)
 def _is_pointwise(axes):
-    return all(
-        axis.kernel == 1 and axis.stride == 1 and axis.low == 0 and axis.high == 0 for axis in axes
-    )
+    return all(axis.kernel == axis.stride == 1 and not axis.low and not axis.high for axis in axes)
 
 
 def patch_blocks(images, axes):

@@ -30,7 +30,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     return result
 
 
-def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
+def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
     """Dropout that is the same for the same seed, a pair of integers.
 
     >>> x = tf.ones([4])

@@ -22,8 +22,7 @@ def _at_least_one_axis(inputs, attrs):
 
 
 def shifted_by_maximum(logits):
-    """The logits less the largest of their row, in a new array: none of their exponentials
-    overflows."""
+    """The logits less the largest of their row, a new array whose exponentials cannot overflow."""
     classes = logits.shape[-1]
     if classes < 24 and logits.size > 4096 and logits.flags.c_contiguous:
         # Rows this short are faster to compare column by column.

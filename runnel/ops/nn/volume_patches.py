@@ -49,7 +49,7 @@ def _rule(inputs, attrs):
 @op("ExtractVolumePatches", "input: T -> patches: T", T=REAL, shape=_rule)
 def ExtractVolumePatches(input, *, ksizes, strides, padding):
     axes = _place(input.shape, ksizes, strides, padding)
-    padded = pad_axes(input, axes) if is_padded(axes) else input
+    padded = pad_axes(input, axes) if is_padded(axes) else np.ascontiguousarray(input)
     outputs = [axis.output for axis in axes]
     depth = input.shape[4] * math.prod(axis.kernel for axis in axes)
     return window_view(padded, axes).reshape(input.shape[0], *outputs, depth)
