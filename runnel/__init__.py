@@ -196,6 +196,8 @@ from .ops.debugging import (
 from .ops.initializers import (
     constant_initializer as constant_initializer,
     ones_initializer as ones_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
     zeros_initializer as zeros_initializer,
 )
 from .ops.linalg.eigen import (
@@ -370,6 +372,7 @@ if _TYPE_CHECKING:
         dtypes as dtypes,
         errors as errors,
         experimental as experimental,
+        keras as keras,
         linalg as linalg,
         math as math,
         nest as nest,
@@ -390,6 +393,7 @@ _SUBMODULES = frozenset(
         "dtypes",
         "errors",
         "experimental",
+        "keras",
         "linalg",
         "math",
         "nest",

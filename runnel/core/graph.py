@@ -54,6 +54,10 @@ class Operation:
 class Graph:
     """Operations in the order of the program, which is the order of their execution."""
 
+    # Whether operations on this graph's tensors may be added while no graph is being built.
+    open = False
+    tensor_type: type[SymbolicTensor] = SymbolicTensor
+
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self._names: dict[str, int] = {}
@@ -72,7 +76,7 @@ class Graph:
         operation = Operation(self, op, name, inputs, attrs)
         kinds = [types] if op.single else types
         operation.outputs = [
-            SymbolicTensor(operation, index, dtype, shape)
+            self.tensor_type(operation, index, dtype, shape)
             for index, (dtype, shape) in enumerate(zip(kinds, shapes, strict=True))
         ]
         self.operations.append(operation)

@@ -11,7 +11,7 @@ from . import dtypes, errors
 from .context import state, tracebacks
 from .dtypes import DType
 from .shapes import TensorShape
-from .tensor import Tensor
+from .tensor import OutOfScopeError, Tensor
 
 REGISTRY: dict[str, Op] = {}
 
@@ -319,6 +319,10 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
             result = op.kernel(x._array, **attrs)
     except _KERNEL_FAILURES as failure:
         raise op.explain(failure, inputs, attrs) from tracebacks.cause(failure)
+    except OutOfScopeError as leak:
+        if not leak.tensor.graph.open:
+            raise
+        return leak.tensor.graph.add(op, inputs, attrs)
     if op.single:
         output = Tensor(result, types)
         for tape in state.tapes:

@@ -276,6 +276,17 @@ def numpy_text(value: Any, is_repr: bool = False) -> str:
     return "\n" + text if "\n" in text else text
 
 
+class OutOfScopeError(TypeError):
+    """A symbolic tensor is used outside of the graph it belongs to."""
+
+    def __init__(self, tensor: SymbolicTensor) -> None:
+        super().__init__(
+            f"{tensor!s} is out of scope: it was made while a function was traced and cannot be "
+            "used outside of it. Return it from the function, or keep its value in a tf.Variable."
+        )
+        self.tensor = tensor
+
+
 class SymbolicTensor(Tensor):
     """An output of an operation in a graph: known dtype, partly known shape, no value yet."""
 
@@ -385,11 +396,7 @@ class SymbolicTensor(Tensor):
 
     def __getattr__(self, name: str) -> NoReturn:
         if name == "_array":
-            raise TypeError(
-                f"{self} is out of scope: it was made while a function was traced and cannot be "
-                "used outside of it. Return it from the function, or keep its value in a "
-                "tf.Variable."
-            )
+            raise OutOfScopeError(self)
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
 

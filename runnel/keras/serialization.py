@@ -392,9 +392,10 @@ def _known_object(
 def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
     """What to tell a user who gave a name that nothing has; with the nearest that something has."""
     by_lower_case = {each.lower(): each for each in reversed(list(known))}
-    near = difflib.get_close_matches(str(name).lower(), by_lower_case, n=3, cutoff=0.6)
-    names = " or ".join(repr(by_lower_case[each]) for each in near)
-    suggestion = f" Did you mean {names}?" if near else ""
+    near = difflib.get_close_matches(str(name).lower(), by_lower_case, n=5, cutoff=0.6)
+    # Several names of one object are one suggestion.
+    names = list({id(known[by_lower_case[each]]): by_lower_case[each] for each in near[::-1]}.values())
+    suggestion = f" Did you mean {' or '.join(map(repr, names[:-3:-1]))}?" if near else ""
     return (
         f"Unknown {kind}: {name!r}.{suggestion} For an object of your own, make sure it is in a "
         "`tf.keras.utils.custom_object_scope` or registered with "

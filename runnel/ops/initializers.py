@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.convert import constant
 from ..core.dtypes import as_dtype, float32
+from . import random, random_stateless
 from .array.creation import ones, zeros
 
 _PARTITION = ("partition_shape", "partition_offset")
@@ -99,3 +100,63 @@ class constant_initializer(Initializer):
     def get_config(self):
         """The arguments that make an equal initializer."""
         return {"value": self.value}
+
+
+class random_uniform_initializer(Initializer):
+    """Numbers between `minval` and `maxval`; with a seed the same ones at every call.
+
+    >>> tf.random_uniform_initializer(-1.0, 1.0)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+
+    def __call__(self, shape, dtype=float32, **kwargs):
+        """A tensor of random numbers."""
+        shape, dtype = self._part(shape, kwargs), as_dtype(dtype)
+        if not dtype.is_floating and not dtype.is_integer:
+            raise ValueError(
+                f"Argument `dtype` expected to be numeric or boolean. Received {dtype!r}."
+            )
+        if self.seed is None:
+            return random.uniform(shape, self.minval, self.maxval, dtype)
+        return random_stateless.stateless_uniform(
+            shape, [self.seed, 0], self.minval, self.maxval, dtype
+        )
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class random_normal_initializer(Initializer):
+    """Normally distributed numbers; with a seed the same ones at every call.
+
+    >>> tf.random_normal_initializer(mean=1.0)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+
+    def __call__(self, shape, dtype=float32, **kwargs):
+        """A tensor of random numbers."""
+        shape, dtype = self._part(shape, kwargs), as_dtype(dtype)
+        if not dtype.is_floating:
+            raise ValueError(
+                f"Argument `dtype` is expected to be floating point. Received: {dtype!r}."
+            )
+        if self.seed is None:
+            return random.normal(shape, self.mean, self.stddev, dtype)
+        return random_stateless.stateless_normal(
+            shape, [self.seed, 0], self.mean, self.stddev, dtype
+        )
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}

@@ -7,6 +7,8 @@ else comes (graphs, tapes, conversions, errors) takes the way of the public func
 
 from __future__ import annotations
 
+from inspect import isfunction
+
 import numpy as np
 
 from ..core.context import state
@@ -188,15 +190,21 @@ def _methods():
     for name, (op, function, numbers) in _ARITHMETIC.items():
         types = _result_types(op)
         methods[f"__{name}__"] = _operator(op, function, name, types, numbers, {})
-        methods[f"__r{name}__"] = _reflected(op, function, name, types, numbers)
+        # Kernels written in Python look at the dtype of what stands on the left.
+        on_the_left = frozenset() if isfunction(op.kernel) else numbers
+        methods[f"__r{name}__"] = _reflected(op, function, name, types, on_the_left)
     for name, (op, function, dtypes, attrs) in _COMPARISONS.items():
         types = _result_types(op, dtypes)
         methods[f"__{name}__"] = _operator(op, function, name, types, _FLOATS, attrs)
     return methods
 
 
-for _name, _method in _methods().items():
-    setattr(Tensor, _name, _method)
-    setattr(Variable, _name, _with_value(_method))
-Tensor.__getitem__ = getitem
-Variable.__getitem__ = variable_getitem
+_OF_TENSORS = _methods()
+_OF_VARIABLES = {name: _with_value(method) for name, method in _OF_TENSORS.items()}
+
+for _kind, _their_methods in (
+    (Tensor, {**_OF_TENSORS, "__getitem__": getitem}),
+    (Variable, {**_OF_VARIABLES, "__getitem__": variable_getitem}),
+):
+    for _name, _method in _their_methods.items():
+        setattr(_kind, _name, _method)

@@ -36,10 +36,12 @@ GROUPS_PER_NUMBER = 256
 
 # Six rows of 64-bit words this long stay in the second-level cache.
 _BLOCK = 8192
+# So many pairs of numbers become normal at once, in buffers of the same size.
+_PAIRS = 8192
 # Below so many groups, Python's integers are done before NumPy has started.
 _FEW = 8
 # One thread makes so many groups before a second one is worth waking.
-_PER_THREAD = 4096
+_PER_THREAD = 1 << 15
 
 _MASK32, _BITS32 = np.uint64(MASK32), np.uint64(32)
 _LOW_WORD, _HIGH_WORD = (0, 1) if sys.byteorder == "little" else (1, 0)
@@ -296,56 +298,85 @@ _LEAST = 1e-7
 def log_float32(x: Array) -> Array:
     """The logarithm of numbers from 2**-24 to 1, as the C library's `logf` rounds it."""
     index = ((x.view(np.int32) - _LOG_FIRST) >> 19).astype(np.intp)
-    r = _LOG_SCALES.take(index)
+    out = np.empty(x.shape, np.float32)
+    _log(x, index, np.empty(x.shape), np.empty(x.shape), out)
+    return out
+
+
+def _log(x: Array, index: Array, r: Array, y: Array, out: Array) -> None:
+    _LOG_SCALES.take(index, out=r, mode="clip")
     r *= x
     r -= 1
-    square = r * r
-    y = r * _LOG_3
+    np.multiply(r, _LOG_4, out=y)
+    y += _LOG_3
+    y *= r
     y += _LOG_2
-    y += square * _LOG_4
-    y *= square
-    r += _LOG_OFFSETS.take(index)
+    y *= r
+    y *= r
     y += r
-    return y.astype(np.float32)
+    _LOG_OFFSETS.take(index, out=r, mode="clip")
+    y += r
+    out[...] = y
 
 
-def _turn(part: Array) -> tuple[Array, Array]:
-    """The sine and the cosine of `part` (from 0 to 1) of a full turn."""
-    angle = (part * (2 * np.pi)).astype(np.float32).astype(np.float64)
-    quarter = (angle * (2 / np.pi) + 0.5).astype(np.int32)
-    angle -= quarter * (np.pi / 2)
-    square = angle * angle
-    cube = angle * square
-    sine = square * _SIN_7
+def normal_float32(words: Array) -> Array:
+    uniform = uniform_float32(words)
+    pairs = uniform.reshape(-1, 2)
+    for start in range(0, len(pairs), _PAIRS):
+        _box_muller(pairs[start : start + _PAIRS])
+    return uniform
+
+
+def _box_muller(pairs: Array) -> None:
+    """Turn pairs of uniform numbers into pairs of normal ones, in place."""
+    first, angle, square, sine, cosine = _workspace()[:, : len(pairs)]
+    x = np.maximum(pairs[:, 0], np.float32(_LEAST))
+    index = first.view(np.int64)
+    np.subtract(x.view(np.int32), _LOG_FIRST, out=index)
+    index >>= 19
+    radius = np.empty_like(x)
+    _log(x, index, sine, cosine, radius)
+    radius *= np.float32(-2)
+    np.sqrt(radius, out=radius)
+
+    np.multiply(pairs[:, 1], 2 * np.pi, out=angle, dtype=np.float64)
+    x[...] = angle
+    angle[...] = x
+    np.multiply(angle, 2 / np.pi, out=first)
+    first += 0.5
+    quarter = first.astype(np.int32)
+    np.multiply(quarter, np.pi / 2, out=first)
+    angle -= first
+    np.multiply(angle, angle, out=square)
+    np.multiply(square, _SIN_7, out=sine)
     sine += _SIN_5
-    sine *= square * cube
-    sine += cube * _SIN_3 + angle
-    fourth = square * square
-    cosine = square * _COS_8
+    sine *= square
+    sine += _SIN_3
+    sine *= square
+    sine *= angle
+    sine += angle
+    np.multiply(square, _COS_8, out=cosine)
     cosine += _COS_6
-    cosine *= fourth * square
-    square *= _COS_2
-    square += 1
-    fourth *= _COS_4
-    cosine += square + fourth
+    cosine *= square
+    cosine += _COS_4
+    cosine *= square
+    cosine += _COS_2
+    cosine *= square
+    cosine += 1
     # Odd quarters swap the two, and the signs follow from the quarter. On the bits, for `where`
     # takes longer than all of the polynomials.
     sines, cosines = (each.astype(np.float32).view(np.int32) for each in (sine, cosine))
     swap = (sines ^ cosines) & -(quarter & 1)
     sines ^= swap ^ (quarter & 2) << 30
     cosines ^= swap ^ (quarter + 1 & 2) << 30
-    return sines.view(np.float32), cosines.view(np.float32)
+    np.multiply(sines.view(np.float32), radius, out=pairs[:, 0])
+    np.multiply(cosines.view(np.float32), radius, out=pairs[:, 1])
 
 
-def normal_float32(words: Array) -> Array:
-    uniform = uniform_float32(words)
-    radius = log_float32(np.maximum(uniform[..., 0::2], np.float32(_LEAST)))
-    radius *= np.float32(-2)
-    np.sqrt(radius, out=radius)
-    sine, cosine = _turn(uniform[..., 1::2].astype(np.float64))
-    np.multiply(sine, radius, out=uniform[..., 0::2])
-    np.multiply(cosine, radius, out=uniform[..., 1::2])
-    return uniform
+def _workspace() -> Array:
+    if not hasattr(_kept, "workspace"):
+        _kept.workspace = np.empty((5, _PAIRS))
+    return _kept.workspace
 
 
 def normal_float64(words: Array) -> Array:
@@ -392,7 +423,10 @@ def uniform_integers(shape: Any, dtype: Any, low: int, high: int, key: int, coun
     whole = integers64 if dtype.itemsize == 8 else np.asarray
 
     def transform(words: Array) -> Array:
-        return (whole(words) % size + start).view(dtype)
+        numbers = whole(words)
+        numbers %= size
+        numbers += start
+        return numbers.view(dtype)
 
     return transformed(shape, dtype, key, counter, transform, numbers_per_group(dtype))
 
@@ -432,16 +466,16 @@ def _first_accepted(
 ) -> Array:
     """The first `width` numbers within 2 of 0 of the streams at `starts`."""
     values = transform(words_at(key, counter, starts))
-    again = np.flatnonzero((np.abs(values) >= 2).any(axis=1))
-    tries = 1
+    # The flags of a group are bytes; read as one integer, any of them makes it more than zero.
+    again = np.flatnonzero((np.abs(values) >= 2).view(f"u{width}"))
+    candidates, tries = values[again], 1
     while again.size:
-        tries += 1
-        offsets = starts[again, None] + np.arange(tries, dtype=np.uint64)
-        candidates = transform(words_at(key, counter, offsets)).reshape(again.size, -1)
+        more = transform(words_at(key, counter, starts[again] + np.uint64(tries)))
+        candidates, tries = np.concatenate([candidates, more], axis=1), tries + 1
         good = np.abs(candidates) < 2
         order = good.cumsum(axis=1, dtype=np.int8)
         enough = order[:, -1] >= width
         good &= order <= width
         values[again[enough]] = candidates[enough][good[enough]].reshape(-1, width)
-        again = again[~enough]
+        again, candidates = again[~enough], candidates[~enough]
     return values

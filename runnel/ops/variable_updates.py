@@ -17,7 +17,7 @@ from ..core.op import execute, op
 from ..core.shape_rules import nothing, scalar
 from ..core.variable import UnreadVariable, Variable
 from .array import creation, joining, slicing
-from .array.arguments import INDEX, INDICES
+from .array.arguments import INDEX, INDICES, require_type
 from .array.gathering import require_in_range
 from .array.scatter import require_slices
 from .array.scatter_kernels import scatter_nd_into, scatter_rows, shape_text
@@ -225,6 +225,7 @@ def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
 
 def count_up_to(self, limit):
     """Add 1 to a scalar variable, give the value before; OutOfRangeError once at `limit`."""
+    require_type("ResourceCountUpTo", "T", self.dtype, INDEX)
     return execute(ResourceCountUpTo, (self.handle,), {"limit": int(limit), "T": self.dtype})
 
 

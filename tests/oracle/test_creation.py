@@ -5,7 +5,7 @@ import time
 import ml_dtypes
 import numpy as np
 import pytest
-from compare import check, check_raises
+from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -72,6 +72,7 @@ def test_layouts_are_refused():
 
 def test_fill_gradient():
     check(lambda tf, x: tf.fill([2, 3], x), np.array(2.0))
+    check(lambda tf, x: tf.square(tf.fill([2, 3], x)), np.array(2.0))
     check(lambda tf, x: tf.fill([0], x), np.array(2.0))
     check(lambda tf, x, n: tf.fill(n, x), np.array(2.0), np.array([2, 2]))
 
@@ -225,6 +226,26 @@ def test_constant_initializer_arguments():
     check(lambda tf: tf.constant_initializer.from_config({"value": 3})([1]))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["random_uniform", "random_normal"])
+def test_random_initializers(name, dtype):
+    def make(tf, *arguments):
+        return getattr(tf, f"{name}_initializer")(*arguments)([2, 3], tf.as_dtype(dtype))
+
+    check(lambda tf: make(tf, 1, 5, 7))
+    check(lambda tf: (tf.random.set_seed(3), make(tf, 1, 5))[1], traced=False)
+
+
+@pytest.mark.parametrize("name", ["random_uniform", "random_normal"])
+def test_random_initializer_arguments(name):
+    def make(tf, **options):
+        return getattr(tf, f"{name}_initializer")(**options)
+
+    check(lambda tf: make(tf, seed=1)([4, 2], partition_shape=[2, 2]))
+    check_raises(lambda tf: make(tf, seed=1)([2], foo=1))
+    check(lambda tf: sorted(make(tf, seed=1).get_config().items()))
+
+
 def test_initializers_make_variables():
     check(lambda tf: tf.Variable(tf.ones_initializer()([2])), traced=False)
 
@@ -268,3 +289,8 @@ def test_timestamp():
     stamp = runnel.timestamp()
     assert stamp.dtype is runnel.float64
     assert before <= float(stamp) <= time.time()
+    graph = Graph()
+    with graph.as_default():
+        stamp = runnel.timestamp()
+    COMPUTED.update(operation.type for operation in graph.operations)
+    assert before <= float(graph.compute([stamp], {})[0]) <= time.time()

@@ -57,6 +57,21 @@ def test_gather_defaults_to_the_batch_axis():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [
+        lambda tf, x: [tf.gather(x, [1, 0, 1])], lambda tf, x: [tf.gather(x, [2, 0], axis=1)],
+        lambda tf, x: [tf.gather(x, [[0, 0], [2, 1]], batch_dims=1)],
+        lambda tf, x: [tf.gather_nd(x, [[0, 1], [0, 1], [1, 2]])],
+        lambda tf, x: [tf.gather_nd(x, [[1], [0]])],
+        lambda tf, x: tf.dynamic_partition(x, [1, 0], 2),
+        lambda tf, x: [tf.dynamic_stitch([[3], [0]], [x[:1], x[1:]])],
+    ],
+)  # fmt: skip
+def test_second_derivatives(function):
+    check(lambda tf, x: [tf.square(part) for part in function(tf, x)], TABLE)
+
+
+@pytest.mark.parametrize(
     "dtype", [ml_dtypes.bfloat16, np.float16, np.int8, np.uint16, np.bool_, np.complex64]
 )
 def test_every_dtype(dtype):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compare import check, check_raises
+from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -41,6 +41,15 @@ def test_any_key(x, key):
 )  # fmt: skip
 def test_keys(key):
     check(lambda tf, x: x[key], TABLE)
+
+
+@pytest.mark.parametrize(
+    "key", [0, (1, 2), ALL, slice(None, None, -2), (ALL, 1), (Ellipsis, None, 0), (0, slice(1, 3))]
+)
+def test_second_derivatives(key):
+    check(lambda tf, x: tf.square(x[key]), TABLE)
+    check(lambda tf, x, n: tf.square(x[:, n:]), TABLE, np.array(1))
+    check(lambda tf, x: tf.square(tf.slice(x, [0, 1], [2, -1])), TABLE)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +260,7 @@ def test_variable_slices_in_a_graph():
         before = v[1:] * 2.0
         v[1:].assign([5.0, 6.0])
         after = v[1:] * 2.0
+    COMPUTED.update(operation.type for operation in graph.operations)
     values = [array.tolist() for array in graph.compute([before, after], {})]
     assert values == [[4.0, 6.0], [10.0, 12.0]]
     assert v.numpy().tolist() == [1.0, 5.0, 6.0]

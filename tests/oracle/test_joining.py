@@ -67,6 +67,18 @@ def test_split(shape, data):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda tf, x: [tf.stack([x, 2 * x], 1)], lambda tf, x: tf.unstack(x, 3, 1),
+        lambda tf, x: [tf.concat([x, 2 * x], 1)], lambda tf, x: tf.split(x, 2),
+        lambda tf, x: tf.split(x, [1, 2], 1),
+    ],
+)  # fmt: skip
+def test_second_derivatives(function):
+    check(lambda tf, x: [tf.square(part) for part in function(tf, x)], TABLE)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_dtype(dtype):
     x = np.arange(6).reshape(2, 3).astype(dtype)

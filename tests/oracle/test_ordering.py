@@ -39,6 +39,20 @@ def test_conjugate():
     check(lambda tf, x: tf.transpose(x, conjugate=True), np.array(1 + 2j))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda tf, x: tf.transpose(x), lambda tf, x: tf.reverse(x, [1]),
+        lambda tf, x: tf.roll(x, 1, 1),
+        lambda tf, x: tf.reverse_sequence(x, [2, 3], seq_axis=1), lambda tf, x: tf.tile(x, [2, 1]),
+        lambda tf, x: tf.repeat(x, [1, 2], axis=0), lambda tf, x: tf.repeat(x, 2),
+        lambda tf, x: tf.meshgrid(x, x)[0],
+    ],
+)  # fmt: skip
+def test_second_derivatives(function):
+    check(lambda tf, x: tf.square(function(tf, x)), TABLE)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_dtype(dtype):
     x = np.arange(6).reshape(2, 3).astype(dtype)

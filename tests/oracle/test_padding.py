@@ -36,6 +36,12 @@ def test_mirrored(mode, x, data):
     check(lambda tf, x, p: tf.pad(x, p, mode), x, paddings)
 
 
+@pytest.mark.parametrize("mode", ["CONSTANT", "REFLECT", "SYMMETRIC"])
+def test_second_derivatives(mode):
+    check(lambda tf, x: tf.square(tf.pad(x, [[1, 1], [0, 2]], mode)), TABLE)
+    check(lambda tf, x, p: tf.square(tf.pad(x, p, mode)), TABLE, np.array([[1, 0], [2, 1]]))
+
+
 @pytest.mark.parametrize(
     "dtype", [ml_dtypes.bfloat16, np.float16, np.int8, np.uint16, np.int64, np.bool_, np.complex64]
 )

@@ -73,6 +73,14 @@ def test_repeated_indices(name):
     check(change(name), table, indices, rows, smooth=False)
 
 
+@pytest.mark.parametrize("name", CHANGES)
+def test_second_derivatives(name):
+    indices, updates = np.array([[2], [0]]), np.array([[5.5, -6.0], [0.5, 9.0]])
+    x = np.arange(6.0).reshape(3, 2)
+    check(lambda tf, x, u: tf.square(change(name)(tf, x, indices, u)), x, updates)
+    check(lambda tf, u: tf.square(tf.scatter_nd(indices, u, [4, 2])), updates)
+
+
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("name", CHANGES)
 def test_every_dtype(name, dtype):

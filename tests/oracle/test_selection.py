@@ -45,6 +45,12 @@ def test_where(data):
     check(lambda tf, m, x, y: tf.where(m, x, y), mask, x, y)
 
 
+def test_second_derivatives():
+    mask = np.array([[True], [False]])
+    check(lambda tf, x, y: tf.square(tf.where(mask, x, y)), TABLE, TABLE[:, :1] + 1)
+    check(lambda tf, x: tf.square(tf.boolean_mask(x, [True, False, True], axis=1)), TABLE)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_where_types(dtype):
     x = np.arange(3).astype(dtype)

@@ -7,6 +7,8 @@ from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
+import runnel
+
 DTYPES = [
     np.float16, ml_dtypes.bfloat16, np.float32, np.float64, np.int8, np.uint8, np.int16, np.uint16,
     np.int32, np.uint32, np.int64, np.uint64, np.bool_, np.complex64, np.complex128,
@@ -29,8 +31,26 @@ def test_identity(x):
 
 
 def test_guarantee_const():
-    # The original has no gradient for it.
+    # The original has no gradient for it; ours is that of the identity.
     check(lambda tf, x: tf.guarantee_const(x), CUBE, gradient=False)
+    x = runnel.constant(3.0)
+    with runnel.GradientTape() as tape:
+        tape.watch(x)
+        y = runnel.guarantee_const(x) * 2.0
+    assert float(tape.gradient(y, x)) == 2.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda tf, x: tf.identity(x), lambda tf, x: tf.identity_n([x, x]),
+        lambda tf, x: tf.reshape(x, [-1]), lambda tf, x: tf.broadcast_to(x, [2, 2, 3]),
+        lambda tf, x: tf.expand_dims(x, 1), lambda tf, x: tf.squeeze(tf.expand_dims(x, 1), 1),
+        lambda tf, x: tf.ensure_shape(x, [2, None]),
+    ],
+)  # fmt: skip
+def test_second_derivatives(function):
+    check(lambda tf, x: tf.square(function(tf, x)), np.linspace(-1, 2, 6).reshape(2, 3))
 
 
 def test_identity_of_indexed_slices():

@@ -551,3 +551,61 @@ def test_gradient_of_bands_outside_of_the_matrix():
         assert whole.shape == bands.shape
         assert_close(part.numpy(), whole.numpy()[:2])
         assert not whole.numpy()[2:].any()
+
+
+class Operator:
+    """What conjugate gradients ask of a matrix."""
+
+    is_self_adjoint = is_positive_definite = True
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def matvec(self, x):
+        return runnel.linalg.matvec(self.matrix, x)
+
+
+def _operator(tf, matrix):
+    if tf is runnel:
+        return Operator(matrix)
+    return tf.linalg.LinearOperatorFullMatrix(
+        matrix, is_self_adjoint=True, is_positive_definite=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [((4, 4), (4,)), ((3, 3), (2, 3)), ((2, 3, 3), (2, 3)), ((2, 3, 3), (3,))]
+)
+def test_conjugate_gradient(a, b):
+    def function(tf, a, b):
+        state = tf.linalg.experimental.conjugate_gradient(_operator(tf, a), b)
+        return state.i, state.x
+
+    check(function, positive(*a), random(*b), gradient=False, traced=False, tolerance=1e-7)
+
+
+def test_conjugate_gradient_of_complex_operators():
+    """The original takes real ones only."""
+    a, b = positive(4, 4, dtype="complex128"), random(4, dtype="complex128")
+    state = runnel.linalg.experimental.conjugate_gradient(Operator(runnel.constant(a)), b)
+    assert_close(np.linalg.solve(a, b), state.x.numpy(), 1e-7)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_iter": 2}, {"max_iter": 0}, {"tol": 0.1}, {"tol": 100.0}]
+)
+def test_conjugate_gradient_options(options):
+    def function(tf, a, b):
+        solve = tf.linalg.experimental.conjugate_gradient
+        state = solve(_operator(tf, a), b, **options)
+        better = solve(_operator(tf, a), b, x=b, preconditioner=_operator(tf, tf.linalg.inv(a)))
+        return *state, better.i, better.x
+
+    check(function, positive(4, 4), random(4), traced=False, second_order=False, tolerance=1e-7)
+
+
+def test_conjugate_gradient_refuses_other_operators():
+    operator = Operator(np.eye(2))
+    operator.is_positive_definite = None
+    with pytest.raises(ValueError, match="self-adjoint, positive definite"):
+        runnel.linalg.experimental.conjugate_gradient(operator, np.ones(2))

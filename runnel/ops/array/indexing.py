@@ -207,6 +207,7 @@ class _Assignable:
     def assign(self, value, name=None):
         """Give this part of the variable a new value, which may be broadcast; the variable."""
         value = convert_to_tensor(value, self.dtype)
+        self._let_go()
         inputs = (self._variable.handle, *self._bounds, value)
         execute(variable_updates.ResourceStridedSliceAssign, inputs, self._masks)
         return UnreadVariable(self._variable)
@@ -229,11 +230,19 @@ class VariableSlice(_Assignable, Tensor):
 
     __slots__ = ("_bounds", "_masks", "_variable")
 
+    def _let_go(self):
+        # A copy of the part spares the update a copy of the whole.
+        if type(self._array) is np.ndarray:
+            self._array = self._array.copy()
+
 
 class SymbolicVariableSlice(_Assignable, SymbolicTensor):
     """A part of a variable in a graph, with `assign` to change that part."""
 
     __slots__ = ("_bounds", "_masks", "_variable")
+
+    def _let_go(self):
+        pass  # it holds no value
 
 
 def assignable(result, variable, bounds, masks):

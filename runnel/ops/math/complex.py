@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import COMPLEX, as_dtype, complex64, complex128, float32, float64
+from ...core.dtypes import COMPLEX, complex64, complex128, float32, float64
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
@@ -170,4 +170,4 @@ def _(op, grad):
 
 def complex_abs(x: Tensor) -> Tensor:
     """The magnitude of each complex number."""
-    return execute(ComplexAbs, (x,), {"Tout": as_dtype(x.dtype.real_dtype)})
+    return execute(ComplexAbs, (x,), {"Tout": x.dtype.real_dtype})

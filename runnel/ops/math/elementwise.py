@@ -53,10 +53,8 @@ def in_float32(kernel):
 
 # Signs and magnitudes.
 
-Abs = op(
-    "Abs", _UNARY, T=FLOATING | SIGNED, shape=unchanged, kernel=operator.abs,
-    gradient=lambda op, grad: _times(grad, execute(Sign, (op.inputs[0],))),
-)  # fmt: skip
+Abs = op("Abs", _UNARY, T=FLOATING | SIGNED, shape=unchanged, kernel=operator.abs)
+Abs.gradient(lambda op, grad: _times(grad, sign(op.inputs[0])))
 
 
 def abs(x, name=None):
@@ -69,10 +67,8 @@ def abs(x, name=None):
     return complex_numbers.complex_abs(x) if x.dtype.is_complex else execute(Abs, (x,))
 
 
-Neg = op(
-    "Neg", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=operator.neg,
-    gradient=lambda op, grad: execute(Neg, (grad,)),
-)  # fmt: skip
+Neg = op("Neg", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=operator.neg)
+Neg.gradient(lambda op, grad: negative(grad))
 
 
 def negative(x, name=None):
@@ -84,9 +80,7 @@ def negative(x, name=None):
     return execute(Neg, (convert_to_tensor(x),))
 
 
-@op("Sign", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged)
-def Sign(x):
-    return np.sign(x)
+Sign = op("Sign", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=np.sign)
 
 
 @Sign.gradient

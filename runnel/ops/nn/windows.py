@@ -125,10 +125,7 @@ def _padding_slices(axes):
 
 def is_padded(axes):
     """Tell whether any axis has padding (or cropping)."""
-    for axis in axes:
-        if axis.low or axis.high:
-            return True
-    return False
+    return any(axis.low or axis.high for axis in axes)
 
 
 def window_view(padded, axes):

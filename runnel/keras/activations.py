@@ -1,0 +1,174 @@
+"""tf.keras.activations: the functions at the end of a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from .backend.elementwise import (
+    elu as elu,
+    hard_sigmoid as hard_sigmoid,
+    relu as relu,
+    sigmoid as sigmoid,
+    softplus as softplus,
+    softsign as softsign,
+    tanh as tanh,
+    with_logits as _with_logits,
+)
+from .serialization import Registry, names_of
+
+silu = tf.nn.silu
+relu6 = tf.nn.relu6
+leaky_relu = tf.nn.leaky_relu
+log_softmax = tf.nn.log_softmax
+
+
+def softmax(x, axis=-1):
+    """exp(x) / sum(exp(x)) along `axis`: probabilities that add up to 1.
+
+    >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0]])).numpy().tolist()
+    [[0.5, 0.5]]
+    """
+    x = tf.convert_to_tensor(x)
+    rank = x.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(
+            f"Cannot apply softmax to a tensor that is {rank}D: the first axis holds the batch. "
+            f"Received input: {x}"
+        )
+    if isinstance(axis, int):
+        return _with_logits(tf.nn.softmax(x, axis), x)
+    exponentials = tf.exp(x - tf.reduce_max(x, axis, keepdims=True))
+    return _with_logits(exponentials / tf.reduce_sum(exponentials, axis, keepdims=True), x)
+
+
+def selu(x):
+    """scale * x above 0, scale * alpha * (exp(x) - 1) below: keeps mean 0 and variance 1.
+
+    >>> tf.keras.activations.selu(tf.constant([1.0])).numpy()
+    array([1.050701], dtype=float32)
+    """
+    return tf.nn.selu(x)
+
+
+def swish(x):
+    """x * sigmoid(x)
+
+    >>> tf.keras.activations.swish(tf.constant([0.0, 20.0])).numpy().tolist()
+    [0.0, 20.0]
+    """
+    return tf.nn.silu(x)
+
+
+def gelu(x, approximate=False):
+    """x * P(X <= x) for a normal X; `approximate` uses tanh for it.
+
+    >>> tf.keras.activations.gelu(tf.constant([0.0, 20.0])).numpy().tolist()
+    [0.0, 20.0]
+    """
+    return tf.nn.gelu(x, approximate)
+
+
+def exponential(x):
+    """exp(x)
+
+    >>> tf.keras.activations.exponential(tf.constant([0.0])).numpy().tolist()
+    [1.0]
+    """
+    return tf.exp(x)
+
+
+def mish(x):
+    """x * tanh(softplus(x))
+
+    >>> tf.keras.activations.mish(tf.constant([0.0, 20.0])).numpy().tolist()
+    [0.0, 20.0]
+    """
+    x = tf.convert_to_tensor(x)
+    return x * tf.tanh(tf.nn.softplus(x))
+
+
+def linear(x):
+    """x itself.
+
+    >>> tf.keras.activations.linear(3.0)
+    3.0
+    """
+    return x
+
+
+_KIND = "activation function"
+_FUNCTIONS = names_of(
+    elu,
+    exponential,
+    gelu,
+    hard_sigmoid,
+    linear,
+    mish,
+    relu,
+    selu,
+    sigmoid,
+    softmax,
+    softplus,
+    softsign,
+    swish,
+    tanh,
+    leaky_relu=leaky_relu,
+    log_softmax=log_softmax,
+    relu6=relu6,
+    silu=silu,
+)
+_LAYERS = ("ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU")
+_registry = Registry(_KIND, _FUNCTIONS)
+
+
+def _registry_for(config: Any) -> Registry:
+    """Layers are loaded only when a name asks for one of them."""
+    name = config.get("class_name") if isinstance(config, dict) else config
+    if name not in _LAYERS:
+        return _registry
+    return Registry(_KIND, {each: getattr(tf.keras.layers, each) for each in _LAYERS})
+
+
+def serialize(activation, use_legacy_format=False):
+    """The name of an activation function of Keras, or the config of another one.
+
+    >>> tf.keras.activations.serialize(tf.keras.activations.tanh)
+    'tanh'
+    """
+    if isinstance(activation, str | None) or not (
+        callable(activation) or hasattr(activation, "get_config")
+    ):
+        raise (TypeError if activation is None else ValueError)(
+            f"Unknown activation function {activation!r} cannot be serialized: it is not a "
+            "function. Pass one of tf.keras.activations, or register your own with "
+            "`@tf.keras.saving.register_keras_serializable()`."
+        )
+    name = getattr(activation, "__name__", None)
+    if name in _FUNCTIONS and activation.__module__.startswith("runnel."):
+        return name
+    return _registry.serialize(activation, use_legacy_format)
+
+
+def deserialize(name, custom_objects=None, use_legacy_format=False):
+    """The activation function of a name or config."""
+    return _registry_for(name).deserialize(name, custom_objects, use_legacy_format)
+
+
+def get(identifier):
+    """The activation function for a name, a config or a function; `linear` for None.
+
+    >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
+    True
+    """
+    if identifier is None:
+        return linear
+    if isinstance(identifier, str | dict):
+        return deserialize(identifier)
+    if callable(identifier):
+        return identifier
+    raise TypeError(
+        f"Could not interpret activation function identifier: {identifier}. It should be a name, "
+        "a config or a callable."
+    )

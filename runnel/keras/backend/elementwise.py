@@ -1,0 +1,98 @@
+"""Functions of each element: roots, powers, activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+
+def with_logits(probabilities: Any, logits: Any) -> Any:
+    """Note on a result of sigmoid or softmax what it was made of.
+
+    Cross-entropies compute with the logits where they can: probabilities that are rounded to 0 or
+    1 have lost their logarithm and its gradient.
+    """
+    probabilities._keras_logits = logits
+    return probabilities
+
+
+def relu(x, alpha=0.0, max_value=None, threshold=0.0):
+    """max(x, 0), or more generally
+
+    `max_value` where x >= max_value, x where threshold <= x < max_value, and
+    alpha * (x - threshold) below.
+
+    >>> tf.keras.activations.relu(tf.constant([-2.0, 1.0, 9.0]), alpha=0.5, max_value=6).numpy()
+    array([-1.,  1.,  6.], dtype=float32)
+    """
+    if max_value is None and threshold == 0:
+        return tf.nn.leaky_relu(x, alpha) if alpha != 0.0 else tf.nn.relu(x)
+    x = tf.convert_to_tensor(x)
+    below = tf.nn.relu(threshold - x if threshold != 0 else -x) if alpha != 0.0 else None
+    if threshold != 0:
+        x = x * tf.cast(x > threshold, x.dtype)
+    elif max_value == 6:
+        x, max_value = tf.nn.relu6(x), None
+    else:
+        x = tf.nn.relu(x)
+    if max_value is not None:
+        x = tf.clip_by_value(x, tf.constant(0, x.dtype), tf.constant(max_value, x.dtype))
+    return x if below is None else x - alpha * below
+
+
+def elu(x, alpha=1.0):
+    """x above 0, alpha * (exp(x) - 1) below.
+
+    >>> tf.keras.activations.elu(tf.constant([-20.0, 3.0]), alpha=2.0).numpy()
+    array([-2.,  3.], dtype=float32)
+    """
+    x = tf.convert_to_tensor(x)
+    result = tf.nn.elu(x)
+    return result if alpha == 1 else tf.where(x > 0, result, alpha * result)
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x))
+
+    >>> tf.keras.activations.sigmoid(tf.constant([0.0])).numpy()
+    array([0.5], dtype=float32)
+    """
+    return with_logits(tf.sigmoid(x), x)
+
+
+def hard_sigmoid(x):
+    """0.2 * x + 0.5, kept between 0 and 1: a quick likeness of sigmoid.
+
+    >>> tf.keras.activations.hard_sigmoid(tf.constant([-3.0, 0.0, 1.0])).numpy()
+    array([0. , 0.5, 0.7], dtype=float32)
+    """
+    x = tf.convert_to_tensor(x)
+    return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+def softplus(x):
+    """log(1 + exp(x))
+
+    >>> tf.keras.activations.softplus(tf.constant([0.0])).numpy()
+    array([0.6931472], dtype=float32)
+    """
+    return tf.nn.softplus(x)
+
+
+def softsign(x):
+    """x / (1 + |x|)
+
+    >>> tf.keras.activations.softsign(tf.constant([1.0])).numpy()
+    array([0.5], dtype=float32)
+    """
+    return tf.nn.softsign(x)
+
+
+def tanh(x):
+    """The hyperbolic tangent.
+
+    >>> tf.keras.activations.tanh(tf.constant([0.0])).numpy()
+    array([0.], dtype=float32)
+    """
+    return tf.tanh(x)

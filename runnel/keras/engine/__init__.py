@@ -1,0 +1,1 @@
+"""The machinery of Keras: layers, models and their training."""

@@ -1,0 +1,19 @@
+"""What a layer called inside another layer's call inherits from it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class CallContext(threading.local):
+    """The innermost call in progress: the value of `training`, and how deep we are."""
+
+    training: Any = None
+    depth: int = 0
+    scope: str = ""
+    # The value set with tf.keras.backend.set_learning_phase; None: never set.
+    learning_phase: Any = None
+
+
+context = CallContext()

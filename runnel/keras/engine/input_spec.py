@@ -1,0 +1,126 @@
+"""InputSpec: what a layer expects of its inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+
+class InputSpec:
+    """The rank, shape, dtype and sizes of axes that a layer accepts.
+
+    >>> tf.keras.layers.InputSpec(ndim=4, axes={-1: 3})
+    InputSpec(ndim=4, axes={-1: 3})
+    """
+
+    def __init__(
+        self,
+        dtype: Any = None,
+        shape: Any = None,
+        ndim: int | None = None,
+        max_ndim: int | None = None,
+        min_ndim: int | None = None,
+        axes: dict[int, int | None] | None = None,
+        allow_last_axis_squeeze: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self.dtype = tf.as_dtype(dtype).name if dtype is not None else None
+        self.shape = None if shape is None else tuple(tf.TensorShape(shape).as_list())
+        self.ndim = len(self.shape) if self.shape is not None else ndim
+        self.max_ndim = max_ndim
+        self.min_ndim = min_ndim
+        self.name = name
+        self.allow_last_axis_squeeze = allow_last_axis_squeeze
+        try:
+            self.axes = {int(key): axes[key] for key in axes or {}}
+        except (ValueError, TypeError):
+            raise TypeError(
+                f"Argument `axes` must be a dict with integer keys. Received: axes={axes}"
+            ) from None
+        if self.axes and (self.ndim is not None or max_ndim is not None):
+            limit = (self.ndim if self.ndim is not None else max_ndim) - 1
+            if max(self.axes) > limit:
+                raise ValueError(
+                    f"Axis {max(self.axes)} is greater than the maximum allowed value: {limit}"
+                )
+
+    def __repr__(self) -> str:
+        parts = [
+            ("dtype", f"dtype={self.dtype}"),
+            ("shape", f"shape={self.shape}"),
+            ("ndim", f"ndim={self.ndim}"),
+            ("max_ndim", f"max_ndim={self.max_ndim}"),
+            ("min_ndim", f"min_ndim={self.min_ndim}"),
+            ("axes", f"axes={self.axes}"),
+        ]
+        return f"InputSpec({', '.join(text for name, text in parts if getattr(self, name))})"
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments to make an equal one."""
+        names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> InputSpec:
+        """Made from `get_config`."""
+        return cls(**config)
+
+
+def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
+    """Raise ValueError unless the inputs of a layer are as its input_spec says."""
+    wanted = tf.nest.flatten(specs)
+    if isinstance(inputs, dict) and all(spec.name is not None for spec in wanted):
+        given = [inputs[spec.name] for spec in wanted]
+    else:
+        given = tf.nest.flatten(inputs)
+    if len(given) != len(wanted):
+        raise ValueError(
+            f'Layer "{layer_name}" expects {len(wanted)} input(s), but it received {len(given)} '
+            f"input tensors. Inputs received: {given}"
+        )
+    for index, (value, spec) in enumerate(zip(given, wanted, strict=True)):
+        if spec is not None:
+            _check_one(index, value.shape, value.dtype, spec, layer_name)
+
+
+def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: str) -> None:
+    sizes = shape.as_list() if shape.rank is not None else None
+    where = f'Input {index} of layer "{layer_name}" is incompatible with the layer: '
+    if sizes is None:
+        return
+    rank = len(sizes)
+    if spec.ndim is not None and not spec.allow_last_axis_squeeze and rank != spec.ndim:
+        raise ValueError(
+            f"{where}expected ndim={spec.ndim}, found ndim={rank}. "
+            f"Full shape received: {tuple(sizes)}"
+        )
+    if spec.max_ndim is not None and rank > spec.max_ndim:
+        raise ValueError(f"{where}expected max_ndim={spec.max_ndim}, found ndim={rank}")
+    if spec.min_ndim is not None and rank < spec.min_ndim:
+        raise ValueError(
+            f"{where}expected min_ndim={spec.min_ndim}, found ndim={rank}. "
+            f"Full shape received: {tuple(sizes)}"
+        )
+    if spec.dtype is not None and dtype.name != spec.dtype:
+        raise ValueError(f"{where}expected dtype={spec.dtype}, found dtype={dtype}")
+    for axis, size in spec.axes.items():
+        if size is not None and sizes[axis] not in (size, None):
+            raise ValueError(
+                f"{where}expected axis {axis} of input shape to have value {size}, but received "
+                f"input with shape {tuple(sizes)}"
+            )
+    if spec.shape is not None:
+        _check_shape(sizes, spec, where)
+
+
+def _check_shape(sizes: list[int | None], spec: InputSpec, where: str) -> None:
+    wanted = list(spec.shape or ())
+    if spec.allow_last_axis_squeeze:
+        if sizes and sizes[-1] == 1:
+            sizes = sizes[:-1]
+        if wanted and wanted[-1] == 1:
+            wanted = wanted[:-1]
+    for want, size in zip(wanted, sizes, strict=False):
+        if want is not None and size is not None and want != size:
+            raise ValueError(f"{where}expected shape={spec.shape}, found shape={tuple(sizes)}")

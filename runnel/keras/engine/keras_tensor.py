@@ -1,0 +1,251 @@
+"""KerasTensor: a value in a model under construction, and the calls that made it."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import runnel as tf
+
+from ...core.graph import Graph, Operation
+from ...core.tensor import SymbolicTensor
+from .call_context import context
+from .naming import unique_name
+
+_order = itertools.count()
+
+# Public names of what Python's operators do, by the name of the op they come to.
+_OPERATORS = {
+    "AddV2": "__operators__.add", "Sub": "math.subtract", "Mul": "math.multiply",
+    "RealDiv": "math.truediv", "FloorDiv": "math.floordiv", "FloorMod": "math.floormod",
+    "Pow": "math.pow", "Neg": "math.negative", "Abs": "math.abs", "MatMul": "linalg.matmul",
+    "Greater": "math.greater", "GreaterEqual": "math.greater_equal", "Less": "math.less",
+    "LessEqual": "math.less_equal", "Equal": "math.equal", "NotEqual": "math.not_equal",
+    "LogicalAnd": "math.logical_and", "LogicalOr": "math.logical_or",
+    "StridedSlice": "__operators__.getitem",
+}  # fmt: skip
+_NAMESPACES = ("math", "linalg", "nn", "random", "bitwise", "dtypes")
+
+
+class KerasHistory(NamedTuple):
+    """Which output of which call of which layer a KerasTensor is."""
+
+    layer: Any
+    node_index: int
+    tensor_index: int
+
+
+class KerasTensor(SymbolicTensor):
+    """A value in a functional model: its shape and dtype, and the layer that makes it.
+
+    >>> tf.keras.Input([4])
+    <KerasTensor: shape=(None, 4) dtype=float32 (created by layer 'input_1')>
+    """
+
+    __slots__ = ("_keras_history", "_label")
+
+    _keras_history: KerasHistory
+
+    @property
+    def name(self) -> str:
+        return getattr(self, "_label", None) or f"{self.layer_name}:{self.index}"
+
+    @property
+    def layer_name(self) -> str:
+        """The name of the layer that makes this value."""
+        return self.op.layer.name  # type: ignore[attr-defined]
+
+    @property
+    def type_spec(self) -> tf.TensorSpec:
+        return tf.TensorSpec(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return (
+            f"<KerasTensor: shape={self.shape} dtype={self.dtype.name} (created by layer "
+            f"'{self.layer_name}')>"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"KerasTensor(type_spec={self.type_spec!r}, name='{self.name}', "
+            f"description=\"created by layer '{self.layer_name}'\")"
+        )
+
+
+class Node:
+    """One call of a layer on KerasTensors."""
+
+    def __init__(self, layer: Any, arguments: tuple[Any, Any, Any], outputs: Any) -> None:
+        self.layer = layer
+        self.arguments = arguments
+        self.order = next(_order)
+        self.graph = GRAPH
+        self.keras_inputs = [v for v in tf.nest.flatten(arguments) if isinstance(v, KerasTensor)]
+        self.index = len(layer._inbound_nodes)
+        layer._inbound_nodes.append(self)
+        for tensor in self.keras_inputs:
+            tensor.op.layer._outbound_nodes.append(self)  # type: ignore[attr-defined]
+        flat = [
+            self._output(index, each) for index, each in enumerate(tf.nest.flatten(outputs))
+        ]
+        self.flat_outputs = flat
+        self.outputs = tf.nest.pack_sequence_as(outputs, flat)
+
+    def _output(self, index: int, traced: Any) -> Any:
+        if not isinstance(traced, tf.Tensor):
+            return traced
+        tensor = KerasTensor(self, index, traced.dtype, traced.shape)  # type: ignore[arg-type]
+        tensor._keras_history = KerasHistory(self.layer, self.index, index)
+        made_by = getattr(getattr(traced, "op", None), "type", None)
+        tensor._label = f"{self.layer.name}/{made_by}:0" if made_by else self.layer.name
+        return tensor
+
+    @property
+    def input_tensors(self) -> Any:
+        """What the layer was called on: its first argument."""
+        return self.arguments[0]
+
+    def run(self, values: dict[int, Any]) -> None:
+        """Call the layer on the values of its inputs."""
+
+        def value_of(argument: Any) -> Any:
+            return values[id(argument)] if isinstance(argument, KerasTensor) else argument
+
+        inputs, rest, kwargs = self.arguments
+        if isinstance(inputs, KerasTensor) and not rest and not kwargs:
+            outputs = self.layer(values[id(inputs)])
+        else:
+            inputs, rest, kwargs = tf.nest.map_structure(value_of, self.arguments)
+            outputs = self.layer(inputs, *rest, **kwargs)
+        for tensor, value in zip(self.flat_outputs, tf.nest.flatten(outputs), strict=True):
+            values[id(tensor)] = value
+
+
+class OperationNode(Operation):
+    """An operation on KerasTensors outside of any layer: part of a TFOpLambda layer."""
+
+    __slots__ = ("layer", "order")
+
+    def run(self, values: dict[int, Any]) -> None:
+        """Do the operation on the values of its inputs."""
+        inputs = [
+            values[id(each)] if isinstance(each, KerasTensor) else each for each in self.inputs
+        ]
+        results = tf.core.op.execute(self.op, inputs, self.given)
+        for tensor, value in zip(
+            self.outputs, [results] if self.op.single else results, strict=True
+        ):
+            values[id(tensor)] = value
+
+    @property
+    def keras_inputs(self) -> list[Any]:
+        """The inputs that come from the model."""
+        return [each for each in self.inputs if isinstance(each, KerasTensor)]
+
+
+class LayersGraph(Graph):
+    """The one graph of all KerasTensors; operations on them are added whenever they are done."""
+
+    open = True
+    tensor_type = KerasTensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._frame: Any = None
+        self._layer: Any = None
+
+    def add(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        types = op.types_of_results(inputs, attrs)
+        shapes = op.infer_shapes(inputs, attrs)
+        node = OperationNode(self, op, op.name, inputs, attrs)
+        node.order = next(_order)
+        node.layer = self._layer_of_call(op)
+        kinds = [types] if op.single else types
+        node.outputs = [
+            KerasTensor(node, index, dtype, shape)
+            for index, (dtype, shape) in enumerate(zip(kinds, shapes, strict=True))
+        ]
+        for index, tensor in enumerate(node.outputs):
+            tensor._keras_history = KerasHistory(node.layer, 0, index)
+            tensor._label = f"{node.layer.name}/{op.name}:0"
+        node.layer.operations.append(node)
+        return node.outputs[0] if op.single else list(node.outputs)
+
+    def _layer_of_call(self, op: Any) -> Any:
+        """One layer for all operations of one call of a public function."""
+        frame = _outermost_library_frame()
+        if frame is not self._frame:
+            from ..layers.op_lambda import TFOpLambda
+
+            self._frame = frame
+            self._layer = TFOpLambda(_public_name(frame, op))
+        return self._layer
+
+
+def _outermost_library_frame() -> Any:
+    frame = sys._getframe(2)
+    found = frame
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("runnel."):
+        found = frame
+        frame = frame.f_back
+    return found
+
+
+def _public_name(frame: Any, op: Any) -> str:
+    name = frame.f_code.co_name
+    if frame.f_globals["__name__"].endswith((".operators", ".indexing")):
+        return _OPERATORS.get(op.name, op.name)
+    for space in _NAMESPACES:
+        function = getattr(getattr(tf, space), name, None)
+        if getattr(function, "__code__", None) is frame.f_code:
+            return f"{space}.{name}"
+    return name
+
+
+GRAPH = LayersGraph()
+
+
+def holds_keras_tensors(structure: Any) -> bool:
+    """Whether any value in a structure is a KerasTensor."""
+    if isinstance(structure, KerasTensor):
+        return True
+    if isinstance(structure, list | tuple):
+        return any(holds_keras_tensors(each) for each in structure)
+    if isinstance(structure, dict):
+        return any(holds_keras_tensors(each) for each in structure.values())
+    return False
+
+
+def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
+    """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
+    arguments = (inputs, list(rest), dict(kwargs))
+    return Node(layer, arguments, trial_outputs(layer, inputs, rest, kwargs)).outputs
+
+
+def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -> Any:
+    """What a layer gives for inputs of known shapes and dtypes, without values."""
+    graph = Graph()
+
+    def stand_in(value: Any) -> Any:
+        if isinstance(value, KerasTensor | tf.TensorSpec):
+            placeholder = graph.placeholder(value.dtype, value.shape)
+            mask = getattr(value, "_keras_mask", None)
+            if mask is not None:
+                placeholder._keras_mask = stand_in(mask)
+            return placeholder
+        return value
+
+    inputs, rest, kwargs = tf.nest.map_structure(stand_in, (inputs, list(rest), kwargs or {}))
+    depth, context.depth = context.depth, context.depth + 1
+    try:
+        with graph.as_default():
+            return layer(inputs, *rest, **kwargs)
+    finally:
+        context.depth = depth
+
+
+def new_layer_name(function_name: str) -> str:
+    """The name of the layer for a call of a public function: tf.math.add, tf.math.add_1, ..."""
+    return unique_name(f"tf.{function_name}")

@@ -1,0 +1,50 @@
+"""Masks: which time steps of a tensor count; they travel with the tensor from layer to layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+
+class _State:
+    """Whether any mask was ever attached: most programs have none and skip looking for them."""
+
+    in_use = False
+
+
+state = _State()
+
+
+def mask_of(tensor: Any) -> Any:
+    """The mask of a tensor, or None."""
+    if not state.in_use:
+        return None
+    return getattr(tensor, "_keras_mask", None)
+
+
+def masks_of(structure: Any) -> Any:
+    """The masks of tensors in their structure; None if there is none at all."""
+    masks = tf.nest.map_structure(mask_of, structure)
+    return masks if any(each is not None for each in tf.nest.flatten(masks)) else None
+
+
+def attach(outputs: Any, masks: Any) -> None:
+    """Let tensors carry masks."""
+    tensors = tf.nest.flatten(outputs)
+    flat = masks if isinstance(masks, list | tuple) else [masks]
+    for tensor, mask in zip(tensors, flat, strict=False):
+        if mask is not None and getattr(tensor, "_keras_mask", None) is None:
+            state.in_use = True
+            tensor._keras_mask = mask
+
+
+def shapes_structure(shapes: Any) -> Any:
+    """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
+    if isinstance(shapes, tf.TensorShape):
+        return shapes
+    if isinstance(shapes, list | tuple) and all(size is None or isinstance(size, int) for size in shapes):
+        return tf.TensorShape(shapes)
+    if isinstance(shapes, dict):
+        return {key: shapes_structure(value) for key, value in shapes.items()}
+    return [shapes_structure(each) for each in shapes]

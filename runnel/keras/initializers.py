@@ -1,0 +1,486 @@
+"""tf.keras.initializers: the first values of weights.
+
+With a `seed` an initializer gives the same numbers at every call. Without one, its numbers follow
+from `tf.keras.utils.set_random_seed`, or from Python's `random` if that was never called.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import runnel as tf
+
+from .backend.random_generator import RandomGenerator
+from .backend.settings import floatx
+from .serialization import Registry, deserialize_keras_object, names_of
+
+_PARTITION = ("partition_shape", "partition_offset")
+_KEYWORDS = [*_PARTITION, "layout"]
+
+# The standard deviation of a normal distribution cut off at two deviations.
+_DEVIATION_WHEN_TRUNCATED = 0.87962566103423978
+
+
+class Initializer:
+    """Makes a tensor of a shape and dtype; subclasses say how.
+
+    >>> class Sevens(tf.keras.initializers.Initializer):
+    ...     def __call__(self, shape, dtype=None, **kwargs):
+    ...         return tf.fill(shape, tf.constant(7, dtype or "float32"))
+    >>> Sevens()([2]).numpy().tolist()
+    [7.0, 7.0]
+    """
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of this shape and dtype."""
+        raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        """The initializer that `get_config` described."""
+        config = dict(config)
+        config.pop("dtype", None)
+        return cls(**config)
+
+    def _check_keywords(self, kwargs: dict[str, Any], partitions: bool = True) -> None:
+        unknown = [name for name in kwargs if name not in _KEYWORDS]
+        if unknown:
+            raise TypeError(
+                f"Unknown keyword arguments: {unknown}. Allowed keyword arguments: {_KEYWORDS}."
+            )
+        if not partitions and any(name in kwargs for name in _PARTITION):
+            raise ValueError(
+                f"{type(self).__name__} initializer doesn't support partition-related arguments."
+            )
+
+
+def _numeric_dtype(dtype: Any) -> tf.DType:
+    dtype = tf.as_dtype(dtype or floatx())
+    if not (dtype.is_numpy_compatible and (dtype.is_numeric or dtype.is_bool)):
+        raise ValueError(f"Expected numeric or boolean dtype, got {dtype!r}.")
+    return dtype
+
+
+def _float_dtype(dtype: Any) -> tf.DType:
+    dtype = tf.as_dtype(dtype or floatx())
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype!r}.")
+    return dtype
+
+
+class Zeros(Initializer):
+    """Zeros everywhere.
+
+    >>> tf.keras.initializers.Zeros()([2]).numpy().tolist()
+    [0.0, 0.0]
+    """
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of zeros."""
+        self._check_keywords(kwargs)
+        return tf.zeros(kwargs.get("partition_shape", shape), _numeric_dtype(dtype))
+
+
+class Ones(Initializer):
+    """Ones everywhere.
+
+    >>> tf.keras.initializers.Ones()([2]).numpy().tolist()
+    [1.0, 1.0]
+    """
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of ones."""
+        self._check_keywords(kwargs)
+        return tf.ones(kwargs.get("partition_shape", shape), _numeric_dtype(dtype))
+
+
+class Constant(Initializer):
+    """One number everywhere, or the values of a list or array.
+
+    >>> tf.keras.initializers.Constant(3)([2]).numpy().tolist()
+    [3.0, 3.0]
+    """
+
+    def __init__(self, value=0):
+        self.value = value
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor with the value, or filled with it."""
+        self._check_keywords(kwargs)
+        dtype = tf.as_dtype(dtype or floatx())
+        return tf.constant(self.value, dtype, shape=kwargs.get("partition_shape", shape))
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"value": self.value}
+
+    @classmethod
+    def from_config(cls, config):
+        """The initializer that `get_config` described; arrays may be configs themselves."""
+        config = dict(config)
+        config.pop("dtype", None)
+        if isinstance(config.get("value"), dict):
+            config["value"] = deserialize_keras_object(config["value"])
+        return cls(**config)
+
+
+class Identity(Initializer):
+    """`gain` on the diagonal of a matrix, zeros elsewhere.
+
+    >>> tf.keras.initializers.Identity(2.0)([2, 2]).numpy().tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+
+    def __init__(self, gain=1.0):
+        self.gain = gain
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A matrix with `gain` on its diagonal."""
+        self._check_keywords(kwargs, partitions=False)
+        dtype = _float_dtype(dtype)
+        if len(shape) != 2:
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. Received: "
+                f"shape={shape} of rank {len(shape)}."
+            )
+        return self.gain * tf.eye(*shape, dtype=dtype)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"gain": self.gain}
+
+
+class _Random(Initializer):
+    """An initializer whose numbers are those of its seed, drawn at the first call if not given."""
+
+    def __init__(self, seed=None):
+        self.seed = seed
+        self._random_generator = RandomGenerator(seed, rng_type="stateless")
+        self._was_called = False
+
+    def _nonce(self, kwargs: dict[str, Any], partitions: bool = True) -> int | None:
+        """What tells the parts of one weight from each other, or None for the whole."""
+        self._check_keywords(kwargs, partitions)
+        offset = kwargs.get("partition_offset")
+        if offset is not None:
+            return hash(tuple(offset))
+        if self._was_called and self.seed is None:
+            warnings.warn(
+                f"The initializer {type(self).__name__} is unseeded and being called multiple "
+                "times, which will return identical values each time (even if the initializer is "
+                "unseeded). Please update your code to provide a seed to the initializer, or "
+                "avoid using the same initializer instance more than once.",
+                stacklevel=3,
+            )
+        self._was_called = True
+        return None
+
+
+class RandomNormal(_Random):
+    """Numbers of a normal distribution.
+
+    >>> tf.keras.initializers.RandomNormal(seed=7)([3]).numpy()
+    array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
+    """
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+        super().__init__(seed)
+        self.mean = mean
+        self.stddev = stddev
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of random numbers."""
+        dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
+        shape = kwargs.get("partition_shape", shape)
+        return self._random_generator.random_normal(shape, self.mean, self.stddev, dtype, nonce)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+
+
+class TruncatedNormal(RandomNormal):
+    """Numbers of a normal distribution, none further than two deviations from the mean.
+
+    >>> tf.keras.initializers.TruncatedNormal(seed=7)([3]).numpy()
+    array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
+    """
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of random numbers."""
+        dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
+        shape = kwargs.get("partition_shape", shape)
+        return self._random_generator.truncated_normal(shape, self.mean, self.stddev, dtype, nonce)
+
+
+class RandomUniform(_Random):
+    """Numbers spread evenly from `minval` to `maxval`.
+
+    >>> tf.keras.initializers.RandomUniform(seed=7)([3]).numpy()
+    array([ 0.02470788,  0.01721802, -0.04422205], dtype=float32)
+    """
+
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+        super().__init__(seed)
+        self.minval = minval
+        self.maxval = maxval
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of random numbers."""
+        nonce = self._nonce(kwargs)
+        dtype = tf.as_dtype(dtype or floatx())
+        if not (dtype.is_floating or dtype.is_integer):
+            raise ValueError(f"Expected float or integer dtype, got {dtype!r}.")
+        shape = kwargs.get("partition_shape", shape)
+        return self._random_generator.random_uniform(shape, self.minval, self.maxval, dtype, nonce)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class VarianceScaling(_Random):
+    """Random numbers of the variance scale / n, for layers that keep the size of their signals.
+
+    n is the number of inputs of a unit (`mode` "fan_in"), of outputs ("fan_out") or the average
+    ("fan_avg"). `distribution` is "truncated_normal", "untruncated_normal" or "uniform".
+
+    >>> tf.keras.initializers.VarianceScaling(2.0, "fan_out", "uniform", seed=1)([2, 2]).numpy()
+    array([[ 1.3111216 , -0.13863244],
+           [ 0.34741917, -0.3720526 ]], dtype=float32)
+    """
+
+    _modes = ("fan_in", "fan_out", "fan_avg")
+    _distributions = ("truncated_normal", "untruncated_normal", "uniform")
+
+    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
+        super().__init__(seed)
+        if scale <= 0.0:
+            raise ValueError(f"`scale` must be positive float. Received: scale={scale}.")
+        if mode not in self._modes:
+            raise ValueError(
+                f"Invalid `mode` argument: {mode}. Please use one of {list(self._modes)}."
+            )
+        distribution = distribution.lower()
+        if distribution == "normal":
+            distribution = "truncated_normal"
+        if distribution not in self._distributions:
+            raise ValueError(
+                f"Invalid `distribution` argument: {distribution}. Allowed distributions: "
+                f"{list(self._distributions)}."
+            )
+        self.scale = scale
+        self.mode = mode
+        self.distribution = distribution
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor of random numbers."""
+        dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
+        fan_in, fan_out = _fans(shape)
+        fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}
+        variance = self.scale / max(1.0, fans[self.mode])
+        shape = kwargs.get("partition_shape", shape)
+        draw = self._random_generator
+        if self.distribution == "truncated_normal":
+            deviation = math.sqrt(variance) / _DEVIATION_WHEN_TRUNCATED
+            return draw.truncated_normal(shape, 0.0, deviation, dtype, nonce)
+        if self.distribution == "untruncated_normal":
+            return draw.random_normal(shape, 0.0, math.sqrt(variance), dtype, nonce)
+        limit = math.sqrt(3.0 * variance)
+        return draw.random_uniform(shape, -limit, limit, dtype, nonce)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {
+            "scale": self.scale,
+            "mode": self.mode,
+            "distribution": self.distribution,
+            "seed": self.seed,
+        }
+
+
+def _fans(shape: Any) -> tuple[int, int]:
+    """How many inputs and outputs a unit of a weight of this shape has."""
+    sizes = [int(size) for size in shape]
+    if len(sizes) < 2:
+        return (sizes[0], sizes[0]) if sizes else (1, 1)
+    receptive_field = math.prod(sizes[:-2])
+    return sizes[-2] * receptive_field, sizes[-1] * receptive_field
+
+
+class _Scaled(VarianceScaling):
+    """A named case of `VarianceScaling`, which takes a seed alone."""
+
+    _arguments: tuple[float, str, str]
+
+    def __init__(self, seed=None):
+        super().__init__(*self._arguments, seed=seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"seed": self.seed}
+
+
+class GlorotUniform(_Scaled):
+    """Even from -limit to limit, limit = sqrt(6 / (fan_in + fan_out)); also named after Xavier.
+
+    >>> tf.keras.initializers.GlorotUniform(seed=1)([2, 2]).numpy()
+    array([[ 0.9271029 , -0.09802794],
+           [ 0.24566245, -0.26308092]], dtype=float32)
+    """
+
+    _arguments = (1.0, "fan_avg", "uniform")
+
+
+class GlorotNormal(_Scaled):
+    """Normal, cut off, of the variance 2 / (fan_in + fan_out); also named after Xavier."""
+
+    _arguments = (1.0, "fan_avg", "truncated_normal")
+
+
+class HeUniform(_Scaled):
+    """Even from -limit to limit, limit = sqrt(6 / fan_in); for layers with relu."""
+
+    _arguments = (2.0, "fan_in", "uniform")
+
+
+class HeNormal(_Scaled):
+    """Normal, cut off, of the variance 2 / fan_in; for layers with relu.
+
+    >>> tf.keras.initializers.HeNormal(seed=7)([3, 4]).shape
+    TensorShape([3, 4])
+    """
+
+    _arguments = (2.0, "fan_in", "truncated_normal")
+
+
+class LecunUniform(_Scaled):
+    """Even from -limit to limit, limit = sqrt(3 / fan_in)."""
+
+    _arguments = (1.0, "fan_in", "uniform")
+
+
+class LecunNormal(_Scaled):
+    """Normal, cut off, of the variance 1 / fan_in; for layers with selu."""
+
+    _arguments = (1.0, "fan_in", "truncated_normal")
+
+
+class Orthogonal(_Random):
+    """A random matrix with orthogonal rows or columns, whichever are fewer, times `gain`.
+
+    It is the Q of the QR decomposition of normal numbers. Axes before the last count as one.
+
+    >>> matrix = tf.keras.initializers.Orthogonal(seed=1)([2, 2])
+    >>> tf.round(matrix @ tf.transpose(matrix)).numpy().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def __init__(self, gain=1.0, seed=None):
+        super().__init__(seed)
+        self.gain = gain
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """A tensor that is an orthogonal matrix when its first axes are made one."""
+        self._check_keywords(kwargs, partitions=False)
+        dtype = _float_dtype(dtype)
+        if len(shape) < 2:
+            raise ValueError(
+                "The tensor to initialize must be at least two-dimensional. Received: "
+                f"shape={shape} of rank {len(shape)}."
+            )
+        nonce = self._nonce(kwargs)
+        sizes = [int(size) for size in shape]
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        tall = (max(rows, columns), min(rows, columns))
+        numbers = self._random_generator.random_normal(tall, dtype=dtype, nonce=nonce)
+        q, r = tf.linalg.qr(numbers, full_matrices=False)
+        # Q is unique, and evenly distributed, once R has a positive diagonal.
+        q *= tf.sign(tf.linalg.diag_part(r))
+        if rows < columns:
+            q = tf.transpose(q)
+        return self.gain * tf.reshape(q, sizes)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"gain": self.gain, "seed": self.seed}
+
+
+zeros = Zeros
+ones = Ones
+constant = Constant
+identity = Identity
+random_normal = RandomNormal
+random_uniform = RandomUniform
+truncated_normal = TruncatedNormal
+variance_scaling = VarianceScaling
+glorot_normal = GlorotNormal
+glorot_uniform = GlorotUniform
+he_normal = HeNormal
+he_uniform = HeUniform
+lecun_normal = LecunNormal
+lecun_uniform = LecunUniform
+orthogonal = Orthogonal
+
+_CLASSES = (
+    Initializer,
+    Zeros,
+    Ones,
+    Constant,
+    Identity,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    VarianceScaling,
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    LecunNormal,
+    LecunUniform,
+    Orthogonal,
+)
+
+_registry = Registry(
+    "initializer",
+    names_of(
+        *_CLASSES,
+        one=Ones,
+        zero=Zeros,
+        normal=RandomNormal,
+        uniform=RandomUniform,
+        # Files of older versions have these names.
+        **{f"{cls.__name__}V2": cls for cls in _CLASSES},
+    ),
+)
+
+
+def serialize(initializer, use_legacy_format=False):
+    """The config of an initializer.
+
+    >>> tf.keras.initializers.serialize(tf.keras.initializers.Zeros())["class_name"]
+    'Zeros'
+    """
+    return _registry.serialize(initializer, use_legacy_format)
+
+
+def deserialize(config, custom_objects=None, use_legacy_format=False):
+    """The initializer of a config or name."""
+    return _registry.deserialize(config, custom_objects, use_legacy_format)
+
+
+def get(identifier):
+    """The initializer for a name, a config, a class or a function.
+
+    >>> tf.keras.initializers.get("glorot_uniform").get_config()
+    {'seed': None}
+    """
+    if isinstance(identifier, type):
+        return identifier()
+    return _registry.get(identifier)

@@ -1,0 +1,1 @@
+"""tf.keras.layers: the building blocks of models."""
