@@ -193,6 +193,9 @@ from .ops.debugging import (
     assert_less as assert_less,
     assert_rank as assert_rank,
 )
+from .ops.fingerprint import (
+    fingerprint as fingerprint,
+)
 from .ops.initializers import (
     constant_initializer as constant_initializer,
     ones_initializer as ones_initializer,

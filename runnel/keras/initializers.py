@@ -282,10 +282,10 @@ class VarianceScaling(_Random):
     def __call__(self, shape, dtype=None, **kwargs):
         """A tensor of random numbers."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
+        shape = kwargs.get("partition_shape", shape)
         fan_in, fan_out = _fans(shape)
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}
         variance = self.scale / max(1.0, fans[self.mode])
-        shape = kwargs.get("partition_shape", shape)
         draw = self._random_generator
         if self.distribution == "truncated_normal":
             deviation = math.sqrt(variance) / _DEVIATION_WHEN_TRUNCATED

@@ -158,9 +158,7 @@ class OrthogonalRegularizer(Regularizer):
             )
         by_rows = self.mode == "rows"
         directions = tf.math.l2_normalize(inputs, axis=1 if by_rows else 0)
-        cosines = tf.matmul(
-            directions, directions, transpose_a=not by_rows, transpose_b=by_rows
-        )
+        cosines = tf.matmul(directions, directions, transpose_a=not by_rows, transpose_b=by_rows)
         size = inputs.shape[0 if by_rows else 1]
         others = 1.0 - tf.eye(size, dtype=inputs.dtype)
         pairs = tf.constant(size * (size - 1.0) / 2.0, inputs.dtype)

@@ -391,11 +391,18 @@ def _known_object(
 
 def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
     """What to tell a user who gave a name that nothing has; with the nearest that something has."""
-    by_lower_case = {each.lower(): each for each in reversed(list(known))}
-    near = difflib.get_close_matches(str(name).lower(), by_lower_case, n=5, cutoff=0.6)
-    # Several names of one object are one suggestion.
-    names = list({id(known[by_lower_case[each]]): by_lower_case[each] for each in near[::-1]}.values())
-    suggestion = f" Did you mean {' or '.join(map(repr, names[:-3:-1]))}?" if near else ""
+    # Where two names differ in their case alone, the one written like the user's is suggested.
+    alike_last = sorted(known, key=lambda each: each.islower() == name.islower())
+    by_lower_case = {each.lower(): each for each in alike_last}
+    near = difflib.get_close_matches(name.lower(), by_lower_case, n=5, cutoff=0.6)
+    # Several names of one object are one suggestion: the nearest.
+    names = {id(known[by_lower_case[each]]): by_lower_case[each] for each in reversed(near)}
+    nearest = " or ".join(map(repr, list(names.values())[:-3:-1]))
+    if near:
+        suggestion = f" Did you mean {nearest}?"
+    else:
+        several = {id(known[each]): each for each in reversed(list(known))}
+        suggestion = f" Known are {', '.join(sorted(several.values()))}." if several else ""
     return (
         f"Unknown {kind}: {name!r}.{suggestion} For an object of your own, make sure it is in a "
         "`tf.keras.utils.custom_object_scope` or registered with "

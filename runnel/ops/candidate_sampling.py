@@ -23,7 +23,6 @@ _SIGNATURE = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, "
     "sampled_expected_count: float32"
 )
-_FIELDS = ["sampled_candidates", "true_expected_count", "sampled_expected_count"]
 # A sampler moves on by so many groups for every class it draws, however few it needed.
 _GROUPS_PER_CLASS = 512
 
@@ -142,7 +141,7 @@ class _Counted(_Distribution):
 def _sample(
     true_classes: Array, num_true: int, num_sampled: int, unique: bool, stream: Stream,
     make: Callable[[], _Distribution],
-) -> tuple[Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, ...]:  # fmt: skip
     """Draw the classes; how often each of the true and drawn ones was to be expected."""
     place = stream.reserve(_GROUPS_PER_CLASS * num_sampled)
     if stream.memory is None:
@@ -271,8 +270,8 @@ def AllCandidateSampler(
     return np.arange(num_sampled), np.ones(true_classes.shape, np.float32), ones
 
 
-_RESULTS = {
-    declared.name: collections.namedtuple(declared.name, _FIELDS)
+_FIELDS = {
+    declared.name: ["sampled_candidates", "true_expected_count", "sampled_expected_count"]
     for declared in (
         UniformCandidateSampler,
         LogUniformCandidateSampler,
@@ -280,6 +279,11 @@ _RESULTS = {
         FixedUnigramCandidateSampler,
         AllCandidateSampler,
     )
+}
+_FIELDS["ComputeAccidentalHits"] = ["indices", "ids", "weights"]
+# The results of an op are a named tuple of its name.
+_RESULTS: dict[str, Any] = {
+    name: collections.namedtuple(name, fields) for name, fields in _FIELDS.items()
 }
 
 
@@ -397,9 +401,6 @@ def ComputeAccidentalHits(true_classes, sampled_candidates, *, num_true, seed=0,
     return np.array(rows, np.int32), np.array(ids, np.int64), weights
 
 
-_AccidentalHits = collections.namedtuple("ComputeAccidentalHits", ["indices", "ids", "weights"])
-
-
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Where drawn classes are among the true ones: rows, places in the draw, and a mask's weights.
 
@@ -408,4 +409,5 @@ def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=Non
     ([1], [0])
     """
     inputs = [convert_to_tensor(each, int64) for each in (true_classes, sampled_candidates)]
-    return _AccidentalHits(*execute(ComputeAccidentalHits, inputs, {"num_true": num_true}))
+    results = execute(ComputeAccidentalHits, inputs, {"num_true": num_true})
+    return _RESULTS["ComputeAccidentalHits"](*results)

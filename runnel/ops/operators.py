@@ -96,7 +96,7 @@ def _sign_operator(op, function, name):
 
     def operator(self):
         dtype = self.dtype
-        if dtype in types and state.graph is None and not state.tapes:
+        if type(self) is Tensor and dtype in types and state.graph is None and not state.tapes:
             return Tensor(op.kernel(self._array), dtype)
         return function(self)
 

@@ -290,7 +290,7 @@ def permutation(size: int, key: int, counter: int) -> Array:
     partners = np.arange(size)
     if size > 1:
         words = philox.words(key, counter, -(-(size - 1) // 4)).reshape(-1)[: size - 1]
-        partners[:-1] += words % np.arange(size, 1, -1, np.uint32)
+        partners[:-1] += words % np.arange(size, 1, -1, dtype=np.uint32)
     if size > _MANY_SWAPS:
         return _swapped(partners)
     order = list(range(size))

@@ -31,6 +31,10 @@ class Stream:
 
     __slots__ = ("_counter", "_generation", "_key", "_seeds", "memory")
 
+    _key: int
+    _counter: int
+    memory: Any
+
     def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = seed, seed2
         self._generation = -1
@@ -46,7 +50,7 @@ class Stream:
 
     def _start(self) -> None:
         self._generation = seeds.generation
-        self.memory: Any = None
+        self.memory = None
         seed, seed2 = self._seeds
         if not seed and not seed2:
             seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))

@@ -7,6 +7,7 @@ from compare import check, check_raises
 
 import runnel
 from runnel.core.graph import Graph
+from runnel.core.op import REGISTRY
 
 SIZES = [0, 1, 3, 5, 1001]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
@@ -459,6 +460,37 @@ def test_gradient_of_cut_normal_distributions():
 
     arguments = [np.array(a) for a in ([0.0, 1.0], [1.0, 2.0], [-1.0], [[2.0, 3.0]])]
     check(function, *arguments, second_order=False, smooth=False, tolerance=1e-6)
+
+
+# Ops that older graphs hold.
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs"),
+    [
+        ("StatelessRandomUniform", {"shape": [5], "seed": [5, 9]}, {"dtype": "float32"}),
+        ("StatelessRandomNormal", {"shape": [5], "seed": [5, 9]}, {"dtype": "float16"}),
+        ("StatelessTruncatedNormal", {"shape": [5], "seed": [5, 9]}, {"dtype": "float32"}),
+        ("StatelessRandomUniformFullInt", {"shape": [5], "seed": [5, 9]}, {"dtype": "uint64"}),
+        (
+            "StatelessRandomUniformInt",
+            {"shape": [5], "seed": [5, 9], "minval": 3, "maxval": 77},
+            {},
+        ),
+        ("StatelessRandomGammaV2", {"shape": [4], "seed": [5, 9], "alpha": 0.7}, {}),
+        ("StatelessRandomGetKeyCounter", {"seed": [5, -9]}, {}),
+        ("StatelessRandomGetKeyCounterAlg", {"seed": [5, -9]}, {}),
+        ("StatelessRandomGetAlg", {}, {}),
+    ],
+)
+def test_ops_by_name(name, inputs, attrs):
+    def function(tf):
+        kinds = {key: tf.as_dtype(value) for key, value in attrs.items()}
+        if tf is tensorflow:
+            return getattr(tf.raw_ops, name)(**inputs, **kinds)
+        return REGISTRY[name](*[tf.constant(value) for value in inputs.values()], **kinds)
+
+    same(function)
 
 
 # What is refused.

@@ -151,6 +151,7 @@ def test_broadcast_to(data):
 def test_broadcast_to_refuses(sizes):
     check_raises(lambda tf, x: tf.broadcast_to(x, sizes), np.arange(3.0))
     check_raises(lambda tf, x: tf.broadcast_to(x, [3]), CUBE)
+    check_raises(lambda tf, x: tf.broadcast_to(x, [3]), np.ones((1, 3)))
 
 
 @settings(max_examples=12)

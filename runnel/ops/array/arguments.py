@@ -73,7 +73,10 @@ def alike(values, dtype=None) -> list[Tensor]:
     tensors = []
     for value in values:
         if not isinstance(value, Tensor):
-            if type(value) is float and dtype in FLOATING:
+            quick = plain_integers(value) if dtype is None or dtype is int32 else None
+            if quick is not None:
+                value = quick
+            elif type(value) is float and dtype in FLOATING:
                 value = tensor_of(dtype.as_numpy_dtype(value), dtype)
             else:
                 value = convert_to_tensor(value, dtype)

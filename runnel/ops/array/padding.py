@@ -66,7 +66,8 @@ def _added(pair, size, mode):
 
 
 def _surrounded(input, paddings, value):
-    _require_pairs(TensorShape.of(paddings.shape), input.ndim, TensorShape.of(input.shape))
+    if paddings.shape != (input.ndim, 2):
+        raise ValueError("paddings must have a pair for each axis")
     pairs = paddings.tolist()
     sizes = [size + _added(pair, size, None) for size, pair in zip(input.shape, pairs, strict=True)]
     result = np.full(sizes, value, input.dtype)
@@ -115,7 +116,8 @@ def _(op, grad):
 
 @op("MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=INDEX, shape=_padded)
 def MirrorPad(input, paddings, *, mode):
-    _require_pairs(TensorShape.of(paddings.shape), input.ndim, TensorShape.of(input.shape))
+    if paddings.shape != (input.ndim, 2):
+        raise ValueError("paddings must have a pair for each axis")
     pairs = paddings.tolist()
     for pair, size in zip(pairs, input.shape, strict=True):
         _added(pair, size, mode)

@@ -43,7 +43,8 @@ def _positions_shape(inputs, attrs):
 def Where(condition):
     if not condition.ndim:
         raise ValueError("WhereOp : Unhandled input dimensions: 0")
-    return np.stack(condition.nonzero(), 1)
+    positions = condition.nonzero()
+    return positions[0][:, None] if len(positions) == 1 else np.stack(positions, 1)
 
 
 def _selected_shape(inputs, attrs):
@@ -160,9 +161,10 @@ def OneHot(indices, depth, on_value, off_value, *, axis=-1):
     axis = _hot_axis(axis, indices.ndim)
     flat = np.asarray(indices).reshape(-1).astype(np.int64)
     result = np.full((flat.size, size), off_value[()], off_value.dtype)
-    hot = np.flatnonzero((flat >= 0) & (flat < size))
+    hot = ((flat >= 0) & (flat < size)).nonzero()[0]
     result[hot, flat[hot]] = on_value[()]
-    return np.moveaxis(result.reshape(*indices.shape, size), -1, axis)
+    result = result.reshape(*indices.shape, size)
+    return result if axis == indices.ndim else np.moveaxis(result, -1, axis)
 
 
 def one_hot(
@@ -178,10 +180,8 @@ def one_hot(
     if not isinstance(depth, Tensor):
         depth = number(depth, int32)
     dtype = None if dtype is None else as_dtype(dtype)
-    on, off = (
-        None if value is None else convert_to_tensor(value, dtype_hint=dtype)
-        for value in (on_value, off_value)
-    )
+    on = None if on_value is None else convert_to_tensor(on_value, dtype_hint=dtype)
+    off = None if off_value is None else convert_to_tensor(off_value, dtype_hint=dtype)
     for what, value in (("on_value", on), ("off_value", off)):
         if None not in (dtype, value) and value.dtype is not dtype:
             raise TypeError(

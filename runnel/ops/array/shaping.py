@@ -282,8 +282,8 @@ def _broadcast_to_shape(inputs, attrs):
 
 @op("BroadcastTo", "input: T, shape: Tidx -> output: T", Tidx=INDEX, shape=_broadcast_to_shape)
 def BroadcastTo(input, shape):
-    if shape.ndim != 1:
-        raise ValueError("shape must be a vector")
+    if shape.ndim != 1 or input.ndim > len(shape):
+        raise ValueError("shape must be a vector with an entry for each axis")
     sizes = shape.tolist()
     if math.prod(sizes) > 4096:
         return np.broadcast_to(input, sizes)

@@ -1,9 +1,10 @@
 """The public pooling functions."""
 
-import operator
+from typing import NamedTuple
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int64
+from ...core.tensor import Tensor
 from ..array.shaping import expand_dims, squeeze
 from .average_pooling import AvgPool, AvgPool3D
 from .convolution import sequences_channels_first, with_row
@@ -16,6 +17,13 @@ from .window_arguments import (
     spatial_list,
     window_list,
 )
+
+
+class Maxima(NamedTuple):
+    """The greatest values, and where they stand."""
+
+    output: Tensor
+    argmax: Tensor
 
 
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
@@ -228,8 +236,8 @@ def max_pool_with_argmax(
 ):
     """Return the maximum of each window and its position (y * width + x) * channels + c.
 
-    >>> _, positions = tf.nn.max_pool_with_argmax([[[[1.0], [3.0]], [[2.0], [0.0]]]], 2, 2, "SAME")
-    >>> positions.numpy().ravel()
+    >>> image = [[[[1.0], [3.0]], [[2.0], [0.0]]]]
+    >>> tf.nn.max_pool_with_argmax(image, 2, 2, "SAME").argmax.numpy().ravel()
     array([1])
     """
     if data_format != "NHWC":
@@ -237,13 +245,12 @@ def max_pool_with_argmax(
             f"`data_format` values other than 'NHWC' are not supported. "
             f"Received: data_format={data_format}"
         )
-    return tuple(
-        MaxPoolWithArgmax(
-            convert_to_tensor(input),
-            ksize=window_list(ksize, 2, False, "ksize"),
-            strides=window_list(strides, 2, False, "strides"),
-            Targmax=as_dtype(output_dtype),
-            padding=padding_name(padding),
-            include_batch_in_index=bool(operator.index(include_batch_in_index)),
-        )
+    output, argmax = MaxPoolWithArgmax(
+        convert_to_tensor(input),
+        ksize=window_list(ksize, 2, False, "ksize"),
+        strides=window_list(strides, 2, False, "strides"),
+        Targmax=as_dtype(output_dtype),
+        padding=padding_name(padding),
+        include_batch_in_index=bool(include_batch_in_index),
     )
+    return Maxima(output, argmax)

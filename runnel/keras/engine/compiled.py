@@ -1,0 +1,303 @@
+"""The losses and metrics of a compiled model, for one output or a structure of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from . import masking
+
+
+class _Container:
+    """Per-output settings in the order of the outputs, once these are known."""
+
+    def __init__(self, output_names: list[str] | None) -> None:
+        self._names = output_names
+        self._structure: Any = None
+        self.built = False
+
+    def _spread(self, settings: Any, outputs: Any) -> list[Any]:
+        """One setting for each output, given one for all, a list, or a dict by name."""
+        flat = tf.nest.flatten(outputs)
+        if isinstance(outputs, dict) and isinstance(settings, dict):
+            unknown = set(settings) - set(outputs)
+            self._refuse(unknown, sorted(outputs))
+            return [settings.get(key) for key in sorted(outputs)]
+        if isinstance(settings, dict):
+            names = self._names or []
+            self._refuse(set(settings) - set(names), names)
+            return [settings.get(name) for name in names]
+        if isinstance(settings, list | tuple) and len(flat) > 1:
+            if len(settings) != len(flat):
+                raise ValueError(
+                    f"The model has {len(flat)} outputs, but {len(settings)} were given: "
+                    f"{settings}"
+                )
+            return list(settings)
+        return [settings] * len(flat)
+
+    def _refuse(self, unknown: set[str], known: Any) -> None:
+        if unknown:
+            raise ValueError(
+                f"Found unexpected losses or metrics that do not correspond to any Model output: "
+                f"{unknown}. Valid mode output names: {list(known)}. Received struct is."
+            )
+
+    def _output_names(self, outputs: Any) -> list[str]:
+        if isinstance(outputs, dict):
+            return sorted(outputs)
+        count = len(tf.nest.flatten(outputs))
+        if self._names and len(self._names) == count:
+            return self._names
+        return [f"output_{index + 1}" for index in range(count)]
+
+    @staticmethod
+    def _align(outputs: Any, given: Any, names: list[str]) -> list[Any]:
+        """Targets or weights in the order of the outputs."""
+        if isinstance(given, dict):
+            keys = sorted(outputs) if isinstance(outputs, dict) else names
+            return [given.get(key) for key in keys]
+        if isinstance(given, list | tuple):
+            return list(given)
+        return [given] * len(tf.nest.flatten(outputs))
+
+
+class CompiledLoss(_Container):
+    """The total loss of a model, and the means of its parts for the logs."""
+
+    def __init__(self, losses: Any, loss_weights: Any, output_names: list[str] | None) -> None:
+        super().__init__(output_names)
+        self._given = losses
+        self._weights_given = loss_weights
+        self._total = tf.keras.metrics.Mean(name="loss")
+        self._parts: list[Any] = []
+
+    @property
+    def metrics(self) -> list[Any]:
+        return [self._total, *[metric for metric in self._parts if metric is not None]] if (
+            self.built) else [self._total]  # fmt: skip
+
+    def build(self, y_pred: Any) -> None:
+        """Find the losses for outputs of this structure."""
+        names = self._output_names(y_pred)
+        self._losses = [_loss_object(loss) for loss in self._spread(self._given, y_pred)]
+        weights = self._weights_given
+        self._weights = self._spread(weights, y_pred)
+        several = len(names) > 1
+        self._parts = [
+            tf.keras.metrics.Mean(name=f"{name}_loss") if several and loss is not None else None
+            for name, loss in zip(names, self._losses, strict=True)
+        ]
+        self._resolved = names
+        self.built = True
+
+    def __call__(
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None
+    ) -> Any:
+        if not self.built:
+            self.build(y_pred)
+        outputs = tf.nest.flatten(y_pred)
+        targets = self._align(y_pred, y_true, self._resolved)
+        weights = self._align(y_pred, sample_weight, self._resolved)
+        terms = []
+        for index, output in enumerate(outputs):
+            loss, target = self._losses[index], targets[index]
+            if loss is None or target is None:
+                continue
+            value = _loss_value(loss, target, output, weights[index])
+            if self._parts[index] is not None:
+                self._parts[index].update_state(value, sample_weight=_rows(output))
+            factor = self._weights[index]
+            terms.append(value if factor is None else value * factor)
+        if regularization_losses:
+            terms.extend(tf.cast(term, "float32") for term in regularization_losses)
+        if not terms:
+            return tf.zeros(shape=())
+        total = terms[0] if len(terms) == 1 else tf.add_n(terms)
+        self._total.update_state(total, sample_weight=_rows(outputs[0]))
+        return total
+
+    def reset_state(self) -> None:
+        """Start the means of a new epoch."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+
+class LossesOnly(CompiledLoss):
+    """The container of a model compiled without a loss."""
+
+    def __init__(self, output_names: list[str] | None) -> None:
+        super().__init__(None, None, output_names)
+
+
+class CompiledMetrics(_Container):
+    """The metrics of a compiled model."""
+
+    def __init__(self, metrics: Any, weighted_metrics: Any, output_names: list[str] | None) -> None:
+        super().__init__(output_names)
+        self._given = metrics
+        self._weighted_given = weighted_metrics
+        self._plain: list[list[Any]] = []
+        self._weighted: list[list[Any]] = []
+
+    @property
+    def metrics(self) -> list[Any]:
+        if not self.built:
+            return []
+        return [
+            metric
+            for plain, weighted in zip(self._plain, self._weighted, strict=True)
+            for metric in (*plain, *weighted)
+        ]
+
+    def build(self, y_pred: Any, y_true: Any) -> None:
+        """Find the metrics for outputs and targets of these shapes."""
+        names = self._output_names(y_pred)
+        outputs = tf.nest.flatten(y_pred)
+        targets = self._align(y_pred, y_true, names)
+        several = len(names) > 1
+        self._plain, self._weighted = (
+            [
+                [
+                    _metric_object(each, target, output, name if several else None)
+                    for each in _listed(settings)
+                    if each is not None
+                ]
+                for settings, target, output, name in zip(
+                    self._spread_lists(given, y_pred), targets, outputs, names, strict=True
+                )
+            ]
+            for given in (self._given, self._weighted_given)
+        )
+        self._resolved = names
+        self.built = True
+
+    def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
+        count = len(tf.nest.flatten(outputs))
+        nested = isinstance(settings, list) and any(
+            isinstance(each, list | tuple) for each in settings
+        )
+        if count == 1 and isinstance(settings, list) and not nested:
+            return [settings]
+        if isinstance(settings, list) and count > 1 and not nested and len(settings) != count:
+            return [list(settings) for _ in range(count)]
+        return self._spread(settings, outputs)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Take the results of a batch into account."""
+        if not self._given and not self._weighted_given:
+            self.built = True
+            return
+        if not self.built:
+            self.build(y_pred, y_true)
+        targets = self._align(y_pred, y_true, self._resolved)
+        weights = self._align(y_pred, sample_weight, self._resolved)
+        for index, output in enumerate(tf.nest.flatten(y_pred)):
+            if targets[index] is None:
+                continue
+            mask = masking.mask_of(output)
+            for metric in self._plain[index]:
+                metric.update_state(targets[index], output, sample_weight=mask)
+            for metric in self._weighted[index]:
+                metric.update_state(targets[index], output, sample_weight=weights[index])
+
+    def reset_state(self) -> None:
+        """Start the metrics of a new epoch."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+
+def _listed(settings: Any) -> list[Any]:
+    return list(settings) if isinstance(settings, list | tuple) else [settings]
+
+
+def _rows(tensor: Any) -> Any:
+    size = tensor.shape[0] if tensor.shape.rank else 1
+    return tf.shape(tensor)[0] if size is None else size
+
+
+def _loss_object(loss: Any) -> Any:
+    if loss is None:
+        return None
+    found = tf.keras.losses.get(loss)
+    if isinstance(found, tf.keras.losses.Loss):
+        return found
+    return _FunctionLoss(found, getattr(found, "__name__", None))
+
+
+class _FunctionLoss:
+    """A loss function of two arguments, averaged over the batch."""
+
+    def __init__(self, function: Any, name: str | None) -> None:
+        self.function = function
+        self.name = name
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        values = tf.convert_to_tensor(self.function(_matched(y_true, y_pred), y_pred))
+        if sample_weight is None:
+            return tf.reduce_mean(values)
+        weights = tf.cast(sample_weight, values.dtype)
+        if weights.shape.rank is not None and values.shape.rank is not None:
+            while weights.shape.rank < values.shape.rank:
+                weights = tf.expand_dims(weights, -1)
+        return tf.reduce_mean(values * weights)
+
+
+def _matched(y_true: Any, y_pred: Any) -> Any:
+    """Targets as a loss function of the user's expects them: floating, of the outputs' rank."""
+    ranks = y_true.shape.rank, y_pred.shape.rank
+    if None not in ranks and ranks[0] == ranks[1] - 1 and y_pred.shape[-1] == 1:
+        y_true = tf.expand_dims(y_true, -1)
+    return y_true
+
+
+def _loss_value(loss: Any, target: Any, output: Any, weight: Any) -> Any:
+    target = tf.convert_to_tensor(target)
+    if target.dtype is not output.dtype and target.dtype.is_floating:
+        target = tf.cast(target, output.dtype)
+    if target.shape.rank == 1 and output.shape.rank == 2 and output.shape[-1] == 1:
+        target = tf.expand_dims(target, -1)
+    return loss(target, output, sample_weight=weight)
+
+
+_ACCURACIES = ("accuracy", "acc")
+_CROSSENTROPIES = ("crossentropy", "ce")
+
+
+def _metric_object(metric: Any, target: Any, output: Any, output_name: str | None) -> Any:
+    kind = None
+    if isinstance(metric, str) and metric.lower() in _ACCURACIES + _CROSSENTROPIES:
+        kind = _by_shape(metric.lower(), target, output)
+    found = metric if isinstance(metric, tf.keras.metrics.Metric) else None
+    if found is None:
+        function = kind or tf.keras.metrics.get(metric)
+        if isinstance(function, tf.keras.metrics.Metric):
+            found = function
+        else:
+            name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
+            found = tf.keras.metrics.MeanMetricWrapper(function, name=name)
+    if output_name is not None and not found._name.startswith(f"{output_name}_"):
+        found._name = f"{output_name}_{found._name}"
+    return found
+
+
+def _by_shape(name: str, target: Any, output: Any) -> Any:
+    """The accuracy or crossentropy that fits targets and outputs of these shapes."""
+    metrics = tf.keras.metrics
+    binary = output.shape[-1] == 1
+    sparse = (
+        target.shape.rank is not None
+        and output.shape.rank is not None
+        and (
+            target.shape.rank < output.shape.rank
+            or (target.shape[-1] == 1 and output.shape[-1] != 1)
+        )
+    )
+    if name in _ACCURACIES:
+        if binary:
+            return metrics.binary_accuracy
+        return metrics.sparse_categorical_accuracy if sparse else metrics.categorical_accuracy
+    if binary:
+        return metrics.binary_crossentropy
+    return metrics.sparse_categorical_crossentropy if sparse else metrics.categorical_crossentropy

@@ -1,0 +1,276 @@
+"""From what users pass to fit, evaluate and predict to batches of tensors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+
+def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
+    """The inputs, targets and weights in a batch; None for what is not there."""
+    if isinstance(data, list):
+        data = tuple(data)
+    if not isinstance(data, tuple):
+        return data, None, None
+    if len(data) == 1:
+        return data[0], None, None
+    if len(data) == 2:
+        return data[0], data[1], None
+    if len(data) == 3:
+        return data[0], data[1], data[2]
+    raise ValueError(
+        "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
+        f"found: {data}"
+    )
+
+
+def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """A batch as `train_step` takes it."""
+    if y is None:
+        return x if not isinstance(x, tuple | list) else (x,)
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+class Batches:
+    """Batches for one call of fit, evaluate or predict: `steps` (None: unknown) and `epoch()`."""
+
+    steps: int | None = None
+
+    def epoch(self) -> Iterator[Any]:
+        """The batches of the next epoch."""
+        raise NotImplementedError
+
+
+class ArrayBatches(Batches):
+    """Slices of arrays in memory, with nothing between the array and the tensor."""
+
+    def __init__(
+        self, arrays: Any, batch_size: int, shuffle: bool, steps: int | None, name: str = ""
+    ) -> None:
+        self._structure = tf.nest.map_structure(_in_memory, arrays)
+        flat = [each for each in tf.nest.flatten(self._structure) if each is not None]
+        self._count = len(flat[0])
+        self._batch_size = batch_size
+        self._shuffle = shuffle
+        full = math.ceil(self._count / batch_size) if batch_size else 0
+        self.steps = full if steps is None else steps
+
+    def epoch(self) -> Iterator[Any]:
+        order = np.random.permutation(self._count) if self._shuffle else None
+        size = self._batch_size
+        produced = 0
+        while produced < self.steps:
+            for start in range(0, self._count, size):
+                if produced >= self.steps:
+                    return
+                where = slice(start, start + size) if order is None else order[start : start + size]
+                yield tf.nest.map_structure(lambda array, where=where: _part(array, where),
+                                            self._structure)  # fmt: skip
+                produced += 1
+            if not self._count:
+                return
+
+
+def _in_memory(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, tf.Tensor | tf.Variable):
+        value = np.asarray(value)
+    elif not isinstance(value, np.ndarray):
+        value = np.asarray(value.values if hasattr(value, "values") else value)
+    if value.dtype == np.float64:
+        value = value.astype(tf.keras.backend.floatx())
+    return value
+
+
+def _part(array: Any, where: Any) -> Any:
+    return None if array is None else tf.constant(array[where])
+
+
+class SequenceBatches(Batches):
+    """Batches of a keras.utils.Sequence, in order or shuffled."""
+
+    def __init__(self, sequence: Any, shuffle: bool, steps: int | None) -> None:
+        self._sequence = sequence
+        self._shuffle = shuffle
+        self.steps = len(sequence) if steps is None else steps
+
+    def epoch(self) -> Iterator[Any]:
+        order = list(range(len(self._sequence)))
+        if self._shuffle:
+            np.random.shuffle(order)
+        for index in order[: self.steps]:
+            yield _tensors(self._sequence[index])
+        self._sequence.on_epoch_end()
+
+
+class IterableBatches(Batches):
+    """Batches of a generator or of anything else to loop over, such as a dataset."""
+
+    def __init__(self, iterable: Any, steps: int | None) -> None:
+        self._iterable = iterable
+        self._iterator: Iterator[Any] | None = None
+        self.steps = steps if steps is not None else _length(iterable)
+        self._one_way = iter(iterable) is iterable
+        self._limit = steps
+
+    def epoch(self) -> Iterator[Any]:
+        if self._iterator is None or (self._limit is None and not self._one_way):
+            self._iterator = iter(self._iterable)
+        produced = 0
+        while self._limit is None or produced < self._limit:
+            try:
+                batch = next(self._iterator)
+            except StopIteration:
+                if self._limit is not None:
+                    tf.get_logger().warning(
+                        "Your input ran out of data; interrupting training. Make sure that your "
+                        "dataset or generator can generate at least `steps_per_epoch * epochs` "
+                        "batches."
+                    )
+                self._iterator = None
+                return
+            yield _tensors(batch)
+            produced += 1
+
+
+def _length(iterable: Any) -> int | None:
+    try:
+        return len(iterable)
+    except TypeError:
+        return None
+
+
+def _tensors(batch: Any) -> Any:
+    def convert(value: Any) -> Any:
+        if value is None or isinstance(value, tf.Tensor):
+            return value
+        return tf.constant(_in_memory(value))
+
+    if isinstance(batch, list):
+        batch = tuple(batch)
+    return tf.nest.map_structure(convert, batch)
+
+
+def batches_of(
+    x: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    batch_size: int | None = None,
+    shuffle: bool = False,
+    steps: int | None = None,
+    class_weight: Any = None,
+) -> Batches:
+    """The batches that the arguments of fit, evaluate or predict describe."""
+    if isinstance(x, tf.keras.utils.Sequence):
+        _refuse(y, sample_weight, "keras.utils.Sequence")
+        return _weighted(SequenceBatches(x, shuffle, steps), class_weight)
+    if _is_iterable_of_batches(x):
+        _refuse(y, sample_weight, type(x).__name__)
+        return _weighted(IterableBatches(x, steps), class_weight)
+    if x is None:
+        raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
+    data = pack_x_y_sample_weight(x, y, sample_weight)
+    arrays = ArrayBatches(data, batch_size or 32, bool(shuffle), steps)
+    check_cardinality(x, y, sample_weight)
+    return _weighted(arrays, class_weight)
+
+
+def _is_iterable_of_batches(x: Any) -> bool:
+    if isinstance(x, list | tuple | dict | np.ndarray | tf.Tensor | tf.Variable):
+        return False
+    if hasattr(x, "values") and hasattr(x, "columns"):
+        return False
+    return hasattr(x, "__iter__") or hasattr(x, "__next__")
+
+
+def _refuse(y: Any, sample_weight: Any, kind: str) -> None:
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise ValueError(
+                f"`{name}` argument is not supported when using {kind} as input: its batches "
+                "bring their own."
+            )
+
+
+def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
+    """Raise ValueError unless all arrays have equally many rows."""
+    named = [("x", x), ("y", y), ("sample_weight", sample_weight)]
+    sizes = {
+        name: [np.shape(each)[0] for each in tf.nest.flatten(value) if np.ndim(each)]
+        for name, value in named
+        if value is not None
+    }
+    if len({size for each in sizes.values() for size in each}) > 1:
+        lines = [f"  {name} sizes: {', '.join(map(str, each))}" for name, each in sizes.items()]
+        raise ValueError(
+            "Data cardinality is ambiguous:\n" + "\n".join(lines)
+            + "\nMake sure all arrays contain the same number of samples."
+        )
+
+
+def _weighted(batches: Batches, class_weight: Any) -> Batches:
+    return batches if not class_weight else _Mapped(batches, class_weights(class_weight))
+
+
+class _Mapped(Batches):
+    def __init__(self, batches: Batches, function: Callable[[Any], Any]) -> None:
+        self._batches = batches
+        self._function = function
+        self.steps = batches.steps
+
+    def epoch(self) -> Iterator[Any]:
+        return map(self._function, self._batches.epoch())
+
+
+def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
+    """A function that gives the examples of a batch the weights of their classes."""
+    if set(class_weight) != set(range(len(class_weight))):
+        raise ValueError(
+            "Expected `class_weight` to be a dict with keys from 0 to one less than the number of "
+            f"classes, found {class_weight}"
+        )
+    table = np.array([class_weight[index] for index in range(len(class_weight))], np.float32)
+
+    def weigh(batch: Any) -> Any:
+        x, y, sample_weight = unpack_x_y_sample_weight(batch)
+        labels = np.asarray(y)
+        if labels.ndim > 1 and labels.shape[-1] > 1:
+            labels = labels.argmax(-1)
+        weight = tf.constant(table[labels.reshape(len(labels), -1)[:, 0].astype(np.int64)])
+        if sample_weight is not None:
+            weight = weight * tf.cast(sample_weight, weight.dtype)
+        return x, y, weight
+
+    return weigh
+
+
+def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, Any]:
+    """The first part of all arrays for training, and the rest for validation."""
+    flat = [each for each in tf.nest.flatten(arrays) if each is not None]
+    for each in flat:
+        if not hasattr(each, "shape"):
+            raise ValueError(
+                "`validation_split` is only supported for Tensors or NumPy arrays, found "
+                f"following types in the input: {type(each)}"
+            )
+    count = int(flat[0].shape[0])
+    split = int(math.floor(count * (1.0 - validation_split)))
+    if split in (0, count):
+        raise ValueError(
+            f"Training data contains {count} samples, which is not sufficient to split it into a "
+            f"validation and training set as specified by `validation_split={validation_split}`. "
+            "Either provide more data, or a different value for the `validation_split` argument."
+        )
+
+    def part(start: int, end: int) -> Any:
+        return tf.nest.map_structure(
+            lambda each: None if each is None else np.asarray(each)[start:end], arrays
+        )
+
+    return part(0, split), part(split, count)

@@ -1,0 +1,186 @@
+"""Functional models: the calls of layers that lead from inputs to outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from .input_spec import InputSpec
+from .keras_tensor import KerasTensor, Node, OperationNode
+from .model import Model
+from .tracking import unique
+
+
+class Functional(Model):
+    """A model made of the layers between given inputs and outputs.
+
+    >>> inputs = tf.keras.Input([4])
+    >>> outputs = tf.keras.layers.Dense(2)(inputs)
+    >>> tf.keras.Model(inputs, outputs).output_shape
+    (None, 2)
+    """
+
+    def __init__(
+        self,
+        inputs: Any,
+        outputs: Any,
+        name: str | None = None,
+        trainable: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        self._connect(inputs, outputs)
+
+    def _connect(self, inputs: Any, outputs: Any) -> None:
+        for tensor in tf.nest.flatten([inputs, outputs]):
+            if not isinstance(tensor, KerasTensor):
+                raise ValueError(
+                    "Found unexpected instance while processing input tensors for keras functional "
+                    "model. Expecting KerasTensor which is from tf.keras.Input() or output from "
+                    f"keras layer call(). Got: {tensor}"
+                )
+        self._nested_inputs, self._nested_outputs = inputs, outputs
+        self.inputs = tf.nest.flatten(inputs)
+        self.outputs = tf.nest.flatten(outputs)
+        self._steps = steps_between(self.inputs, self.outputs)
+        self._layers = _layers_of(self.inputs, self._steps)
+        self.input_names = [tensor.layer_name for tensor in self.inputs]
+        self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
+        self.built = True
+        self._tracked[:] = list(self._layers)
+        self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
+
+    @property
+    def input_spec(self) -> Any:
+        if isinstance(self._nested_inputs, dict):
+            return None
+        return [
+            InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True)
+            for tensor in self.inputs
+        ]
+
+    @property
+    def layers(self) -> list[Any]:
+        return list(self._layers)
+
+    @property
+    def input(self) -> Any:
+        return self._nested_inputs
+
+    @property
+    def output(self) -> Any:
+        return self._nested_outputs
+
+    @property
+    def input_shape(self) -> Any:
+        return _shapes(self._nested_inputs)
+
+    @property
+    def output_shape(self) -> Any:
+        return _shapes(self._nested_outputs)
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Run the layers on the inputs."""
+        values: dict[int, Any] = {}
+        given = self._flat_inputs(inputs)
+        for tensor, value in zip(self.inputs, given, strict=True):
+            values[id(tensor)] = _fitted(value, tensor)
+        for step in self._steps:
+            step.run(values)
+        flat = [values[id(tensor)] for tensor in self.outputs]
+        return tf.nest.pack_sequence_as(self._nested_outputs, flat)
+
+    def _flat_inputs(self, inputs: Any) -> list[Any]:
+        if isinstance(inputs, dict):
+            if isinstance(self._nested_inputs, dict):
+                return [inputs[key] for key in sorted(self._nested_inputs)]
+            return [inputs[name] for name in self.input_names]
+        flat = tf.nest.flatten(inputs)
+        if len(flat) != len(self.inputs):
+            raise ValueError(
+                f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received '
+                f"{len(flat)} input tensors. Inputs received: {flat}"
+            )
+        return flat
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shapes of the outputs for inputs of these shapes."""
+        if tf.nest.map_structure(lambda t: t.shape, self._nested_inputs) == input_shape:
+            return tf.nest.map_structure(lambda t: t.shape, self._nested_outputs)
+        return super().compute_output_shape(input_shape)
+
+
+def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
+    """The calls that lead to the outputs, in the order they were made."""
+    known = {id(tensor) for tensor in inputs}
+    steps: dict[int, Any] = {}
+    pending = list(outputs)
+    while pending:
+        tensor = pending.pop()
+        if id(tensor) in known:
+            continue
+        step = tensor.op
+        if id(step) in steps:
+            continue
+        if isinstance(step, Node) and not step.keras_inputs:
+            raise ValueError(
+                f"Graph disconnected: cannot obtain value for tensor {tensor!s} at layer "
+                f'"{step.layer.name}". It is not among the inputs of the model.'
+            )
+        steps[id(step)] = step
+        pending.extend(step.keras_inputs)
+    return sorted(steps.values(), key=lambda step: step.order)
+
+
+def _layers_of(inputs: list[Any], steps: list[Any]) -> list[Any]:
+    """The layers in the order in which their outputs come to be: by depth from the inputs."""
+    depth: dict[int, int] = {}
+    rank: dict[int, tuple[int, int]] = {}
+    layers: dict[int, Any] = {}
+    position = 0
+    for tensor in inputs:
+        layer = tensor.op.layer
+        layers.setdefault(id(layer), layer)
+        depth[id(tensor)] = 0
+        rank.setdefault(id(layer), (0, position))
+        position += 1
+    for step in steps:
+        here = 1 + max((depth.get(id(each), 0) for each in step.keras_inputs), default=0)
+        if isinstance(step, OperationNode):
+            own = [d for d in [rank.get(id(step.layer))] if d]
+            here = own[0][0] if own else here
+        outputs = step.outputs if isinstance(step, OperationNode) else step.flat_outputs
+        for tensor in outputs:
+            depth[id(tensor)] = here
+        layer = step.layer
+        layers.setdefault(id(layer), layer)
+        known = rank.get(id(layer))
+        rank[id(layer)] = (max(here, known[0]) if known else here, known[1] if known else position)
+        position += 1
+    return sorted(unique(iter(layers.values())), key=lambda layer: rank[id(layer)])
+
+
+def _unique_names(names: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        result.append(name if not count else f"{name}_{count}")
+    return result
+
+
+def _shapes(tensors: Any) -> Any:
+    return tf.nest.map_structure(lambda tensor: tuple(tensor.shape), tensors)
+
+
+def _fitted(value: Any, tensor: KerasTensor) -> Any:
+    """An input with the rank and dtype that the model was made for."""
+    rank, wanted = value.shape.rank, tensor.shape.rank
+    if rank is not None and wanted is not None:
+        if rank == wanted + 1 and value.shape[-1] == 1:
+            value = tf.squeeze(value, axis=-1)
+        elif rank == wanted - 1 and tensor.shape[-1] == 1:
+            value = tf.expand_dims(value, axis=-1)
+    return value if value.dtype is tensor.dtype else tf.cast(value, tensor.dtype)

@@ -1,0 +1,163 @@
+"""Model: a layer that can be compiled, trained, evaluated and saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from . import naming
+from .base_layer import Layer
+from .summary import print_summary
+from .trainer import Trainer
+
+
+class Model(Trainer, Layer):
+    """A layer with training, evaluation and prediction; made by subclassing, or functionally.
+
+    >>> class Line(tf.keras.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.dense = tf.keras.layers.Dense(1)
+    ...     def call(self, inputs):
+    ...         return self.dense(inputs)
+    >>> Line()(tf.ones([2, 3])).shape
+    TensorShape([2, 1])
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is Model and (len(args) >= 2 or "outputs" in kwargs):
+            from .functional import Functional
+
+            return object.__new__(Functional)
+        return object.__new__(cls)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        functional = len(args) >= 2 or "outputs" in kwargs
+        if functional and type(self).__name__ != "Functional":
+            self._become_functional(args, kwargs)
+            return
+        if args:
+            raise TypeError(f"Model.__init__() takes no positional arguments here, got {args}.")
+        Layer.__init__(self, **kwargs)
+        self._init_trainer()
+
+    def _become_functional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A subclass that gives inputs and outputs to the constructor becomes a functional one."""
+        from .functional import Functional
+
+        kind = type(self)
+        if not issubclass(kind, Functional):
+            self.__class__ = type(kind.__name__, (kind, Functional), {})
+        Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    @property
+    def layers(self) -> list[Any]:
+        return [layer for layer in self._sublayers() if not _is_metric(layer)]
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """A layer by its name or index."""
+        if (name is None) == (index is None):
+            raise ValueError(
+                "Provide either a layer name or a layer index, not both or none. Received: "
+                f"index={index}, name={name}."
+            )
+        layers = self.layers
+        if index is not None:
+            if index >= len(layers):
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has "
+                    f"{len(layers)} layers."
+                )
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(
+            f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
+        )
+
+    @property
+    def weights(self) -> list[Any]:
+        self._need_weights()
+        return super().weights
+
+    def _need_weights(self) -> None:
+        deferred = isinstance(self, tf.keras.Sequential) and not self.built
+        if deferred and self.layers and not super().weights:
+            raise ValueError(
+                f"Weights for model {self.name!r} have not yet been created. Weights are created "
+                "when the model is first called on inputs or `build()` is called with an "
+                "`input_shape`."
+            )
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights by a trial call on inputs of a shape."""
+        from .keras_tensor import trial_outputs
+        from .masking import shapes_structure
+
+        if type(self).call is not Model.call and input_shape is not None and not self.built:
+            specs = tf.nest.map_structure(
+                lambda shape: tf.TensorSpec(shape, self.compute_dtype),
+                shapes_structure(input_shape),
+            )
+            self.built = True
+            trial_outputs(self, specs)
+        self._build_input_shape = input_shape
+        self.built = True
+
+    def _maybe_build(self, inputs: Any) -> None:
+        # A subclassed model's layers build themselves in `call`; only a `build` of the user's own
+        # has anything to do here.
+        if type(self).build is not Model.build:
+            super()._maybe_build(inputs)
+        self._build_input_shape = tf.nest.map_structure(lambda value: value.shape, inputs)
+        self.built = True
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Compute the outputs; for subclasses to override."""
+        raise NotImplementedError(
+            "Unimplemented `tf.keras.Model.call()`: if you intend to create a `Model` with the "
+            "Functional API, please provide `inputs` and `outputs` arguments. Otherwise, subclass "
+            "`Model` with an overridden `call()` method."
+        )
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: Any = None,
+    ) -> None:
+        """Print the layers with their output shapes and numbers of parameters."""
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or "
+                "by calling the model on a batch of data."
+            )
+        print_summary(
+            self, line_length, positions, print_fn, expand_nested, show_trainable, layer_range
+        )
+
+    def reset_states(self) -> None:
+        """Forget the states of stateful layers."""
+        for layer in self.layers:
+            if getattr(layer, "stateful", False) and hasattr(layer, "reset_states"):
+                layer.reset_states()
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments to make an equal model."""
+        if type(self).__init__ is Model.__init__:
+            return {"name": self.name}
+        return super().get_config()
+
+
+def _is_metric(layer: Any) -> bool:
+    return isinstance(layer, tf.keras.metrics.Metric)
+
+
+def clear_session() -> None:
+    """Start naming layers from the beginning."""
+    naming.reset()

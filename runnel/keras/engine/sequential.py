@@ -1,0 +1,181 @@
+"""Sequential: layers one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from .base_layer import Layer
+from .functional import Functional
+from .keras_tensor import KerasTensor
+from .model import Model
+
+
+class Sequential(Functional):
+    """A stack of layers, each with one input and one output.
+
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.ReLU()])
+    >>> model(tf.ones([3, 4])).shape
+    TensorShape([3, 2])
+    """
+
+    def __init__(self, layers: Any = None, name: str | None = None) -> None:
+        Model.__init__(self, name=name)
+        self._stack: list[Layer] = []
+        self.inputs = self.outputs = None  # type: ignore[assignment]
+        for layer in layers or []:
+            self.add(layer)
+
+    def add(self, layer: Any) -> None:
+        """Put a layer on top of the stack."""
+        if isinstance(layer, KerasTensor):
+            layer = layer.op.layer  # type: ignore[attr-defined]
+        if not isinstance(layer, Layer):
+            if callable(layer) and isinstance(layer, tf.Module):
+                layer = tf.keras.layers.Lambda(layer)
+            else:
+                raise TypeError(
+                    "The added layer must be an instance of class Layer. Received: "
+                    f"layer={layer} of type {type(layer)}."
+                )
+        if any(each.name == layer.name for each in self._stack):
+            raise ValueError(
+                "All layers added to a Sequential model should have unique names. Name "
+                f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
+                "argument to pass a unique name."
+            )
+        if not self._stack and not _is_input(layer):
+            first = _first_input_shape(layer)
+            if first is not None:
+                shape, dtype = first
+                tensor = tf.keras.Input(batch_shape=shape, dtype=dtype, name=f"{layer.name}_input")
+                self._stack.append(tensor.op.layer)
+        self._stack.append(layer)
+        self._tracked[:] = list(self._stack)
+        if _is_input(self._stack[0]):
+            self._extend_graph()
+        else:
+            self.built = False
+
+    def _extend_graph(self) -> None:
+        start = self._stack[0]._inbound_nodes[0].outputs
+        end = start
+        for layer in self._stack[1:]:
+            end = layer(end)
+            if len(tf.nest.flatten(end)) != 1:
+                raise ValueError(
+                    "All layers in a Sequential model should have a single output tensor. For "
+                    f"multi-output layers, use the functional API. Received: {layer.name}"
+                )
+        if end is not start:
+            self._connect(start, end)
+        self._tracked[:] = list(self._stack)
+
+    def pop(self) -> None:
+        """Take the top layer off."""
+        if not self._stack:
+            raise TypeError("There are no layers in the model.")
+        self._stack.pop()
+        self._tracked[:] = list(self._stack)
+        if self._stack and _is_input(self._stack[0]):
+            self._extend_graph()
+        else:
+            self.built, self.inputs, self.outputs = False, None, None  # type: ignore[assignment]
+
+    @property
+    def layers(self) -> list[Any]:
+        layers = list(self._stack)
+        return layers[1:] if layers and _is_input(layers[0]) else layers
+
+    @property
+    def input_spec(self) -> Any:
+        return None
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights for inputs of a shape."""
+        if self.outputs is None and input_shape is not None:
+            shape = tuple(tf.TensorShape(input_shape))
+            shape = (None, *shape[1:])
+            tensor = tf.keras.Input(batch_shape=shape, dtype=self._first_dtype())
+            stack = self._stack
+            self._stack = [tensor.op.layer, *stack]
+            try:
+                self._extend_graph()
+            finally:
+                self._stack = stack
+                self._tracked[:] = list(stack)
+        self.built = True
+
+    def _first_dtype(self) -> Any:
+        return self._stack[0].compute_dtype or "float32"
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Run the layers one after the other."""
+        for layer in self.layers:
+            inputs = layer(inputs)
+        return inputs
+
+    def _maybe_build(self, inputs: Any) -> None:
+        # The layers build themselves when called; the graph only serves shapes and summaries.
+        shape = getattr(inputs, "shape", None)
+        if self.outputs is None and shape is not None and shape.rank is not None:
+            self.build(shape)
+        self._build_input_shape = shape
+        self.built = True
+
+    @property
+    def input_shape(self) -> Any:
+        self._need_graph("input")
+        return super().input_shape
+
+    @property
+    def output_shape(self) -> Any:
+        self._need_graph("output")
+        return super().output_shape
+
+    def _need_graph(self, what: str) -> None:
+        if self.outputs is None:
+            raise AttributeError(
+                f'The layer "{self.name}" has never been called and thus has no defined {what} '
+                "shape."
+            )
+
+    def get_config(self) -> dict[str, Any]:
+        """The configurations of the layers."""
+        serialize = tf.keras.saving.serialize_keras_object
+        config: dict[str, Any] = {
+            "name": self.name,
+            "layers": [serialize(layer) for layer in self._stack],
+        }
+        if not _is_input(self._stack[0] if self._stack else None) and self._build_input_shape:
+            config["build_input_shape"] = tuple(self._build_input_shape)
+        return config
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Any = None) -> Sequential:
+        """A model made from `get_config`."""
+        layers = config["layers"] if isinstance(config, dict) else config
+        name = config.get("name") if isinstance(config, dict) else None
+        model = cls(name=name)
+        for each in layers:
+            model.add(tf.keras.layers.deserialize(each, custom_objects=custom_objects))
+        shape = config.get("build_input_shape") if isinstance(config, dict) else None
+        if shape and not model.built:
+            model.build(shape)
+        return model
+
+
+def _is_input(layer: Any) -> bool:
+    return isinstance(layer, tf.keras.layers.InputLayer)
+
+
+def _first_input_shape(layer: Any) -> Any:
+    """The shape and dtype of the inputs, where the first layer was given them."""
+    while isinstance(layer, Model) and layer.layers:
+        if getattr(layer, "inputs", None):
+            tensor = layer.inputs[0]
+            return tuple(tensor.shape), tensor.dtype
+        layer = layer.layers[0]
+    shape = getattr(layer, "_batch_input_shape", None)
+    return None if shape is None else (shape, layer.compute_dtype)

@@ -1,0 +1,400 @@
+"""Training, evaluation and prediction: compile, fit, evaluate, predict and their parts."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from .compiled import CompiledLoss, CompiledMetrics
+from .data_adapter import (
+    batches_of,
+    class_weights,
+    pack_x_y_sample_weight,
+    train_validation_split,
+    unpack_x_y_sample_weight,
+)
+
+_NOT_COMPILED = (
+    "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
+)
+
+
+class Trainer:
+    """What makes a layer a model: the methods that train it."""
+
+    def _init_trainer(self) -> None:
+        self.optimizer: Any = None
+        self.loss: Any = None
+        self.compiled_loss: Any = None
+        self.compiled_metrics: Any = None
+        self.history: Any = None
+        self.stop_training = False
+        self._is_compiled = False
+        self._run_eagerly: Any = None
+        self._compile_config: dict[str, Any] = {}
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        weighted_metrics: Any = None,
+        run_eagerly: Any = None,
+        steps_per_execution: Any = None,
+        jit_compile: Any = None,
+        pss_evaluation_shards: Any = 0,
+        **kwargs: Any,
+    ) -> None:
+        """Choose the optimizer, the loss and the metrics of training."""
+        if kwargs:
+            raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}")
+        self.optimizer = tf.keras.optimizers.get(optimizer)
+        self.loss = loss
+        names = getattr(self, "output_names", None)
+        self.compiled_loss = CompiledLoss(loss, loss_weights, names)
+        self.compiled_metrics = CompiledMetrics(
+            copy.copy(metrics), copy.copy(weighted_metrics), names
+        )
+        self._has_loss = loss is not None
+        self._run_eagerly = run_eagerly
+        self._compile_config = {
+            "optimizer": optimizer,
+            "loss": loss,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+            "loss_weights": loss_weights,
+            "run_eagerly": run_eagerly,
+            "steps_per_execution": steps_per_execution,
+            "jit_compile": jit_compile,
+        }
+        self._is_compiled = True
+
+    @property
+    def run_eagerly(self) -> bool:
+        return bool(self._run_eagerly) or tf.config.functions_run_eagerly()
+
+    @run_eagerly.setter
+    def run_eagerly(self, value: Any) -> None:
+        self._run_eagerly = value
+
+    def _need_compiled(self) -> None:
+        if not self._is_compiled:
+            raise RuntimeError(_NOT_COMPILED)
+
+    @property
+    def metrics(self) -> list[Any]:
+        found: list[Any] = []
+        if self._is_compiled:
+            found += self.compiled_loss.metrics + self.compiled_metrics.metrics
+        found += [each for each in super().metrics if not any(each is m for m in found)]  # type: ignore[misc]
+        found += [
+            leaf
+            for leaf in self._sublayers()  # type: ignore[attr-defined]
+            if isinstance(leaf, tf.keras.metrics.Metric) and not any(leaf is m for m in found)
+        ]
+        return found
+
+    @property
+    def metrics_names(self) -> list[str]:
+        return [metric.name for metric in self.metrics]
+
+    def reset_metrics(self) -> None:
+        """Start all metrics anew."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    # The steps, for users to override.
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """The loss of a batch, regularization included."""
+        return self.compiled_loss(y, y_pred, sample_weight, regularization_losses=self.losses)  # type: ignore[attr-defined]
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, Any]:
+        """Update the metrics with a batch; their results."""
+        self.compiled_metrics.update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """The results of all metrics by name."""
+        results: dict[str, Any] = {}
+        for metric in self.metrics:
+            result = metric.result()
+            if isinstance(result, dict):
+                results.update(result)
+            else:
+                results[metric.name] = result
+        return results
+
+    def _validate_target_and_loss(self, y: Any) -> None:
+        if self._has_loss and y is None:
+            raise ValueError(
+                "Target data is missing. Your model was compiled with "
+                f"loss={self.loss}, and therefore expects target data to be provided in `fit()`."
+            )
+        if not self._has_loss and not self.losses:  # type: ignore[attr-defined]
+            raise ValueError(
+                "No loss found. You may have forgotten to provide a `loss` argument in the "
+                "`compile()` method."
+            )
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One step of training on a batch; the logs."""
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            y_pred = self(x, training=True)  # type: ignore[operator]
+            loss = self.compute_loss(x, y, y_pred, sample_weight)
+        self._validate_target_and_loss(y)
+        variables = self.trainable_variables  # type: ignore[attr-defined]
+        gradients = tape.gradient(loss, variables)
+        self.optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """Evaluate a batch; the logs."""
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=False)  # type: ignore[operator]
+        self.compute_loss(x, y, y_pred, sample_weight)
+        return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """The outputs for a batch."""
+        x, _, _ = unpack_x_y_sample_weight(data)
+        return self(x, training=False)  # type: ignore[operator]
+
+    # The loops.
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """Train the model for a number of epochs; the History of losses and metrics."""
+        self._need_compiled()
+        verbose = 1 if verbose == "auto" else verbose
+        if validation_split and validation_data is None:
+            data, rest = train_validation_split((x, y, sample_weight), validation_split)
+            x, y, sample_weight = data
+            validation_data = rest
+        batches = batches_of(
+            x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
+        )
+        validation = None
+        if validation_data is not None:
+            vx, vy, vw = unpack_x_y_sample_weight(validation_data)
+            validation = batches_of(
+                vx, vy, vw, validation_batch_size or batch_size, False, validation_steps
+            )
+        listeners = self._listeners(callbacks, verbose, epochs=epochs, steps=batches.steps)
+        self.stop_training = False
+        listeners.on_train_begin()
+        logs: dict[str, Any] = {}
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            listeners.on_epoch_begin(epoch)
+            logs = self._train_epoch(batches, listeners)
+            if validation is not None and _validates(epoch, validation_freq):
+                found = self._evaluate(validation, None)
+                logs.update({f"val_{name}": value for name, value in found.items()})
+            listeners.on_epoch_end(epoch, logs)
+            if self.stop_training:
+                break
+        listeners.on_train_end(logs)
+        return self.history
+
+    def _listeners(self, callbacks: Any, verbose: Any, **parameters: Any) -> Any:
+        kind = tf.keras.callbacks.CallbackList
+        if isinstance(callbacks, kind):
+            return callbacks
+        return kind(
+            callbacks,
+            add_history=True,
+            add_progbar=verbose != 0,
+            model=self,
+            verbose=verbose,
+            **parameters,
+        )
+
+    def _train_epoch(self, batches: Any, listeners: Any) -> dict[str, Any]:
+        logs: dict[str, Any] = {}
+        for step, data in enumerate(batches.epoch()):
+            listeners.on_train_batch_begin(step)
+            logs = self.train_step(data)
+            listeners.on_train_batch_end(step, logs)
+            if self.stop_training:
+                break
+        if not logs:
+            raise ValueError(
+                "Unexpected result of `train_function` (Empty Logs): the data has no batch."
+            )
+        return numbers(logs)
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        return_dict: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The loss and metrics on data: a number, a list, or a dict."""
+        if kwargs:
+            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+        self._need_compiled()
+        verbose = 1 if verbose == "auto" else verbose
+        batches = batches_of(x, y, sample_weight, batch_size, False, steps)
+        listeners = self._listeners(callbacks, verbose, epochs=1, steps=batches.steps)
+        history = self.history
+        logs = self._evaluate(batches, listeners)
+        self.history = history
+        if return_dict:
+            return logs
+        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+
+    def _evaluate(self, batches: Any, listeners: Any) -> dict[str, Any]:
+        self.reset_metrics()
+        if listeners is not None:
+            listeners.on_test_begin()
+        logs: dict[str, Any] = {}
+        for step, data in enumerate(batches.epoch()):
+            if listeners is not None:
+                listeners.on_test_batch_begin(step)
+            logs = self.test_step(data)
+            if listeners is not None:
+                listeners.on_test_batch_end(step, logs)
+        found = numbers(logs)
+        if listeners is not None:
+            listeners.on_test_end(found)
+        return found
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """The outputs for all inputs, as NumPy arrays."""
+        verbose = 1 if verbose == "auto" else verbose
+        batches = batches_of(x, None, None, batch_size, False, steps)
+        listeners = None
+        if verbose or callbacks:
+            listeners = self._listeners(callbacks, verbose, epochs=1, steps=batches.steps)
+            listeners.on_predict_begin()
+        parts: list[Any] = []
+        for step, data in enumerate(batches.epoch()):
+            if listeners is not None:
+                listeners.on_predict_batch_begin(step)
+            outputs = self.predict_step(data)
+            parts.append(tf.nest.map_structure(np.asarray, outputs))
+            if listeners is not None:
+                listeners.on_predict_batch_end(step, {"outputs": outputs})
+        if not parts:
+            raise ValueError("Unexpected result of `predict_function` (Empty batch_outputs).")
+        if listeners is not None:
+            listeners.on_predict_end()
+        return tf.nest.map_structure(lambda *arrays: np.concatenate(arrays), *parts)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        reset_metrics: bool = True,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of training; the loss and metrics."""
+        self._need_compiled()
+        data = _one_batch(x, y, sample_weight)
+        if class_weight:
+            data = class_weights(class_weight)(data)
+        return self._on_batch(self.train_step, data, reset_metrics, return_dict)
+
+    def test_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        reset_metrics: bool = True,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and metrics on one batch."""
+        self._need_compiled()
+        data = _one_batch(x, y, sample_weight)
+        return self._on_batch(self.test_step, data, reset_metrics, return_dict)
+
+    def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
+        if reset_metrics:
+            self.reset_metrics()
+        logs = numbers(step(data))
+        if return_dict:
+            return logs
+        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch, as NumPy arrays."""
+        outputs = self.predict_step(_one_batch(x, None, None))
+        return tf.nest.map_structure(np.asarray, outputs)
+
+
+def _one_batch(x: Any, y: Any, sample_weight: Any) -> Any:
+    data = pack_x_y_sample_weight(x, y, sample_weight)
+
+    def convert(value: Any) -> Any:
+        if value is None or isinstance(value, tf.Tensor):
+            return value
+        array = np.asarray(value)
+        if array.dtype == np.float64:
+            array = array.astype(tf.keras.backend.floatx())
+        return tf.constant(array)
+
+    return tf.nest.map_structure(convert, data)
+
+
+def _validates(epoch: int, validation_freq: Any) -> bool:
+    if isinstance(validation_freq, int):
+        return (epoch + 1) % validation_freq == 0
+    return epoch + 1 in set(validation_freq)
+
+
+def numbers(logs: dict[str, Any]) -> dict[str, Any]:
+    """Logs with Python numbers in place of tensors."""
+    return {
+        name: float(value) if getattr(value, "shape", ()) == () else np.asarray(value)
+        for name, value in logs.items()
+    }

@@ -1,0 +1,100 @@
+"""Loss, the base of all losses, and the one that makes a loss of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import runnel as tf
+
+from ..object_registration import get_registered_name
+from .masks import mask_of
+from .weighting import (
+    Reduction,
+    reduce_losses,
+    squeeze_to_match,
+    weighted_loss,
+    weights_with_mask,
+)
+
+
+class Loss:
+    """Labels and predictions to one number; subclasses write `call`, a loss for every sample.
+
+    >>> class Quartic(tf.keras.losses.Loss):
+    ...     def call(self, y_true, y_pred):
+    ...         return tf.reduce_mean((y_true - y_pred) ** 4, axis=-1)
+    >>> Quartic()(tf.constant([[0.0], [1.0]]), tf.constant([[2.0], [1.0]])).numpy().item()
+    8.0
+    """
+
+    def __init__(self, reduction: str = Reduction.AUTO, name: str | None = None) -> None:
+        Reduction.validate(reduction)
+        self.reduction = reduction
+        self.name = name
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """The loss of every sample; for subclasses to write."""
+        raise NotImplementedError(
+            f"{type(self).__name__}.call(y_true, y_pred) must be implemented in subclasses: it "
+            "gives the loss of every sample."
+        )
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tf.Tensor:
+        losses = self.call(y_true, y_pred)
+        if not isinstance(losses, tf.Tensor):
+            losses = tf.convert_to_tensor(losses)
+        for mask in (mask_of(y_pred), mask_of(losses)):
+            if mask is not None:
+                sample_weight = weights_with_mask(losses, sample_weight, mask, self.reduction)
+        if sample_weight is None:
+            return reduce_losses(losses, self.reduction)
+        return weighted_loss(losses, sample_weight, self.reduction)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the loss."""
+        return {"reduction": self.reduction, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A loss made from `get_config`."""
+        return cls(**config)
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function of labels and predictions."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        reduction: str = Reduction.AUTO,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(reduction=reduction, name=name)
+        self.fn = fn
+        self._fn_kwargs = kwargs
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """The function's value for the labels and predictions."""
+        if isinstance(y_pred, tf.Tensor) and isinstance(y_true, tf.Tensor):
+            y_true, y_pred = squeeze_to_match(y_true, y_pred)
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the loss and the name of its function."""
+        name = get_registered_name(self.fn) if hasattr(self.fn, "__name__") else self.fn
+        arguments = {
+            key: value.numpy() if isinstance(value, tf.Tensor | tf.Variable) else value
+            for key, value in self._fn_kwargs.items()
+        }
+        return {**super().get_config(), **arguments, "fn": name}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A loss made from `get_config`."""
+        config = dict(config)
+        function = config.pop("fn", None)
+        if function is not None and cls is LossFunctionWrapper:
+            config["fn"] = tf.keras.losses.get(function)
+        return cls(**config)

@@ -1,0 +1,100 @@
+"""Weights of samples, and how the losses of the samples become one number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+_PRECISE = (tf.float32, tf.float64)
+
+
+class Reduction:
+    """How the losses of the samples of a batch become one.
+
+    `AUTO` is `SUM_OVER_BATCH_SIZE`: the sum divided by the number of losses, whatever their weights.
+    """
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """All reductions.
+
+        >>> tf.keras.losses.Reduction.all()
+        ('auto', 'none', 'sum', 'sum_over_batch_size')
+        """
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Raise ValueError unless `key` is a reduction."""
+        if key not in cls.all():
+            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+
+
+def squeeze_to_match(y_true: tf.Tensor, y_pred: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Drop a last dimension of size 1 that only one of labels and predictions has."""
+    extra = _extra_dimensions(y_pred, y_true)
+    if extra == 1 and y_pred.shape[-1] == 1:
+        return y_true, tf.squeeze(y_pred, [-1])
+    if extra == -1 and y_true.shape[-1] in (1, None):
+        return tf.squeeze(y_true, [-1]), y_pred
+    return y_true, y_pred
+
+
+def fit_weights(weights: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Give weights the rank of the values if they have one dimension more or less."""
+    if weights.shape.rank == 0:
+        return weights
+    extra = _extra_dimensions(values, weights)
+    if extra == -1:
+        return tf.squeeze(weights, [-1])
+    return tf.expand_dims(weights, -1) if extra == 1 else weights
+
+
+def _extra_dimensions(first: tf.Tensor, second: tf.Tensor) -> int | None:
+    ranks = first.shape.rank, second.shape.rank
+    return None if None in ranks else ranks[0] - ranks[1]
+
+
+def weights_with_mask(values: tf.Tensor, weights: Any, mask: Any, reduction: str) -> tf.Tensor:
+    """Weights that are 0 where the mask says so.
+
+    For a mean they grow by what the mask takes away, so that masked values do not count at all.
+    """
+    mask = tf.cast(mask, values.dtype)
+    if reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE):
+        mask *= tf.cast(tf.size(mask), mask.dtype) / tf.reduce_sum(mask)
+    if weights is None:
+        return mask
+    return fit_weights(tf.cast(weights, mask.dtype), mask) * mask
+
+
+def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
+    """The losses as the reduction says: themselves, their sum, or their mean (0 if empty)."""
+    if reduction == Reduction.NONE:
+        return losses
+    kind = losses.dtype
+    if kind not in _PRECISE:
+        losses = tf.cast(losses, tf.float32)
+    if reduction == Reduction.SUM:
+        result = tf.reduce_sum(losses)
+    elif losses.shape.num_elements():
+        result = tf.reduce_mean(losses)
+    else:
+        count = tf.cast(tf.size(losses), losses.dtype)
+        result = tf.math.divide_no_nan(tf.reduce_sum(losses), count)
+    return result if kind in _PRECISE else tf.cast(result, kind)
+
+
+def weighted_loss(losses: tf.Tensor, weights: Any, reduction: str) -> tf.Tensor:
+    """The losses times their weights, reduced."""
+    kind = losses.dtype
+    precise = kind if kind in _PRECISE else tf.float32
+    losses = tf.cast(losses, precise)
+    weights = fit_weights(tf.cast(weights, precise), losses)
+    return tf.cast(reduce_losses(losses * weights, reduction), kind)
