@@ -105,9 +105,9 @@ class MinMaxNorm(Constraint):
 
     `rate` is the part of the way to go: 1 means all of it at each step.
 
-    >>> tf.keras.constraints.MinMaxNorm(1.0, 2.0)(tf.constant([[0.3], [0.4]])).numpy()
-    array([[0.59999985],
-           [0.79999983]], dtype=float32)
+    >>> tf.keras.constraints.MinMaxNorm(1.0, 2.0)(tf.constant([[0.3], [0.4]])).numpy().round(4)
+    array([[0.6],
+           [0.8]], dtype=float32)
     """
 
     def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):

@@ -252,7 +252,7 @@ def _upper_bound(sorted_rows: Array, values: Array) -> Array:
 
 
 def stretches(total: int, cost: float) -> Iterator[tuple[int, int]]:
-    """How Eigen's cost model cuts a loop of `total` rounds of `cost` cycles into tasks.
+    """How the original cuts a loop of `total` rounds of `cost` cycles into tasks for its threads.
 
     Some streams start anew at every task, so that the numbers follow from the count of processors.
     """

@@ -105,9 +105,10 @@ class FusedUpdate(Update):
         self.position = next(i for i, each in enumerate(names) if each in ("grad", "delta"))
         self.nesterov = nesterov
         self._numbers = numbers
+        types = {each: "resource" if each[0] == "*" else "T" for each in names}
         self.op = op(
             name,
-            ", ".join(f"{each[1:]}: resource" if each[0] == "*" else f"{each}: T" for each in names),
+            ", ".join(f"{each.lstrip('*')}: {kind}" for each, kind in types.items()),
             T=_TYPES,
             shape=nothing,
             kernel=self._nesterov_kernel() if nesterov else self._kernel(),
@@ -353,8 +354,8 @@ def _adadelta(var, accum, accum_update, grad, scratch, other, lr, rho, rest, eps
 
 
 def _ftrl(
-    var, accum, linear, grad, scratch, powered, lr, l1, twice_l2, twice_shrinkage, exponent, negative
-):  # fmt: skip
+    var, accum, linear, grad, scratch, powered, lr, l1, minus_l1, twice_l2, twice_shrinkage, exponent
+):
     np.power(accum, exponent, powered)
     np.multiply(grad, grad, scratch)
     np.add(accum, scratch, accum)
@@ -367,13 +368,13 @@ def _ftrl(
     np.add(linear, grad, linear)
     np.divide(scratch, lr, scratch)
     np.add(scratch, twice_l2, scratch)
-    np.clip(linear, negative, l1, powered)
+    np.clip(linear, minus_l1, l1, powered)
     np.subtract(powered, linear, powered)
     np.divide(powered, scratch, var)
 
 
 def _ftrl_numbers(lr, l1, l2, l2_shrinkage, lr_power):
-    return lr, l1, 2 * l2, 2 * l2_shrinkage, -lr_power, -l1
+    return lr, l1, -l1, 2 * l2, 2 * l2_shrinkage, -lr_power
 
 
 def _lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):

@@ -10,10 +10,11 @@ from side_by_side import compare, compare_failure, compare_gradients
 
 import runnel as tf
 
-NAMES = (
+_NAMES = (
     "elu exponential gelu hard_sigmoid linear mish relu selu sigmoid softmax softplus softsign "
     "swish tanh"
-).split()
+)
+NAMES = _NAMES.split()
 
 matrices = hnp.arrays(
     np.float32,

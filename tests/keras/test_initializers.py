@@ -13,7 +13,7 @@ from side_by_side import compare, compare_failure
 import runnel as tf
 from runnel.keras.backend.random_generator import set_random_seed
 
-SCALED = "GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform".split()
+SCALED = [f"{who}{how}" for who in ("Glorot", "He", "Lecun") for how in ("Normal", "Uniform")]
 RANDOM = [*SCALED, "RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling"]
 PLAIN = ["Zeros", "Ones", "Constant"]
 ALL = [*RANDOM, "Orthogonal", *PLAIN, "Identity"]
@@ -116,7 +116,7 @@ def test_set_random_seed_seeds_everything():
     set_random_seed(31)
     assert (random.random(), np.random.rand(), float(tf.random.uniform([]))) == first
     for bad in (None, "a", 1.5, -3, 2**40):
-        with pytest.raises(ValueError, match="seed|Seed"):
+        with pytest.raises(ValueError, match=r"[Ss]eed"):
             set_random_seed(bad)
 
 
@@ -224,11 +224,11 @@ STRINGS = (
     "zeros zero Zeros ones one Ones constant Constant identity Identity orthogonal Orthogonal "
     "random_normal normal RandomNormal random_uniform uniform truncated_normal variance_scaling "
     "VarianceScaling GlorotUniformV2 ZerosV2 OrthogonalV2"
-).split()
+)
 
 
 def test_names():
-    for name in STRINGS:
+    for name in STRINGS.split():
         compare(lambda tf, keras: type(keras.initializers.get(name)).__name__)
     compare(lambda tf, keras: keras.initializers.get(None))
     assert tf.keras.initializers.glorot_uniform is tf.keras.initializers.GlorotUniform

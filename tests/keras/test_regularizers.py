@@ -90,8 +90,8 @@ def test_factors_in_another_default_dtype():
 
 
 def test_names():
-    names = "l1 L1 l2 L2 l1_l2 L1L2 orthogonal_regularizer OrthogonalRegularizer".split()
-    for name in names:
+    names = "l1 L1 l2 L2 l1_l2 L1L2 orthogonal_regularizer OrthogonalRegularizer"
+    for name in names.split():
         compare(lambda tf, keras: keras.regularizers.get(name).get_config())
         compare(lambda tf, keras: type(keras.regularizers.deserialize(name)).__name__)
     compare(lambda tf, keras: keras.regularizers.get(None))

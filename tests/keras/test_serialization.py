@@ -299,7 +299,7 @@ def test_a_file_cannot_choose_what_code_runs(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     deserialize = serialization.deserialize_keras_object
-    with pytest.raises(TypeError, match="planted is not imported.*safe_mode=False"):
+    with pytest.raises(TypeError, match=r"planted is not imported.*safe_mode=False"):
         deserialize(_config("planted", "Box"))
     assert deserialize(_config("planted", "Box"), safe_mode=False) == "planted"
     for module, name in (("os", "system"), ("builtins", "exec"), ("keras.utils", "get_file")):

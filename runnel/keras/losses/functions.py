@@ -11,7 +11,7 @@ from typing import Any
 
 import runnel as tf
 
-from ..backend.settings import epsilon
+from ..backend.settings import epsilon, floatx
 from .masks import logits_of, with_mask
 
 
@@ -63,18 +63,14 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> tf.Tensor:
     >>> tf.keras.losses.huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy().tolist()
     [1.3125]
     """
-    y_pred = tf.cast(y_pred, "float32") if not _is_floating(y_pred) else tf.convert_to_tensor(y_pred)
-    y_true = tf.cast(y_true, y_pred.dtype)
-    delta = tf.cast(delta, y_pred.dtype)
+    # The one loss that is computed in the default float type, whatever comes.
+    y_pred = tf.cast(y_pred, floatx())
+    y_true = tf.cast(y_true, floatx())
+    delta = tf.cast(delta, floatx())
     error = y_pred - y_true
     size = tf.abs(error)
-    half = tf.cast(0.5, y_pred.dtype)
-    bent = tf.where(size <= delta, half * tf.square(error), delta * size - half * tf.square(delta))
+    bent = tf.where(size <= delta, 0.5 * tf.square(error), delta * size - 0.5 * tf.square(delta))
     return tf.reduce_mean(bent, axis=-1)
-
-
-def _is_floating(value: Any) -> bool:
-    return tf.convert_to_tensor(value).dtype.is_floating
 
 
 def log_cosh(y_true: Any, y_pred: Any) -> tf.Tensor:
@@ -169,11 +165,11 @@ def _smoothed_binary(y_true: tf.Tensor, label_smoothing: Any) -> tf.Tensor:
     return y_true * (1.0 - smoothing) + 0.5 * smoothing
 
 
-def _smoothed_categorical(y_true: tf.Tensor, label_smoothing: Any) -> tf.Tensor:
+def _smoothed_categorical(y_true: tf.Tensor, label_smoothing: Any, axis: int) -> tf.Tensor:
     if not _is_given(label_smoothing):
         return y_true
     smoothing = tf.cast(label_smoothing, y_true.dtype)
-    classes = tf.cast(tf.shape(y_true)[-1], y_true.dtype)
+    classes = tf.cast(tf.shape(y_true)[axis], y_true.dtype)
     return y_true * (1.0 - smoothing) + smoothing / classes
 
 
@@ -263,7 +259,7 @@ def categorical_crossentropy(
     """
     y_true, y_pred = _converted(y_true, y_pred)
     _check_classes(y_true, y_pred, "categorical_crossentropy")
-    y_true = _smoothed_categorical(y_true, label_smoothing)
+    y_true = _smoothed_categorical(y_true, label_smoothing, axis)
     logits = _logits(y_pred, from_logits, "categorical_crossentropy", "Softmax")
     if logits is not None:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=logits, axis=axis)
@@ -282,7 +278,8 @@ def categorical_focal_crossentropy(
     """-sum(alpha (1 - p)^gamma y_true log(p)) along `axis`; `alpha` may be one per class."""
     y_true, y_pred = _converted(y_true, y_pred)
     _check_classes(y_true, y_pred, "categorical_focal_crossentropy")
-    y_true = _smoothed_categorical(y_true, label_smoothing)
+    # Unlike above the original counts the classes on the last axis, whatever `axis` is.
+    y_true = _smoothed_categorical(y_true, label_smoothing, -1)
     logits = _logits(y_pred, from_logits, "categorical_focal_crossentropy", "Softmax")
     if logits is not None:
         y_pred = tf.nn.softmax(logits, axis=axis)
@@ -327,8 +324,8 @@ def _with_axis_last(tensor: tf.Tensor, axis: int) -> tf.Tensor:
     rank = tensor.shape.rank
     if rank is None:
         raise ValueError(
-            "Cannot compute sparse categorical crossentropy with `axis={}` on an output tensor "
-            "with unknown rank".format(axis)
+            f"Cannot compute sparse categorical crossentropy with `axis={axis}` on an output "
+            "tensor with unknown rank. Use tf.ensure_shape to say what it is."
         )
     axis %= rank
     if axis == rank - 1:

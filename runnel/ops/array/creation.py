@@ -333,9 +333,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
                 "the dtype wanted: tf.range(..., dtype=...)."
             )
     common = max((bound.dtype for bound in bounds), key=_RANGE_TYPES.index)
-    return execute(
-        Range, [b if b.dtype is common else casting.cast(b, common) for b in bounds]
-    )
+    return execute(Range, [b if b.dtype is common else casting.cast(b, common) for b in bounds])
 
 
 def _bound(value):

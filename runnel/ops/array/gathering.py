@@ -28,13 +28,9 @@ def require_in_range(indices, size) -> None:
     if not indices.size:
         return
     if indices.min() < 0 or indices.max() >= size:
-        position = np.unravel_index(
-            np.argmax((indices < 0) | (indices >= size)), np.shape(indices)
-        )
+        position = np.unravel_index(np.argmax((indices < 0) | (indices >= size)), np.shape(indices))
         where = f"[{','.join(str(i) for i in position)}]" if position else ""
-        raise ValueError(
-            f"indices{where} = {np.asarray(indices)[position]} is not in [0, {size})"
-        )
+        raise ValueError(f"indices{where} = {np.asarray(indices)[position]} is not in [0, {size})")
 
 
 def _gathered(inputs, attrs):

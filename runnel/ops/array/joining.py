@@ -252,9 +252,7 @@ def _split_axis(value, split_dim):
 
 def _checked_split(axis, rank):
     if not -rank <= axis < rank:
-        raise ValueError(
-            f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}"
-        )
+        raise ValueError(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     return axis % rank
 
 

@@ -221,9 +221,7 @@ def _sequences(inputs, attrs):
     if rank is not None and lengths.shape.rank == 1:
         count, size = lengths.shape[0], value.shape[batch]
         if None not in (count, size) and count != size:
-            raise ValueError(
-                f"Length of seq_lengths != input.dims({batch}), ({count} vs. {size})"
-            )
+            raise ValueError(f"Length of seq_lengths != input.dims({batch}), ({count} vs. {size})")
     return value.shape
 
 

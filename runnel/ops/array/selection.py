@@ -183,11 +183,11 @@ def one_hot(
     on = None if on_value is None else convert_to_tensor(on_value, dtype_hint=dtype)
     off = None if off_value is None else convert_to_tensor(off_value, dtype_hint=dtype)
     for what, value in (("on_value", on), ("off_value", off)):
-        if None not in (dtype, value) and value.dtype is not dtype:
+        if dtype is not None and value is not None and value.dtype is not dtype:
             raise TypeError(
                 f"dtype {value.dtype!r} of {what} does not match dtype parameter {dtype!r}"
             )
-    if None not in (on, off) and on.dtype is not off.dtype:
+    if on is not None and off is not None and on.dtype is not off.dtype:
         raise TypeError(
             f"dtype {on.dtype!r} of on_value does not match dtype {off.dtype!r} of off_value"
         )

@@ -327,8 +327,7 @@ def BroadcastArgs(s0, s1):
     for a, b in zip([1] * (rank - len(x)) + x, [1] * (rank - len(y)) + y, strict=True):
         if a != b and a != 1 and b != 1:
             raise ValueError(
-                "Incompatible shapes: "
-                f"[{','.join(map(str, x))}] vs. [{','.join(map(str, y))}]"
+                f"Incompatible shapes: [{','.join(map(str, x))}] vs. [{','.join(map(str, y))}]"
             )
         result.append(b if a == 1 else a)
     return np.array(result, s0.dtype)

@@ -70,6 +70,9 @@ def _pseudo_random_sequence(length, count, words):
         return np.arange(count + 1) * (length // count)
     ratio = length / count
     short = length // count
+    # No step may be longer than short + 1 or shorter than short. The ends stay at 0 and length,
+    # so the first step needs ceil(ratio * (1 + u)) - 1 <= short + 1, and the last one
+    # length - (ceil(ratio * (count - 1 + u)) - 1) >= short: two upper bounds of u.
     largest = min((short + 2) / ratio - 1, (length + 1 - short) / ratio - (count - 1))
     start = ((high << 32 | low) & (2**52 - 1)) / 2**52 * largest
     sequence = np.ceil(ratio * (np.arange(count + 1) + start)).astype(np.int64) - 1

@@ -1,0 +1,597 @@
+"""Optimizer: what all optimizers share; a subclass says its slots (`build`) and its update."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import runnel as tf
+
+from ...ops import training
+from .. import backend, initializers
+from . import schedules
+from .schedules import LearningRateSchedule
+
+_DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
+_ONE = tf.constant(1, tf.int64)
+
+
+class CallableList(list):
+    """A list that gives itself when called: `optimizer.variables` was a method once."""
+
+    def __call__(self) -> CallableList:
+        return self
+
+
+class Optimizer:
+    """Base class of the optimizers: changes variables by their gradients, step by step.
+
+    A subclass makes its slots in `build(var_list)` and changes one variable in
+    `update_step(gradient, variable)`.
+
+    >>> class Plain(tf.keras.optimizers.Optimizer):
+    ...     def __init__(self, learning_rate=0.1, name="Plain", **kwargs):
+    ...         super().__init__(name, **kwargs)
+    ...         self._learning_rate = self._build_learning_rate(learning_rate)
+    ...     def update_step(self, gradient, variable):
+    ...         variable.assign_sub(self.learning_rate * gradient)
+    >>> v = tf.Variable([1.0, 2.0])
+    >>> Plain().apply_gradients([(tf.constant([1.0, 1.0]), v)]).numpy().item()
+    1
+    >>> print(v.numpy())
+    [0.9 1.9]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        weight_decay: float | None = 0,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        use_ema: bool = False,
+        ema_momentum: float = 0.99,
+        ema_overwrite_frequency: int | None = None,
+        jit_compile: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self.name = name
+        self.weight_decay = weight_decay
+        self.clipnorm = clipnorm
+        self.global_clipnorm = global_clipnorm
+        self.clipvalue = clipvalue
+        self.use_ema = use_ema
+        # The fused updates are compiled already; the argument is for programs that pass it.
+        self.jit_compile = False
+        if clipnorm is not None and global_clipnorm is not None:
+            raise ValueError(
+                "At most one of `clipnorm` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={clipnorm}, global_clipnorm={global_clipnorm}."
+            )
+        if use_ema:
+            _require_average_settings(ema_momentum, ema_overwrite_frequency)
+        self.ema_momentum = ema_momentum
+        self.ema_overwrite_frequency = ema_overwrite_frequency
+        self._variables: list[Any] = []
+        # The numbers of the updates, by dtype, while one step is being applied.
+        self._numbers: dict[Any, Any] | None = None
+        self._create_iteration_variable()
+        self._process_kwargs(kwargs)
+
+    def _process_kwargs(self, kwargs: dict[str, Any]) -> None:
+        kwargs = dict(kwargs)
+        kwargs.pop("is_legacy_optimizer", None)
+        self._given_lr = kwargs.pop("lr", None)
+        legacy = f"tf.keras.optimizers.legacy.{type(self).__name__}"
+        if self._given_lr is not None:
+            tf.get_logger().warning(
+                "`lr` is deprecated in optimizers, please use `learning_rate`."
+            )
+        for name in kwargs:
+            if name in _DEPRECATED:
+                raise ValueError(
+                    f"{name} is deprecated in the new optimizers, please check the docstring for "
+                    f"valid arguments, or use the legacy optimizer, e.g., {legacy}."
+                )
+            raise TypeError(
+                f"{name} is not a valid argument of {type(self).__name__}. Its arguments are "
+                "listed in its docstring."
+            )
+
+    # Learning rate and step count.
+
+    def _create_iteration_variable(self) -> None:
+        with tf.init_scope():
+            self._iterations = tf.Variable(0, name="iteration", dtype=tf.int64, trainable=False)
+        self._variables.append(self._iterations)
+
+    @property
+    def iterations(self) -> Any:
+        """The number of steps done: a variable."""
+        return self._iterations
+
+    @iterations.setter
+    def iterations(self, variable: Any) -> None:
+        if getattr(self, "_built", False):
+            raise RuntimeError(
+                "Cannot set `iterations` to a new Variable after the Optimizer weights have been "
+                f"created. Here it is attempting to set `iterations` to {variable}. Set it before "
+                "the first call of `apply_gradients()`, or use `optimizer.iterations.assign()`."
+            )
+        self._iterations = variable
+
+    def _build_learning_rate(self, learning_rate: Any) -> Any:
+        if self._given_lr is not None:
+            learning_rate, self._given_lr = self._given_lr, None
+        with tf.init_scope():
+            if isinstance(learning_rate, LearningRateSchedule):
+                self._current_learning_rate = tf.Variable(
+                    tf.cast(learning_rate(self._iterations), backend.floatx()),
+                    name="current_learning_rate",
+                    trainable=False,
+                )
+                return learning_rate
+            if isinstance(learning_rate, tf.Tensor | tf.Variable):
+                learning_rate = tf.cast(learning_rate, backend.floatx())
+            return tf.Variable(
+                learning_rate, name="learning_rate", dtype=backend.floatx(), trainable=False
+            )
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the current step: a variable."""
+        rate = getattr(self, "_learning_rate", None)
+        if rate is None:
+            raise ValueError(
+                "Missing learning rate, please set self.learning_rate at optimizer creation time."
+            )
+        return self._current_learning_rate if isinstance(rate, LearningRateSchedule) else rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        current = getattr(self, "_learning_rate", None)
+        if isinstance(current, LearningRateSchedule):
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its "
+                "`learning_rate` constructor argument, hence its learning rate is not settable. If "
+                "you need the learning rate to be settable, you should instantiate the optimizer "
+                "with a float `learning_rate` argument."
+            )
+        if current is None or isinstance(learning_rate, LearningRateSchedule):
+            self._learning_rate = self._build_learning_rate(learning_rate)
+        else:
+            current.assign(learning_rate)
+
+    lr = learning_rate
+
+    def _compute_current_learning_rate(self) -> None:
+        if isinstance(self._learning_rate, LearningRateSchedule):
+            rate = tf.cast(self._learning_rate(self._iterations), backend.floatx())
+            if hasattr(self, "_current_learning_rate"):
+                self._current_learning_rate.assign(rate)
+            else:
+                self._learning_rate = self._build_learning_rate(self._learning_rate)
+
+    # Variables.
+
+    @property
+    def variables(self) -> CallableList:
+        """The step count and all slots."""
+        return CallableList(self._variables)
+
+    def build(self, var_list: Sequence[Any]) -> None:
+        """Make the slots of the variables; a subclass calls this first and adds its own."""
+        if getattr(self, "_built", False):
+            return
+        self._build_index_dict(var_list)
+        if self.use_ema:
+            self._model_variables_moving_average = [
+                self.add_variable_from_reference(variable, "average", initial_value=variable)
+                for variable in var_list
+            ]
+
+    def _build_index_dict(self, var_list: Sequence[Any]) -> None:
+        self._index_dict = {self._var_key(variable): i for i, variable in enumerate(var_list)}
+
+    def _var_key(self, variable: Any) -> Any:
+        """What tells a variable from all others."""
+        return variable._key
+
+    def _slots(self, var_list: Sequence[Any], name: str) -> list[Any]:
+        return [self.add_variable_from_reference(variable, name) for variable in var_list]
+
+    def _slot(self, slots: Sequence[Any], variable: Any) -> Any:
+        return slots[self._index_dict[variable._key]]
+
+    def add_variable(
+        self, shape: Any, dtype: Any = None, initializer: Any = "zeros", name: str | None = None
+    ) -> Any:
+        """A variable of the optimizer's own."""
+        if isinstance(initializer, str):
+            initializer = initializers.get(initializer)
+        dtype = dtype or backend.floatx()
+        shape = [] if shape is None else shape
+        value = initializer(tf.TensorShape(shape), dtype=dtype)
+        variable = tf.Variable(value, name=name, dtype=dtype, trainable=False)
+        self._variables.append(variable)
+        return variable
+
+    def add_variable_from_reference(
+        self, model_variable: Any, variable_name: str, shape: Any = None, initial_value: Any = None
+    ) -> Any:
+        """A slot: a variable named after another, of its shape and dtype, zero at first."""
+        if initial_value is None:
+            initial_value = tf.zeros(
+                model_variable.shape if shape is None else shape, model_variable.dtype
+            )
+        elif isinstance(initial_value, tf.Variable):
+            initial_value = initial_value.read_value()
+        name = model_variable.name.partition(":")[0]
+        variable = tf.Variable(
+            initial_value, name=f"{variable_name}/{name}", dtype=model_variable.dtype,
+            trainable=False,
+        )  # fmt: skip
+        self._variables.append(variable)
+        return variable
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Give the optimizer's variables new values, in the order of `variables`."""
+        if not getattr(self, "_built", False):
+            raise ValueError(
+                "You are calling `set_weights()` on an optimizer that has not yet been built. "
+                "Please call `optimizer.build(trainable_variables)` to create the optimizer "
+                "weights before calling `set_weights()`."
+            )
+        pairs = list(zip(self._variables, weights, strict=False))
+        for variable, weight in pairs:
+            if tuple(variable.shape) != tuple(weight.shape):
+                raise ValueError(
+                    f"Optimizer variable {variable.name} has shape {variable.shape} not "
+                    f"compatible with provided weight shape {weight.shape}."
+                )
+        for variable, weight in pairs:
+            variable.assign(weight)
+
+    def save_own_variables(self, store: Any) -> None:
+        """Put the values of the variables into a mapping, by their positions."""
+        for i, variable in enumerate(self._variables):
+            store[str(i)] = variable.numpy()
+
+    def load_own_variables(self, store: Mapping[str, Any]) -> None:
+        """Take the values of the variables from a mapping that `save_own_variables` filled."""
+        if len(store.keys()) != len(self._variables):
+            tf.get_logger().warning(
+                "Skipping variable loading for optimizer '%s', because it has %d variables whereas "
+                "the saved optimizer has %d variables. ",
+                self.name,
+                len(self._variables),
+                len(store.keys()),
+            )
+            return
+        for i, variable in enumerate(self._variables):
+            variable.assign(store[str(i)])
+
+    # One step.
+
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> None:
+        """Compute the gradients of a loss and apply them.
+
+        >>> v = tf.Variable(3.0)
+        >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5)
+        >>> optimizer.minimize(lambda: v * v, [v])
+        >>> v.numpy().item()
+        0.0
+        """
+        self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+
+    def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> list[Any]:
+        """The pairs of gradients and variables of a loss: a function, or a tensor and its tape."""
+        if not callable(loss) and tape is None:
+            raise ValueError(
+                "`tape` is required when a `Tensor` loss is passed. Received: "
+                f"loss={loss}, tape={tape}."
+            )
+        tape = tf.GradientTape() if tape is None else tape
+        if callable(loss):
+            with tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                loss = loss()
+        if callable(var_list):
+            var_list = var_list()
+        return list(zip(tape.gradient(loss, var_list), var_list, strict=True))
+
+    def aggregate_gradients(self, grads_and_vars: Iterable[Any]) -> list[Any]:
+        """The gradients of all replicas added up; there is one replica."""
+        return list(grads_and_vars)
+
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        name: str | None = None,
+        skip_gradients_aggregation: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Change the variables by their gradients; the step count is returned."""
+        self._compute_current_learning_rate()
+        pairs = list(grads_and_vars)
+        if not pairs:
+            return self._iterations
+        if not getattr(self, "_built", False):
+            with tf.name_scope(name or self.name or "optimizer"), tf.init_scope():
+                self.build([variable for _, variable in pairs])
+        pairs = _with_gradients(pairs)
+        if self.clipnorm is not None or self.global_clipnorm or self.clipvalue is not None:
+            grads = self._clip_gradients([gradient for gradient, _ in pairs])
+            pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
+        if any([type(gradient) is tf.IndexedSlices for gradient, _ in pairs]):
+            grads = self._deduplicate_sparse_grad([gradient for gradient, _ in pairs])
+            pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
+        if self.weight_decay:
+            self._apply_weight_decay([variable for _, variable in pairs])
+        self._numbers = {}
+        try:
+            iterations = self._internal_apply_gradients(pairs)
+        finally:
+            self._numbers = None
+        for _, variable in pairs:
+            if variable.constraint is not None:
+                variable.assign(variable.constraint(variable))
+        return iterations
+
+    def _internal_apply_gradients(self, grads_and_vars: list[tuple[Any, Any]]) -> Any:
+        for gradient, variable in grads_and_vars:
+            self._update_step(gradient, variable)
+        if self.use_ema:
+            variables = [variable for _, variable in grads_and_vars]
+            self._update_model_variables_moving_average(variables)
+            if self.ema_overwrite_frequency:
+                due = (self._iterations + 1) % self.ema_overwrite_frequency == 0
+                if tf.executing_eagerly():
+                    if due:
+                        self._overwrite_model_variables_with_average_value(variables)
+                else:
+                    for variable in variables:
+                        average = self._slot(self._model_variables_moving_average, variable)
+                        variable.assign(tf.where(due, average, variable))
+        return self._iterations.assign_add(_ONE)
+
+    def _update_step(self, gradient: Any, variable: Any) -> None:
+        if self._var_key(variable) not in self._index_dict:
+            raise KeyError(
+                f"The optimizer cannot recognize variable {variable.name}. This usually means you "
+                "are trying to call the optimizer to update different parts of the model "
+                "separately. Please call `optimizer.build(variables)` with the full list of "
+                "trainable variables before the training loop or use legacy optimizer "
+                f"`tf.keras.optimizers.legacy.{type(self).__name__}."
+            )
+        self.update_step(gradient, variable)
+
+    def update_step(self, gradient: Any, variable: Any) -> None:
+        """Change one variable by its gradient; a subclass's part."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no `update_step(gradient, variable)`: define it."
+        )
+
+    # Fused updates.
+
+    def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
+        """The scalar inputs of the fused update, as NumPy scalars, or tensors in a graph."""
+        raise NotImplementedError
+
+    def _number(self, value: Any, dtype: tf.DType) -> Any:
+        if tf.executing_eagerly():
+            return dtype.as_numpy_dtype(value)
+        return tf.cast(value, dtype) if tf.is_tensor(value) else tf.constant(value, dtype)
+
+    def _base(self, value: float, dtype: tf.DType) -> Any:
+        """The base of a power of the step count, rounded as in the original: through float32."""
+        return self._number(float(tf.float32.as_numpy_dtype(value)), dtype)
+
+    def _rate(self, dtype: tf.DType) -> Any:
+        if tf.executing_eagerly():
+            return dtype.as_numpy_dtype(float(self.learning_rate))
+        return tf.cast(self.learning_rate, dtype)
+
+    def _step(self, dtype: tf.DType) -> Any:
+        """The number of the step being done, the first one's being 1."""
+        if tf.executing_eagerly():
+            return dtype.as_numpy_dtype(int(self._iterations) + 1)
+        return tf.cast(self._iterations + 1, dtype)
+
+    def _fuse(
+        self, update: training.FusedUpdate, gradient: Any, cells: tuple[Any, ...], *attrs: Any
+    ) -> None:
+        """Change a variable and its slots by one fused update."""
+        variable = cells[0]
+        dtype = variable.dtype
+        if not isinstance(gradient, tf.Tensor):
+            gradient = _dense(gradient, variable)
+        if gradient.dtype is not dtype:
+            raise tf.errors.InvalidArgumentError(
+                None,
+                None,
+                f"The gradient of variable {variable.name} should be a {dtype.name} tensor as the "
+                f"variable is, but it is a {gradient.dtype.name} tensor. tf.cast converts it. "
+                f"[Op:{update.name}]",
+            )
+        if not tf.executing_eagerly():
+            named = {"use_nesterov": attrs[0]} if attrs else {}
+            update(cells, self._scalars(dtype), gradient, **named)
+            return
+        known = self._numbers
+        numbers = None if known is None else known.get(dtype)
+        if numbers is None:
+            numbers = (*update.prepare(self._scalars(dtype)), *attrs)
+            if known is not None:
+                known[dtype] = numbers
+        update.update(cells, gradient._array, numbers)
+
+    # What happens to gradients and variables around the update.
+
+    def _clip_gradients(self, grads: Sequence[Any]) -> list[Any]:
+        grads = [_clippable(gradient) for gradient in grads]
+        if self.clipnorm is not None and self.clipnorm > 0:
+            grads = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
+        if self.global_clipnorm is not None and self.global_clipnorm > 0:
+            grads = tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
+        if self.clipvalue is not None and self.clipvalue > 0:
+            limit = self.clipvalue
+            grads = [tf.clip_by_value(gradient, -limit, limit) for gradient in grads]
+        return grads
+
+    def _deduplicate_sparse_grad(self, grads: Sequence[Any]) -> list[Any]:
+        return [
+            _deduplicated(gradient) if type(gradient) is tf.IndexedSlices else gradient
+            for gradient in grads
+        ]
+
+    def exclude_from_weight_decay(
+        self, var_list: Sequence[Any] | None = None, var_names: Sequence[str] | None = None
+    ) -> None:
+        """Spare variables, or those whose names match, the weight decay; before the first step."""
+        if getattr(self, "_built", False):
+            raise ValueError(
+                "`exclude_from_weight_decay()` can only be configured before the optimizer is "
+                "built: call it before the first step."
+            )
+        self._exclude_from_weight_decay = [self._var_key(each) for each in var_list or []]
+        self._exclude_from_weight_decay_names = list(var_names or [])
+
+    def _use_weight_decay(self, variable: Any) -> bool:
+        if self._var_key(variable) in getattr(self, "_exclude_from_weight_decay", ()):
+            return False
+        patterns = getattr(self, "_exclude_from_weight_decay_names", ())
+        return not any(re.search(pattern, variable.name) for pattern in patterns)
+
+    def _apply_weight_decay(self, variables: Iterable[Any]) -> None:
+        if self.weight_decay is None:
+            return
+        for variable in variables:
+            if self._use_weight_decay(variable):
+                dtype = variable.dtype
+                factor = self._number(self.weight_decay, dtype) * self._rate(dtype)
+                if tf.executing_eagerly():
+                    training.decay(variable, factor)
+                else:
+                    variable.assign_sub(variable * factor)
+
+    def _update_model_variables_moving_average(self, var_list: Iterable[Any]) -> None:
+        if not self.use_ema:
+            return
+        for variable in var_list:
+            average = self._slot(self._model_variables_moving_average, variable)
+            momentum = self._number(self.ema_momentum, variable.dtype)
+            if tf.executing_eagerly():
+                training.update_average(average, variable, momentum)
+            else:
+                average.assign(momentum * average + (1 - momentum) * variable)
+
+    def _overwrite_model_variables_with_average_value(self, var_list: Iterable[Any]) -> None:
+        for variable in var_list:
+            average = self._slot(self._model_variables_moving_average, variable)
+            variable.assign(average.read_value())
+
+    def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
+        """After training: give the variables their averages, where those are kept."""
+        if self.use_ema:
+            self._overwrite_model_variables_with_average_value(var_list)
+
+    # Configuration.
+
+    def _serialize_hyperparameter(self, hyperparameter: Any) -> Any:
+        if isinstance(hyperparameter, LearningRateSchedule):
+            return schedules.serialize(hyperparameter)
+        if isinstance(hyperparameter, tf.Variable):
+            return hyperparameter.numpy()
+        return hyperparameter() if callable(hyperparameter) else hyperparameter
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the optimizer as a dict."""
+        config = {
+            "name": self.name,
+            "weight_decay": self.weight_decay,
+            "clipnorm": self.clipnorm,
+            "global_clipnorm": self.global_clipnorm,
+            "clipvalue": self.clipvalue,
+            "use_ema": self.use_ema,
+            "ema_momentum": self.ema_momentum,
+            "ema_overwrite_frequency": self.ema_overwrite_frequency,
+            "jit_compile": self.jit_compile,
+            "is_legacy_optimizer": False,
+        }
+        return config
+
+    def _config_with(self, *names: str) -> dict[str, Any]:
+        """The config with the learning rate and further attributes."""
+        config = Optimizer.get_config(self)
+        config["learning_rate"] = self._serialize_hyperparameter(self._learning_rate)
+        for name in names:
+            config[name] = getattr(self, name)
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The optimizer that `get_config` described."""
+        config = dict(config)
+        if isinstance(config.get("learning_rate"), dict):
+            config["learning_rate"] = schedules.deserialize(
+                config["learning_rate"], custom_objects=custom_objects
+            )
+        return cls(**config)
+
+
+def _require_average_settings(momentum: float, frequency: Any) -> None:
+    if momentum > 1 or momentum < 0:
+        raise ValueError(
+            f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={momentum}"
+        )
+    if frequency and (not isinstance(frequency, int) or frequency < 1):
+        raise ValueError(
+            "`ema_overwrite_frequency` must be an integer > 1 or None. Received: "
+            f"ema_overwrite_frequency={frequency}"
+        )
+
+
+def _with_gradients(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs that have a gradient; a warning names the others."""
+    found = [pair for pair in pairs if pair[0] is not None]
+    if len(found) == len(pairs):
+        return pairs
+    if not found:
+        names = ([variable.name for _, variable in pairs],)
+        raise ValueError(
+            f"No gradients provided for any variable: {names}. Provided `grads_and_vars` is "
+            f"{tuple(pairs)}."
+        )
+    names = [variable.name for gradient, variable in pairs if gradient is None]
+    tf.get_logger().warning(
+        "Gradients do not exist for variables %s when minimizing the loss. If you're using "
+        "`model.compile()`, did you forget to provide a `loss` argument?",
+        names,
+    )
+    return found
+
+
+def _clippable(gradient: Any) -> Any:
+    if isinstance(gradient, tf.Tensor | tf.IndexedSlices):
+        return gradient
+    return tf.convert_to_tensor(gradient)
+
+
+def _deduplicated(slices: Any) -> Any:
+    """The same slices with rows of equal index added up."""
+    indices, positions = tf.unique(slices.indices)
+    values = tf.math.unsorted_segment_sum(slices.values, positions, tf.shape(indices)[0])
+    return tf.IndexedSlices(values, indices, slices.dense_shape)
+
+
+def _dense(gradient: Any, variable: Any) -> Any:
+    """The gradient as a tensor of the variable's shape."""
+    if type(gradient) is tf.IndexedSlices:
+        shape = tf.shape(variable)
+        return tf.scatter_nd(tf.expand_dims(gradient.indices, -1), gradient.values, tf.cast(shape, gradient.indices.dtype))
+    return tf.convert_to_tensor(gradient, variable.dtype if isinstance(gradient, list) else None)
+
+

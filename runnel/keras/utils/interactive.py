@@ -1,0 +1,58 @@
+"""Where messages of training go: to the screen, or to Python's logging."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+
+
+class _Interactive(threading.local):
+    """Each thread says for itself where its messages go."""
+
+    enabled = True
+
+
+_interactive = _Interactive()
+
+
+def enable_interactive_logging() -> None:
+    """Write progress bars and messages to the screen (the default)."""
+    _interactive.enabled = True
+
+
+def disable_interactive_logging() -> None:
+    """Send progress bars and messages to Python's logging, at level INFO."""
+    _interactive.enabled = False
+
+
+def is_interactive_logging_enabled() -> bool:
+    """Whether progress bars and messages go to the screen.
+
+    >>> tf.keras.utils.is_interactive_logging_enabled()
+    True
+    """
+    return _interactive.enabled
+
+
+def print_message(message: str, line_break: bool = True) -> None:
+    """Write a message where the user wants it."""
+    if not _interactive.enabled:
+        logging.getLogger("absl").info(message)
+        return
+    sys.stdout.write(message + "\n" if line_break else message)
+    sys.stdout.flush()
+
+
+def can_rewrite_a_line() -> bool:
+    """Whether what stands behind stdout is taken to obey backspaces, by Keras's own rule.
+
+    On POSIX systems that is always so, in a pipe too; elsewhere in a terminal or a notebook.
+    """
+    return (
+        os.name == "posix"
+        or (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
+        or "ipykernel" in sys.modules
+        or "PYCHARM_HOSTED" in os.environ
+    )

@@ -1,0 +1,8 @@
+"""tf.keras.utils.legacy: configs in their older form."""
+
+from ..serialization import (
+    legacy_deserialize_keras_object as deserialize_keras_object,
+    legacy_serialize_keras_object as serialize_keras_object,
+)
+
+__all__ = ["deserialize_keras_object", "serialize_keras_object"]
