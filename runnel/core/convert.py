@@ -22,9 +22,9 @@ _RAGGED = (
 _TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
 
 # Python number -> the dtypes that may hold it when asked for.
-_NUMBERS = dtypes.FLOATING | dtypes.COMPLEX | (dtypes.ALL - {dtypes.string, dtypes.bool})
+_NUMBERS = dtypes.ALL - {dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant}
 _FITS: dict[str, frozenset[DType]] = {
-    "b": frozenset(dtypes.ALL - {dtypes.string}),
+    "b": _NUMBERS | {dtypes.bool},
     "i": _NUMBERS,
     "u": _NUMBERS,
     "f": frozenset(dtype for dtype in _NUMBERS if not dtype.is_integer),

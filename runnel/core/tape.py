@@ -388,7 +388,7 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
             output = record.outputs[index]
             if _is_differentiable(output):
                 gradients[index] = _zeros_like(output)
-        elif type(gradient) is IndexedSlices:
+        elif type(gradient) is IndexedSlices and op.name != "Identity":
             gradients[index] = to_dense(gradient)
     result = op.gradient_rule(record, *gradients)
     if not isinstance(result, list | tuple) and len(record.inputs) == 1:

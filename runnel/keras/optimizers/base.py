@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import runnel as tf
@@ -407,7 +407,7 @@ class Optimizer:
         variable = cells[0]
         dtype = variable.dtype
         if not isinstance(gradient, tf.Tensor):
-            gradient = _dense(gradient, variable)
+            gradient = dense(gradient, variable)
         if gradient.dtype is not dtype:
             raise tf.errors.InvalidArgumentError(
                 None,
@@ -587,11 +587,12 @@ def _deduplicated(slices: Any) -> Any:
     return tf.IndexedSlices(values, indices, slices.dense_shape)
 
 
-def _dense(gradient: Any, variable: Any) -> Any:
+def dense(gradient: Any, variable: Any) -> Any:
     """The gradient as a tensor of the variable's shape."""
     if type(gradient) is tf.IndexedSlices:
-        shape = tf.shape(variable)
-        return tf.scatter_nd(tf.expand_dims(gradient.indices, -1), gradient.values, tf.cast(shape, gradient.indices.dtype))
+        indices = gradient.indices
+        shape = tf.cast(tf.shape(variable), indices.dtype)
+        return tf.scatter_nd(tf.expand_dims(indices, -1), gradient.values, shape)
     return tf.convert_to_tensor(gradient, variable.dtype if isinstance(gradient, list) else None)
 
 

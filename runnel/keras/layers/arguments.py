@@ -1,0 +1,123 @@
+"""What the constructors of layers have in common: sizes of windows, layouts, options of weights."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .. import activations, constraints, initializers, regularizers
+from ..backend.settings import image_data_format
+
+_MODULES = {
+    "initializer": initializers,
+    "regularizer": regularizers,
+    "constraint": constraints,
+    "activation": activations,
+}
+
+
+def set_options(layer: Any, **options: Any) -> None:
+    """Set attributes such as kernel_initializer or bias_constraint from names or objects."""
+    for name, value in options.items():
+        setattr(layer, name, _MODULES[name.rpartition("_")[2]].get(value))
+
+
+def options_config(layer: Any, *names: str) -> dict[str, Any]:
+    """The configs of such attributes."""
+    return {
+        name: _MODULES[name.rpartition("_")[2]].serialize(value) if value is not None else None
+        for name in names
+        for value in [getattr(layer, name)]
+    }
+
+
+def integer_tuple(value: Any, count: int, name: str, allow_zero: bool = False) -> tuple[int, ...]:
+    """A number for each of `count` axes, given as one number or as that many."""
+    message = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
+    try:
+        values = (operator.index(value),) * count
+    except TypeError:
+        try:
+            values = tuple(value)
+        except TypeError:
+            raise ValueError(message) from None
+        if len(values) != count:
+            raise ValueError(message) from None
+        for each in values:
+            try:
+                int(each)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"{message} including element {each} of type {type(each)}"
+                ) from None
+    wrong = {each for each in values if each < 0 or (each == 0 and not allow_zero)}
+    if wrong:
+        sign = ">=" if allow_zero else ">"
+        raise ValueError(
+            f"{message} including {wrong} that does not satisfy the requirement `{sign} 0`."
+        )
+    return values
+
+
+def padding_of(value: Any) -> Any:
+    """The name of a padding in lower case, or explicit paddings as they are."""
+    if isinstance(value, list | tuple):
+        return value
+    padding = value.lower()
+    if padding not in ("valid", "same", "causal"):
+        raise ValueError(
+            'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", '
+            f"only for `Conv1D). Received: {padding}"
+        )
+    return padding
+
+
+def data_format_of(value: str | None) -> str:
+    """A layout of images: "channels_last" or "channels_first"; the default one for None."""
+    data_format = image_data_format() if value is None else value.lower()
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(
+            'The `data_format` argument must be one of "channels_first", "channels_last". '
+            f"Received: {value}"
+        )
+    return data_format
+
+
+_FORMATS = {
+    "channels_last": (None, "NWC", "NHWC", "NDHWC"),
+    "channels_first": (None, "NCW", "NCHW", "NCDHW"),
+}
+
+
+def operation_format(data_format: str, rank: int) -> Any:
+    """The layout as operations on `rank` spatial axes call it: NHWC, ..."""
+    return _FORMATS[data_format][rank]
+
+
+def convolved_length(
+    length: int | None, window: int, padding: Any, stride: int, dilation: int = 1
+) -> int | None:
+    """How many places a window has along an axis of some length."""
+    if length is None:
+        return None
+    if padding == "valid":
+        length -= window + (window - 1) * (dilation - 1) - 1
+    return (length + stride - 1) // stride
+
+
+def transposed_length(
+    length: Any,
+    window: int,
+    padding: str,
+    output_padding: int | None,
+    stride: int,
+    dilation: int,
+) -> Any:
+    """The length whose convolution has the given one; a number, a tensor or None."""
+    if length is None:
+        return None
+    window += (window - 1) * (dilation - 1)
+    if output_padding is None:
+        return length * stride + (max(window - stride, 0) if padding == "valid" else 0)
+    margin = window // 2 if padding == "same" else 0
+    return (length - 1) * stride + window - 2 * margin + output_padding
