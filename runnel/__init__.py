@@ -8,10 +8,6 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-# Overflow or division by zero inside a kernel gives inf or nan silently, as in TensorFlow;
-# NumPy's warnings about the user's own arrays stay as they are.
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"runnel\.")
-
 from .core.autodiff import (
     RegisterGradient as RegisterGradient,
     custom_gradient as custom_gradient,
@@ -363,7 +359,7 @@ from .ops.tensor_array import (
     TensorArraySpec as TensorArraySpec,
 )
 from .program import install_as_tensorflow as install_as_tensorflow
-from .release import RUNNEL_VERSION as RUNNEL_VERSION, VERSION as __version__
+from .release import RUNNEL_VERSION as RUNNEL_VERSION, VERSION as _VERSION
 from .show_config import show_config as show_config
 
 if _TYPE_CHECKING:
@@ -385,7 +381,12 @@ if _TYPE_CHECKING:
         version as version,
     )
 
+# Overflow or division by zero inside a kernel gives inf or nan silently, as in TensorFlow;
+# NumPy's warnings about the user's own arrays stay as they are.
+_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"runnel\.")
+
 newaxis = None
+__version__ = _VERSION
 
 _SUBMODULES = frozenset(
     [

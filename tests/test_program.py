@@ -101,9 +101,9 @@ def test_tracebacks_show_the_program_only(program):
         """
         def fail():
             try:
-                import tensorflow.keras
+                import tensorflow.lite
             except ImportError as error:
-                raise ValueError("no keras") from error
+                raise ValueError("no lite") from error
         fail()
         """
     )
@@ -111,7 +111,7 @@ def test_tracebacks_show_the_program_only(program):
     assert "program.py" in error
     assert "runnel/program" not in error
     assert "importlib" not in error
-    assert error.rstrip().endswith("ValueError: no keras")
+    assert error.rstrip().endswith("ValueError: no lite")
 
 
 def test_the_programs_own_excepthook_is_called(program):

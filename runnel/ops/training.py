@@ -119,7 +119,7 @@ class FusedUpdate(Update):
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
             cells, scalars, gradient = self._split(inputs)
-            self.update(cells, gradient, self.prepare(scalars))
+            self.update(cells, gradient, self.prepare(scalars, gradient.dtype))
             return []
 
         return kernel
@@ -127,7 +127,7 @@ class FusedUpdate(Update):
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
             cells, scalars, gradient = self._split(inputs)
-            self.update(cells, gradient, (*self.prepare(scalars), use_nesterov))
+            self.update(cells, gradient, (*self.prepare(scalars, gradient.dtype), use_nesterov))
             return []
 
         return kernel
@@ -137,9 +137,9 @@ class FusedUpdate(Update):
         gradient = rest.pop(self.position - self.cells)
         return inputs[: self.cells], rest, gradient
 
-    def prepare(self, scalars):
+    def prepare(self, scalars, dtype):
         """The rule's numbers as arrays of rank 0: ufuncs take those fastest."""
-        return tuple([np.asarray(number) for number in self._numbers(*scalars)])
+        return tuple([np.asarray(number, dtype) for number in self._numbers(*scalars)])
 
     def __call__(self, cells, scalars, gradient, **attrs):
         """Do the update as an operation, with scalars and gradient as tensors."""
@@ -158,6 +158,14 @@ def _fitted(gradient, sizes):
             f"Incompatible shapes: the variable has shape {dimensions_text(TensorShape(sizes))}, "
             f"its gradient {dimensions_text(TensorShape(gradient.shape))}.",
         ) from None
+
+
+def _rest(share):
+    """1 - share, of the decimal number that the share was written as.
+
+    float32 keeps so few digits of 0.999 that its distance from 1 is wrong from the fifth one on.
+    """
+    return 1 - (share if type(share) is float else float(str(share)))
 
 
 # The rules, from here on. Each works on a block: the cells' arrays, the gradient, scratch buffers,
@@ -207,12 +215,12 @@ def _adam(var, m, v, grad, scratch, rest_1, rest_2, epsilon, alpha):
 
 def _adam_numbers(beta1_power, beta2_power, lr, beta1, beta2, epsilon):
     alpha = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
-    return 1 - beta1, 1 - beta2, epsilon, alpha
+    return _rest(beta1), _rest(beta2), epsilon, alpha
 
 
 def _amsgrad(var, m, v, vhat, grad, scratch, rest_1, rest_2, epsilon, alpha):
     _moments(m, v, grad, scratch, rest_1, rest_2)
-    np.maximum(vhat, v, vhat)
+    np.maximum(vhat, v, out=vhat)
     np.sqrt(vhat, scratch)
     np.add(scratch, epsilon, scratch)
     np.divide(m, scratch, scratch)
@@ -226,7 +234,7 @@ def _adamax(var, m, v, grad, scratch, rest, beta2, epsilon, rate):
     np.add(m, scratch, m)
     np.multiply(v, beta2, v)
     np.abs(grad, scratch)
-    np.maximum(v, scratch, v)
+    np.maximum(v, scratch, out=v)
     np.add(v, epsilon, scratch)
     np.divide(m, scratch, scratch)
     np.multiply(scratch, rate, scratch)
@@ -234,7 +242,7 @@ def _adamax(var, m, v, grad, scratch, rest, beta2, epsilon, rate):
 
 
 def _adamax_numbers(beta1_power, lr, beta1, beta2, epsilon):
-    return 1 - beta1, beta2, epsilon, lr / (1 - beta1_power)
+    return _rest(beta1), beta2, epsilon, lr / (1 - beta1_power)
 
 
 def _nadam(var, m, v, grad, scratch, other, rest_1, rest_2, epsilon, on_m, on_grad, on_v):
@@ -253,7 +261,7 @@ def _nadam(var, m, v, grad, scratch, other, rest_1, rest_2, epsilon, on_m, on_gr
 def _nadam_numbers(product, now, after, beta2_power, lr, beta1, beta2, epsilon):
     on_m = lr * after / (1 - product * after)
     on_grad = lr * (1 - now) / (1 - product)
-    return 1 - beta1, 1 - beta2, epsilon, on_m, on_grad, 1 / (1 - beta2_power)
+    return _rest(beta1), _rest(beta2), epsilon, on_m, on_grad, 1 / (1 - beta2_power)
 
 
 def _mean_square(ms, grad, scratch, rho, rest):
@@ -311,11 +319,11 @@ def _centered_rmsprop_momentum(var, mg, ms, mom, grad, scratch, lr, rho, rest, m
 
 
 def _momentum_numbers(lr, rho, momentum, epsilon):
-    return lr, rho, 1 - rho, momentum, epsilon
+    return lr, rho, _rest(rho), momentum, epsilon
 
 
 def _rho_numbers(lr, rho, epsilon):
-    return lr, rho, 1 - rho, epsilon
+    return lr, rho, _rest(rho), epsilon
 
 
 def _adagrad(var, accum, grad, scratch, lr, epsilon):
@@ -354,12 +362,12 @@ def _adadelta(var, accum, accum_update, grad, scratch, other, lr, rho, rest, eps
 
 
 def _ftrl(
-    var, accum, linear, grad, scratch, powered, lr, l1, minus_l1, twice_l2, twice_shrinkage, exponent
+    var, accum, linear, grad, scratch, powered, lr, l1, minus_l1, twice_l2, twice_shrinkage, power
 ):
-    np.power(accum, exponent, powered)
+    np.power(accum, power, powered)
     np.multiply(grad, grad, scratch)
     np.add(accum, scratch, accum)
-    np.power(accum, exponent, scratch)
+    np.power(accum, power, scratch)
     np.subtract(powered, scratch, powered)
     np.divide(powered, lr, powered)
     np.add(powered, twice_shrinkage, powered)
@@ -390,7 +398,7 @@ def _lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):
 
 
 def _lion_numbers(lr, beta1, beta2):
-    return lr, beta1, 1 - beta1, beta2, 1 - beta2
+    return lr, beta1, _rest(beta1), beta2, _rest(beta2)
 
 
 def _moving_average(average, value, scratch, momentum, rest):
@@ -501,6 +509,7 @@ def decay(variable, factor):
 
 
 def update_average(average, variable, momentum):
-    """average = momentum average + (1 - momentum) variable, by a number."""
-    numbers = (np.asarray(momentum), np.asarray(1 - momentum))
-    _average.update((average,), np.asarray(variable._tensor._array), numbers)
+    """average = momentum average + (1 - momentum) variable, by a Python number."""
+    value = np.asarray(variable._tensor._array)
+    numbers = (np.asarray(momentum, value.dtype), np.asarray(1 - momentum, value.dtype))
+    _average.update((average,), value, numbers)

@@ -96,3 +96,121 @@ def tanh(x):
     array([0.], dtype=float32)
     """
     return tf.tanh(x)
+
+
+def softmax(x, axis=-1):
+    """exp(x) / sum(exp(x)) along `axis`.
+
+    >>> tf.keras.backend.softmax(tf.constant([0.0, 0.0])).numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    return with_logits(tf.nn.softmax(x, axis), x)
+
+
+def abs(x):
+    """|x|"""
+    return tf.abs(x)
+
+
+def square(x):
+    """x²"""
+    return tf.square(x)
+
+
+def sqrt(x):
+    """The square root; 0 for negative numbers.
+
+    >>> tf.keras.backend.sqrt(tf.constant([4.0, -1.0])).numpy()
+    array([2., 0.], dtype=float32)
+    """
+    x = tf.convert_to_tensor(x)
+    return tf.sqrt(tf.maximum(x, tf.constant(0, x.dtype)))
+
+
+def exp(x):
+    """The exponential function."""
+    return tf.exp(x)
+
+
+def log(x):
+    """The natural logarithm."""
+    return tf.math.log(x)
+
+
+def round(x):
+    """The nearest whole number; of two equally near ones, the even one."""
+    return tf.round(x)
+
+
+def sign(x):
+    """-1, 0 or 1."""
+    return tf.sign(x)
+
+
+def pow(x, a):
+    """x to the power of a."""
+    return tf.pow(x, a)
+
+
+def sin(x):
+    """The sine."""
+    return tf.sin(x)
+
+
+def cos(x):
+    """The cosine."""
+    return tf.cos(x)
+
+
+def clip(x, min_value, max_value):
+    """x kept between two values, None meaning no bound.
+
+    >>> tf.keras.backend.clip(tf.constant([-2.0, 0.5, 2.0]), 0.0, 1.0).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    numbers = isinstance(min_value, int | float) and isinstance(max_value, int | float)
+    if numbers and max_value < min_value:
+        max_value = min_value
+    low = float("-inf") if min_value is None else min_value
+    high = float("inf") if max_value is None else max_value
+    return tf.clip_by_value(x, low, high)
+
+
+def equal(x, y):
+    """x == y for each element."""
+    return tf.equal(x, y)
+
+
+def not_equal(x, y):
+    """x != y for each element."""
+    return tf.not_equal(x, y)
+
+
+def greater(x, y):
+    """x > y for each element."""
+    return tf.greater(x, y)
+
+
+def greater_equal(x, y):
+    """x >= y for each element."""
+    return tf.greater_equal(x, y)
+
+
+def less(x, y):
+    """x < y for each element."""
+    return tf.less(x, y)
+
+
+def less_equal(x, y):
+    """x <= y for each element."""
+    return tf.less_equal(x, y)
+
+
+def maximum(x, y):
+    """The larger of two numbers, for each element."""
+    return tf.maximum(x, y)
+
+
+def minimum(x, y):
+    """The smaller of two numbers, for each element."""
+    return tf.minimum(x, y)

@@ -131,12 +131,12 @@ class CallbackList:
         self.callbacks: list[Any] = tf.nest.flatten(callbacks) if callbacks else []
         self.model: Any = None
         self.params: dict[str, Any] = {}
-        if add_progbar and not any(isinstance(each, ProgbarLogger) for each in self.callbacks):
-            self.callbacks.append(ProgbarLogger(count_mode="steps"))
         histories = [each for each in self.callbacks if isinstance(each, History)]
         if add_history and not histories:
             histories = [History()]
             self.callbacks.append(histories[0])
+        if add_progbar and not any(isinstance(each, ProgbarLogger) for each in self.callbacks):
+            self.callbacks.append(ProgbarLogger(count_mode="steps"))
         self._history = histories[-1] if histories else None
         self._find_listeners()
         if model:

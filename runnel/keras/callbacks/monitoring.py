@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 import runnel as tf
 
 
-def comparison(mode: str, monitor: str, owner: str, counts_auc: bool = True) -> Callable:
-    """np.less or np.greater, by the mode or, for "auto", by the monitored name."""
+def known_mode(mode: str, rises: bool, owner: str) -> str:
+    """ "min" or "max": as asked for, or for "auto" by whether the quantity should rise."""
     if mode not in ("auto", "min", "max"):
         tf.get_logger().warning("%s mode %s is unknown, fallback to auto mode.", owner, mode)
         mode = "auto"
     if mode == "auto":
-        rises = "acc" in monitor or monitor.startswith("fmeasure")
-        mode = "max" if rises else "min"
-    return np.less if mode == "min" else np.greater
+        return "max" if rises else "min"
+    return mode
 
 
-def monitored(logs: dict[str, Any], monitor: str, purpose: str) -> Any:
+def monitored(logs: dict[str, Any] | None, monitor: str, purpose: str) -> Any:
     """The monitored value, or None with a warning that lists what there is."""
-    value = logs.get(monitor)
+    value = (logs or {}).get(monitor)
     if value is None:
         tf.get_logger().warning(
-            "%s `%s` which is not available. Available metrics are: %s",
+            "%s conditioned on metric `%s` which is not available. Available metrics are: %s",
             purpose,
             monitor,
-            ",".join(logs),
+            ",".join(logs or {}),
         )
     return value
+
+
+def learning_rate_of(optimizer: Any) -> Any:
+    """The cell that holds an optimizer's learning rate."""
+    for name in ("lr", "learning_rate"):
+        if hasattr(optimizer, name):
+            return getattr(optimizer, name)
+    raise ValueError('Optimizer must have a "lr" attribute.')
+
+
+def learning_rate(optimizer: Any) -> Any:
+    """The learning rate as a number."""
+    rate = learning_rate_of(optimizer)
+    return rate.numpy() if hasattr(rate, "numpy") else rate
+
+
+def set_learning_rate(optimizer: Any, value: Any) -> None:
+    """Put a new learning rate into the optimizer."""
+    rate = learning_rate_of(optimizer)
+    if callable(getattr(rate, "assign", None)):
+        rate.assign(value)
+    else:
+        setattr(optimizer, "lr" if hasattr(optimizer, "lr") else "learning_rate", value)

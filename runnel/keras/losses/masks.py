@@ -1,4 +1,4 @@
-"""Masks: which elements of a tensor count, as layers and losses note it on their results."""
+"""What layers and losses note on their results: masks, and the logits of probabilities."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from typing import Any
 
 import runnel as tf
 
-
-def mask_of(tensor: Any) -> Any:
-    """The mask a layer left on a tensor, or None."""
-    try:
-        return tensor._keras_mask
-    except AttributeError:
-        return None
+from ..engine.masking import attach, mask_of as mask_of
 
 
 def with_mask(tensor: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """The tensor, with a note of which of its elements count."""
-    tensor._keras_mask = mask
+    attach(tensor, mask)
     return tensor
 
 

@@ -12,3 +12,4 @@ from .lion import Lion as Lion
 from .nadam import Nadam as Nadam
 from .rmsprop import RMSprop as RMSprop
 from .sgd import SGD as SGD
+from .lookup import deserialize as deserialize, get as get, serialize as serialize

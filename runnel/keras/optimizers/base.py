@@ -85,9 +85,7 @@ class Optimizer:
         self._given_lr = kwargs.pop("lr", None)
         legacy = f"tf.keras.optimizers.legacy.{type(self).__name__}"
         if self._given_lr is not None:
-            tf.get_logger().warning(
-                "`lr` is deprecated in optimizers, please use `learning_rate`."
-            )
+            tf.get_logger().warning("`lr` is deprecated in optimizers, please use `learning_rate`.")
         for name in kwargs:
             if name in _DEPRECATED:
                 raise ValueError(
@@ -385,6 +383,10 @@ class Optimizer:
             return dtype.as_numpy_dtype(value)
         return tf.cast(value, dtype) if tf.is_tensor(value) else tf.constant(value, dtype)
 
+    def _share(self, value: float, dtype: tf.DType) -> Any:
+        """A number whose distance from 1 matters: exact as long as it can be."""
+        return float(value) if tf.executing_eagerly() else tf.constant(value, dtype)
+
     def _base(self, value: float, dtype: tf.DType) -> Any:
         """The base of a power of the step count, rounded as in the original: through float32."""
         return self._number(float(tf.float32.as_numpy_dtype(value)), dtype)
@@ -423,7 +425,7 @@ class Optimizer:
         known = self._numbers
         numbers = None if known is None else known.get(dtype)
         if numbers is None:
-            numbers = (*update.prepare(self._scalars(dtype)), *attrs)
+            numbers = (*update.prepare(self._scalars(dtype), dtype.numpy), *attrs)
             if known is not None:
                 known[dtype] = numbers
         update.update(cells, gradient._array, numbers)
@@ -482,10 +484,10 @@ class Optimizer:
             return
         for variable in var_list:
             average = self._slot(self._model_variables_moving_average, variable)
-            momentum = self._number(self.ema_momentum, variable.dtype)
             if tf.executing_eagerly():
-                training.update_average(average, variable, momentum)
+                training.update_average(average, variable, self.ema_momentum)
             else:
+                momentum = tf.constant(self.ema_momentum, variable.dtype)
                 average.assign(momentum * average + (1 - momentum) * variable)
 
     def _overwrite_model_variables_with_average_value(self, var_list: Iterable[Any]) -> None:
@@ -594,5 +596,3 @@ def dense(gradient: Any, variable: Any) -> Any:
         shape = tf.cast(tf.shape(variable), indices.dtype)
         return tf.scatter_nd(tf.expand_dims(indices, -1), gradient.values, shape)
     return tf.convert_to_tensor(gradient, variable.dtype if isinstance(gradient, list) else None)
-
-

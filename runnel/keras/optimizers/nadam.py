@@ -87,8 +87,8 @@ class Nadam(Optimizer):
             self._momentum(step + 1, dtype),
             self._base(self.beta_2, dtype) ** step,
             self._rate(dtype),
-            self._number(self.beta_1, dtype),
-            self._number(self.beta_2, dtype),
+            self._share(self.beta_1, dtype),
+            self._share(self.beta_2, dtype),
             self._number(self.epsilon, dtype),
         )
 

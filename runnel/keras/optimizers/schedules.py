@@ -61,7 +61,7 @@ class ExponentialDecay(_Decay):
 
     With `staircase`, the exponent is rounded down.
 
-    >>> schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.5, decay_steps=2, decay_rate=0.5)
+    >>> schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 2, decay_rate=0.5)
     >>> schedule(4).numpy().item()
     0.125
     """
@@ -95,7 +95,7 @@ class InverseTimeDecay(_Decay):
 
     With `staircase`, step / decay_steps is rounded down.
 
-    >>> schedule = tf.keras.optimizers.schedules.InverseTimeDecay(1.0, decay_steps=1, decay_rate=0.5)
+    >>> schedule = tf.keras.optimizers.schedules.InverseTimeDecay(1.0, 1, decay_rate=0.5)
     >>> schedule(2).numpy().item()
     0.5
     """

@@ -1,16 +1,8 @@
-"""tf.keras.utils: tools around models."""
+"""tf.keras.utils: progress bars, files, encodings and other small tools."""
 
-from ..backend.random_generator import set_random_seed as set_random_seed
-from ..object_registration import (
-    CustomObjectScope as CustomObjectScope,
-    custom_object_scope as custom_object_scope,
-    get_custom_objects as get_custom_objects,
-    get_registered_name as get_registered_name,
-    get_registered_object as get_registered_object,
-    register_keras_serializable as register_keras_serializable,
+from .interactive import (
+    disable_interactive_logging as disable_interactive_logging,
+    enable_interactive_logging as enable_interactive_logging,
+    is_interactive_logging_enabled as is_interactive_logging_enabled,
 )
-from ..serialization import (
-    deserialize_keras_object as deserialize_keras_object,
-    serialize_keras_object as serialize_keras_object,
-)
-from . import legacy as legacy
+from .progbar import Progbar as Progbar

@@ -1,0 +1,217 @@
+"""Variables and constants: making, reading, changing and describing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from .settings import floatx
+
+
+def variable(value, dtype=None, name=None, constraint=None):
+    """A variable of the default float type, unless `dtype` says otherwise.
+
+    >>> tf.keras.backend.variable([1, 2])
+    <tf.Variable 'Variable:0' shape=(2,) dtype=float32, numpy=array([1., 2.], dtype=float32)>
+    """
+    dtype = tf.as_dtype(dtype or floatx())
+    return tf.Variable(value, dtype=dtype, name=name, constraint=constraint)
+
+
+def constant(value, dtype=None, shape=None, name=None):
+    """A tensor of the default float type, unless `dtype` says otherwise.
+
+    >>> tf.keras.backend.constant(3)
+    <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+    """
+    return tf.constant(value, dtype or floatx(), shape, name)
+
+
+def zeros(shape, dtype=None, name=None):
+    """A variable of zeros."""
+    return variable(tf.zeros(shape, dtype or floatx()), dtype, name)
+
+
+def ones(shape, dtype=None, name=None):
+    """A variable of ones."""
+    return variable(tf.ones(shape, dtype or floatx()), dtype, name)
+
+
+def eye(size, dtype=None, name=None):
+    """A variable that is an identity matrix."""
+    return variable(tf.eye(size, dtype=dtype or floatx()), dtype, name)
+
+
+def zeros_like(x, dtype=None, name=None):
+    """Zeros in the shape of a tensor."""
+    return tf.zeros_like(x, dtype)
+
+
+def ones_like(x, dtype=None, name=None):
+    """Ones in the shape of a tensor."""
+    return tf.ones_like(x, dtype)
+
+
+def get_value(x):
+    """The value of a tensor or variable as a NumPy array; anything else as it is.
+
+    >>> tf.keras.backend.get_value(tf.Variable([1.0, 2.0]))
+    array([1., 2.], dtype=float32)
+    """
+    return x.numpy() if tf.is_tensor(x) or isinstance(x, tf.Variable) else x
+
+
+def batch_get_value(tensors):
+    """The values of several tensors or variables."""
+    return [get_value(tensor) for tensor in tensors]
+
+
+def set_value(x, value):
+    """Give a variable a new value."""
+    x.assign(np.asarray(value, dtype=x.dtype.as_numpy_dtype))
+
+
+def batch_set_value(tuples):
+    """Give several variables new values: pairs (variable, value)."""
+    for x, value in tuples:
+        set_value(x, value)
+
+
+def eval(x):
+    """The value of a tensor or variable as a NumPy array."""
+    return get_value(to_dense(x))
+
+
+def update(x, new_x):
+    """Give a variable a new value; returns it."""
+    return x.assign(new_x)
+
+
+def update_add(x, increment):
+    """Add to a variable; returns it."""
+    return x.assign_add(increment)
+
+
+def update_sub(x, decrement):
+    """Subtract from a variable; returns it."""
+    return x.assign_sub(decrement)
+
+
+def cast(x, dtype):
+    """The elements in another dtype."""
+    return tf.cast(x, dtype)
+
+
+def cast_to_floatx(x):
+    """A tensor or array in the default float type.
+
+    >>> tf.keras.backend.cast_to_floatx(np.array([1, 2]))
+    array([1., 2.], dtype=float32)
+    """
+    if tf.is_tensor(x) or isinstance(x, tf.Variable):
+        return tf.cast(x, floatx())
+    return np.asarray(x, dtype=floatx())
+
+
+def dtype(x):
+    """The name of a tensor's dtype.
+
+    >>> tf.keras.backend.dtype(tf.constant(1.0))
+    'float32'
+    """
+    return tf.as_dtype(x.dtype).name
+
+
+def shape(x):
+    """The shape as a tensor."""
+    return tf.shape(x)
+
+
+def int_shape(x):
+    """The shape as a tuple of numbers, None where it is not known; None if the rank is not.
+
+    >>> tf.keras.backend.int_shape(tf.ones([2, 3]))
+    (2, 3)
+    """
+    sizes = x.shape
+    if isinstance(sizes, tf.TensorShape):
+        return None if sizes.rank is None else tuple(sizes.as_list())
+    return tuple(sizes)
+
+
+def ndim(x):
+    """The number of axes."""
+    return tf.TensorShape(x.shape).rank
+
+
+def count_params(x):
+    """How many elements a tensor or variable has."""
+    return np.prod(tf.TensorShape(x.shape).as_list())
+
+
+def is_keras_tensor(x):
+    """Whether x is a value in a functional model, made by `tf.keras.Input` or a layer.
+
+    >>> tf.keras.backend.is_keras_tensor(tf.ones([2]))
+    False
+    """
+    if not (tf.is_tensor(x) or isinstance(x, tf.Variable)):
+        raise ValueError(
+            f"Unexpectedly found an instance of type `{type(x)}`. Expected a symbolic tensor "
+            "instance."
+        )
+    from ..engine.keras_tensor import KerasTensor
+
+    return isinstance(x, KerasTensor)
+
+
+def _sparse_type() -> Any:
+    return getattr(tf, "SparseTensor", ())
+
+
+def is_sparse(tensor):
+    """Whether a tensor is sparse."""
+    return isinstance(tensor, _sparse_type())
+
+
+def to_dense(tensor):
+    """A sparse tensor made dense; another one as it is."""
+    return tf.sparse.to_dense(tensor) if is_sparse(tensor) else tensor
+
+
+def stop_gradient(variables):
+    """The same values, which gradients do not pass through; for a list, a list."""
+    if isinstance(variables, list | tuple):
+        return [tf.stop_gradient(each) for each in variables]
+    return tf.stop_gradient(variables)
+
+
+def print_tensor(x, message="", summarize=3):
+    """Print a tensor behind a message, and give it back.
+
+    `summarize` is how many elements of each axis are printed at both ends.
+    """
+    tf.print(message, x, summarize=summarize)
+    return x
+
+
+def map_fn(fn, elems, name=None, dtype=None):
+    """A function called on each row, the results stacked.
+
+    >>> tf.keras.backend.map_fn(lambda x: 2 * x, tf.constant([1, 2])).numpy().tolist()
+    [2, 4]
+    """
+    return tf.map_fn(fn, elems, dtype=dtype, name=name)
+
+
+def foldl(fn, elems, initializer=None, name=None):
+    """Rows combined by a function of two, from the first to the last."""
+    return tf.foldl(fn, elems, initializer, name=name)
+
+
+def foldr(fn, elems, initializer=None, name=None):
+    """Rows combined by a function of two, from the last to the first."""
+    return tf.foldr(fn, elems, initializer, name=name)

@@ -1,0 +1,17 @@
+"""tf.keras.callbacks: what happens at certain moments of training."""
+
+from .base import Callback as Callback, CallbackList as CallbackList
+from .checkpoint import ModelCheckpoint as ModelCheckpoint
+from .history import History as History
+from .learning_rate import (
+    LearningRateScheduler as LearningRateScheduler,
+    ReduceLROnPlateau as ReduceLROnPlateau,
+)
+from .logging import (
+    BaseLogger as BaseLogger,
+    CSVLogger as CSVLogger,
+    LambdaCallback as LambdaCallback,
+    RemoteMonitor as RemoteMonitor,
+)
+from .progress import ProgbarLogger as ProgbarLogger
+from .stopping import EarlyStopping as EarlyStopping, TerminateOnNaN as TerminateOnNaN

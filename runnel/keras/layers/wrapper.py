@@ -1,0 +1,41 @@
+"""Wrapper: a layer around another one."""
+
+from __future__ import annotations
+
+from ..engine.base_layer import Layer
+from ..serialization import deserialize_keras_object, serialize_keras_object
+
+
+class Wrapper(Layer):
+    """A layer that calls another layer; for subclasses to say how."""
+
+    def __init__(self, layer, **kwargs):
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                f"Layer {layer} supplied to wrapper is not a supported layer type. Please ensure "
+                "wrapped layer is a valid TF-Keras layer."
+            )
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def build(self, input_shape=None):
+        """Build the wrapped layer."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
+    @property
+    def activity_regularizer(self):
+        return getattr(self.layer, "activity_regularizer", None)
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A layer made from `get_config`."""
+        config = dict(config)
+        layer = deserialize_keras_object(config.pop("layer"), custom_objects=custom_objects)
+        return cls(layer, **config)

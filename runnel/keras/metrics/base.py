@@ -1,0 +1,128 @@
+"""Metric: numbers gathered over batches, and the result they make."""
+
+from __future__ import annotations
+
+import abc
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import runnel as tf
+
+from ..engine.base_layer import Layer
+
+
+class Metric(Layer, metaclass=abc.ABCMeta):
+    """Gathers in variables what batches show; subclasses write `update_state` and `result`.
+
+    >>> class Largest(tf.keras.metrics.Metric):
+    ...     def __init__(self, name="largest"):
+    ...         super().__init__(name=name)
+    ...         self.value = self.add_weight("value", initializer="zeros")
+    ...     def update_state(self, values):
+    ...         self.value.assign(tf.maximum(self.value, tf.reduce_max(values)))
+    ...     def result(self):
+    ...         return self.value
+    >>> metric = Largest()
+    >>> metric.update_state([3.0, 5.0])
+    >>> metric([4.0]).numpy().item()
+    5.0
+    """
+
+    def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"Expected `name` argument to be a string, but got: {name}")
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        self.stateful = True
+        self.built = True
+        self._value_dtype = tf.as_dtype(self.dtype)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "result" in cls.__dict__:
+            cls.result = _as_tensors(cls.__dict__["result"])  # type: ignore[method-assign]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Take in a batch; the result so far."""
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def __repr__(self) -> str:
+        arguments = ",".join(f"{key}={value}" for key, value in self.get_config().items())
+        return f"{type(self).__name__}({arguments})"
+
+    __str__ = __repr__
+
+    @abc.abstractmethod
+    def update_state(self, *args: Any, **kwargs: Any) -> Any:
+        """Take in a batch."""
+
+    @abc.abstractmethod
+    def result(self) -> Any:
+        """The value of the metric: a number, a tensor, or a dict of them."""
+
+    def reset_state(self) -> None:
+        """Forget all batches."""
+        own = type(self).reset_states
+        if own is not Metric.reset_states:
+            # Programs older than `reset_state` define the other.
+            own(self)
+            return
+        for variable in self.variables:
+            variable.assign(tf.zeros(variable.shape, variable.dtype))
+
+    def reset_states(self) -> None:
+        """The same as `reset_state`."""
+        self.reset_state()
+
+    def merge_state(self, metrics: Iterable[Metric]) -> None:
+        """Add what other metrics of the same kind have gathered."""
+        for metric in metrics:
+            if len(self.weights) != len(metric.weights):
+                raise ValueError(
+                    f"Metric {metric} is not compatible with {self}: it has {len(metric.weights)} "
+                    f"variables, not {len(self.weights)}."
+                )
+            for variable, other in zip(self.weights, metric.weights, strict=True):
+                variable.assign_add(other)
+
+    def add_weight(  # type: ignore[override]
+        self,
+        name: str,
+        shape: Any = (),
+        aggregation: Any = tf.VariableAggregation.SUM,
+        synchronization: Any = tf.VariableSynchronization.ON_READ,
+        initializer: Any = None,
+        dtype: Any = None,
+    ) -> tf.Variable:
+        """Make a variable to gather in."""
+        return super().add_weight(
+            name=name,
+            shape=shape,
+            dtype=self.dtype if dtype is None else dtype,
+            initializer=initializer,
+            trainable=False,
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the metric."""
+        return {"name": self.name, "dtype": self.dtype}
+
+
+def _as_tensors(result: Callable[..., Any]) -> Callable[..., Any]:
+    """A `result` whose numbers and variables come out as tensors."""
+
+    @functools.wraps(result)
+    def converted(self: Any) -> Any:
+        value = result(self)
+        if isinstance(value, tf.Tensor):
+            return value
+        if isinstance(value, dict):
+            return {key: tf.convert_to_tensor(each) for key, each in value.items()}
+        if isinstance(value, tf.Variable | float | int):
+            return tf.convert_to_tensor(value)
+        return value
+
+    return converted

@@ -1,0 +1,76 @@
+"""Optimizers by name and by config: `get`, `serialize` and `deserialize`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .. import serialization
+from .adadelta import Adadelta
+from .adafactor import Adafactor
+from .adagrad import Adagrad
+from .adam import Adam, AdamW
+from .adamax import Adamax
+from .base import Optimizer
+from .ftrl import Ftrl
+from .lion import Lion
+from .nadam import Nadam
+from .rmsprop import RMSprop
+from .sgd import SGD
+
+_ALL = (Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lion, Nadam, RMSprop, SGD)
+_NAMES = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
+_registry = serialization.Registry("optimizer", _NAMES)
+
+
+def get(identifier: Any, **kwargs: Any) -> Any:
+    """The optimizer for a name or a config; an optimizer itself is given back.
+
+    >>> tf.keras.optimizers.get("sgd").get_config()["name"]
+    'SGD'
+    """
+    legacy = kwargs.pop("use_legacy_optimizer", False)
+    if kwargs:
+        raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+    if isinstance(identifier, Optimizer):
+        return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier, use_legacy_optimizer=legacy)
+    if isinstance(identifier, str):
+        return deserialize({"class_name": identifier, "config": {}}, use_legacy_optimizer=legacy)
+    raise ValueError(
+        f"Could not interpret optimizer identifier: {identifier}. It should be a name such as "
+        "'adam', a config or an optimizer."
+    )
+
+
+def serialize(optimizer: Any, use_legacy_format: bool = False) -> Any:
+    """The config of an optimizer.
+
+    >>> tf.keras.optimizers.serialize(tf.keras.optimizers.Adam(0.5))["config"]["learning_rate"]
+    0.5
+    """
+    if not isinstance(optimizer, Optimizer):
+        warnings.warn(
+            "The `keras.optimizers.serialize()` API should only be used for objects of type "
+            f"`keras.optimizers.Optimizer`. Found an instance of type {type(optimizer)}, which may "
+            "lead to improper serialization.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _registry.serialize(optimizer, use_legacy_format)
+
+
+def deserialize(
+    config: Any,
+    custom_objects: dict[str, Any] | None = None,
+    use_legacy_format: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The optimizer of a config; names of classes in any case."""
+    kwargs.pop("use_legacy_optimizer", False)
+    if kwargs:
+        raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+    if config["class_name"].lower() in _NAMES:
+        config = {**config, "class_name": config["class_name"].lower()}
+    return _registry.deserialize(config, custom_objects, use_legacy_format)
