@@ -1,22 +1,13 @@
 """Runnel: TensorFlow 2 as a small, readable, pure-Python package; `import runnel as tf`.
 
-The functions of `tf.*` are listed here; sub-namespaces (`tf.math`, `tf.nn`, ...) load when first
-used.
+The functions of `tf.*` are listed here. What most programs use loads at once; the rest, and the
+sub-namespaces (`tf.math`, `tf.nn`, ...), when first used.
 """
 
 import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .core.autodiff import (
-    RegisterGradient as RegisterGradient,
-    custom_gradient as custom_gradient,
-    grad_pass_through as grad_pass_through,
-    gradients as gradients,
-    hessians as hessians,
-    no_gradient as no_gradient,
-    recompute_grad as recompute_grad,
-)
 from .core.context import (
     executing_eagerly as executing_eagerly,
     get_current_name_scope as get_current_name_scope,
@@ -171,50 +162,9 @@ from .ops.array.slicing import (
     slice as slice,
     strided_slice as strided_slice,
 )
-from .ops.control_flow import (
-    case as case,
-    cond as cond,
-    foldl as foldl,
-    foldr as foldr,
-    map_fn as map_fn,
-    scan as scan,
-    switch_case as switch_case,
-    vectorized_map as vectorized_map,
-    while_loop as while_loop,
-)
-from .ops.debugging import (
-    Assert as Assert,
-    assert_equal as assert_equal,
-    assert_greater as assert_greater,
-    assert_less as assert_less,
-    assert_rank as assert_rank,
-)
-from .ops.fingerprint import (
-    fingerprint as fingerprint,
-)
-from .ops.initializers import (
-    constant_initializer as constant_initializer,
-    ones_initializer as ones_initializer,
-    random_normal_initializer as random_normal_initializer,
-    random_uniform_initializer as random_uniform_initializer,
-    zeros_initializer as zeros_initializer,
-)
-from .ops.linalg.eigen import (
-    eig as eig,
-    eigvals as eigvals,
-)
-from .ops.linalg.einsum import (
-    einsum as einsum,
-)
-from .ops.linalg.functions import (
-    matrix_square_root as matrix_square_root,
-)
 from .ops.linalg.matmul import (
     matmul as matmul,
     tensordot as tensordot,
-)
-from .ops.linalg.norms import (
-    norm as norm,
 )
 from .ops.math import segment as _segment  # makes dense tensors of sparse gradients
 from .ops.math.arithmetic import (
@@ -232,11 +182,6 @@ from .ops.math.casting import (
     cast as cast,
     saturate_cast as saturate_cast,
 )
-from .ops.math.clipping import (
-    clip_by_global_norm as clip_by_global_norm,
-    clip_by_norm as clip_by_norm,
-    clip_by_value as clip_by_value,
-)
 from .ops.math.comparison import (
     equal as equal,
     greater as greater,
@@ -247,21 +192,6 @@ from .ops.math.comparison import (
     logical_not as logical_not,
     logical_or as logical_or,
     not_equal as not_equal,
-)
-from .ops.math.complex import (
-    complex as complex,
-)
-from .ops.math.counting import (
-    histogram_fixed_width as histogram_fixed_width,
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
-    unravel_index as unravel_index,
-)
-from .ops.math.cumulative import (
-    cumsum as cumsum,
-)
-from .ops.math.distinct import (
-    unique as unique,
-    unique_with_counts as unique_with_counts,
 )
 from .ops.math.division import (
     divide as divide,
@@ -291,76 +221,7 @@ from .ops.math.reduction import (
     reduce_prod as reduce_prod,
     reduce_sum as reduce_sum,
 )
-from .ops.math.rounding import (
-    floor as floor,
-    round as round,
-)
-from .ops.math.sorting import (
-    approx_top_k as approx_top_k,
-    argsort as argsort,
-    searchsorted as searchsorted,
-    sort as sort,
-)
-from .ops.math.statistics import (
-    reduce_logsumexp as reduce_logsumexp,
-)
-from .ops.math.trigonometry import (
-    acos as acos,
-    acosh as acosh,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atan2 as atan2,
-    atanh as atanh,
-    cos as cos,
-    cosh as cosh,
-    sin as sin,
-    sinh as sinh,
-    tan as tan,
-    tanh as tanh,
-)
-from .ops.nn.convolution import (
-    conv as conv,
-)
-from .ops.nn.convolution_transpose import (
-    conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
-    conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
-)
-from .ops.nn.space_batch import (
-    batch_to_space as batch_to_space,
-    required_space_to_batch_paddings as required_space_to_batch_paddings,
-    space_to_batch as space_to_batch,
-    space_to_batch_nd as space_to_batch_nd,
-)
-from .ops.nn.volume_patches import (
-    extract_volume_patches as extract_volume_patches,
-)
-from .ops.printing import (
-    print as print,
-)
-from .ops.random_stateless import (
-    random_index_shuffle as random_index_shuffle,
-)
-from .ops.script import (
-    CriticalSection as CriticalSection,
-    inside_function as inside_function,
-    numpy_function as numpy_function,
-    py_function as py_function,
-)
-from .ops.sequencing import (
-    control_dependencies as control_dependencies,
-    group as group,
-    no_op as no_op,
-    timestamp as timestamp,
-    tuple as tuple,
-)
-from .ops.tensor_array import (
-    TensorArray as TensorArray,
-    TensorArraySpec as TensorArraySpec,
-)
-from .program import install_as_tensorflow as install_as_tensorflow
 from .release import RUNNEL_VERSION as RUNNEL_VERSION, VERSION as _VERSION
-from .show_config import show_config as show_config
 
 if _TYPE_CHECKING:
     from . import (
@@ -380,6 +241,145 @@ if _TYPE_CHECKING:
         test as test,
         version as version,
     )
+    from .core.autodiff import (
+        RegisterGradient as RegisterGradient,
+        custom_gradient as custom_gradient,
+        grad_pass_through as grad_pass_through,
+        gradients as gradients,
+        hessians as hessians,
+        no_gradient as no_gradient,
+        recompute_grad as recompute_grad,
+    )
+    from .ops.control_flow import (
+        case as case,
+        cond as cond,
+        foldl as foldl,
+        foldr as foldr,
+        map_fn as map_fn,
+        scan as scan,
+        switch_case as switch_case,
+        vectorized_map as vectorized_map,
+        while_loop as while_loop,
+    )
+    from .ops.debugging import (
+        Assert as Assert,
+        assert_equal as assert_equal,
+        assert_greater as assert_greater,
+        assert_less as assert_less,
+        assert_rank as assert_rank,
+    )
+    from .ops.fingerprint import (
+        fingerprint as fingerprint,
+    )
+    from .ops.initializers import (
+        constant_initializer as constant_initializer,
+        ones_initializer as ones_initializer,
+        random_normal_initializer as random_normal_initializer,
+        random_uniform_initializer as random_uniform_initializer,
+        zeros_initializer as zeros_initializer,
+    )
+    from .ops.linalg.eigen import (
+        eig as eig,
+        eigvals as eigvals,
+    )
+    from .ops.linalg.einsum import (
+        einsum as einsum,
+    )
+    from .ops.linalg.functions import (
+        matrix_square_root as matrix_square_root,
+    )
+    from .ops.linalg.norms import (
+        norm as norm,
+    )
+    from .ops.math.clipping import (
+        clip_by_global_norm as clip_by_global_norm,
+        clip_by_norm as clip_by_norm,
+        clip_by_value as clip_by_value,
+    )
+    from .ops.math.complex import (
+        complex as complex,
+    )
+    from .ops.math.counting import (
+        histogram_fixed_width as histogram_fixed_width,
+        histogram_fixed_width_bins as histogram_fixed_width_bins,
+        unravel_index as unravel_index,
+    )
+    from .ops.math.cumulative import (
+        cumsum as cumsum,
+    )
+    from .ops.math.distinct import (
+        unique as unique,
+        unique_with_counts as unique_with_counts,
+    )
+    from .ops.math.rounding import (
+        floor as floor,
+        round as round,
+    )
+    from .ops.math.sorting import (
+        approx_top_k as approx_top_k,
+        argsort as argsort,
+        searchsorted as searchsorted,
+        sort as sort,
+    )
+    from .ops.math.statistics import (
+        reduce_logsumexp as reduce_logsumexp,
+    )
+    from .ops.math.trigonometry import (
+        acos as acos,
+        acosh as acosh,
+        asin as asin,
+        asinh as asinh,
+        atan as atan,
+        atan2 as atan2,
+        atanh as atanh,
+        cos as cos,
+        cosh as cosh,
+        sin as sin,
+        sinh as sinh,
+        tan as tan,
+        tanh as tanh,
+    )
+    from .ops.nn.convolution import (
+        conv as conv,
+    )
+    from .ops.nn.convolution_transpose import (
+        conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+        conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+    )
+    from .ops.nn.space_batch import (
+        batch_to_space as batch_to_space,
+        required_space_to_batch_paddings as required_space_to_batch_paddings,
+        space_to_batch as space_to_batch,
+        space_to_batch_nd as space_to_batch_nd,
+    )
+    from .ops.nn.volume_patches import (
+        extract_volume_patches as extract_volume_patches,
+    )
+    from .ops.printing import (
+        print as print,
+    )
+    from .ops.random_stateless import (
+        random_index_shuffle as random_index_shuffle,
+    )
+    from .ops.script import (
+        CriticalSection as CriticalSection,
+        inside_function as inside_function,
+        numpy_function as numpy_function,
+        py_function as py_function,
+    )
+    from .ops.sequencing import (
+        control_dependencies as control_dependencies,
+        group as group,
+        no_op as no_op,
+        timestamp as timestamp,
+        tuple as tuple,
+    )
+    from .ops.tensor_array import (
+        TensorArray as TensorArray,
+        TensorArraySpec as TensorArraySpec,
+    )
+    from .program import install_as_tensorflow as install_as_tensorflow
+    from .show_config import show_config as show_config
 
 # Overflow or division by zero inside a kernel gives inf or nan silently, as in TensorFlow;
 # NumPy's warnings about the user's own arrays stay as they are.
@@ -408,12 +408,105 @@ _SUBMODULES = frozenset(
     ]
 )
 
+# Functions whose modules load when they are first asked for: name -> module.
+_LATER = {
+    "install_as_tensorflow": "program",
+    "show_config": "show_config",
+    "RegisterGradient": "core.autodiff",
+    "custom_gradient": "core.autodiff",
+    "grad_pass_through": "core.autodiff",
+    "gradients": "core.autodiff",
+    "hessians": "core.autodiff",
+    "no_gradient": "core.autodiff",
+    "recompute_grad": "core.autodiff",
+    "case": "ops.control_flow",
+    "cond": "ops.control_flow",
+    "foldl": "ops.control_flow",
+    "foldr": "ops.control_flow",
+    "map_fn": "ops.control_flow",
+    "scan": "ops.control_flow",
+    "switch_case": "ops.control_flow",
+    "vectorized_map": "ops.control_flow",
+    "while_loop": "ops.control_flow",
+    "Assert": "ops.debugging",
+    "assert_equal": "ops.debugging",
+    "assert_greater": "ops.debugging",
+    "assert_less": "ops.debugging",
+    "assert_rank": "ops.debugging",
+    "fingerprint": "ops.fingerprint",
+    "constant_initializer": "ops.initializers",
+    "ones_initializer": "ops.initializers",
+    "random_normal_initializer": "ops.initializers",
+    "random_uniform_initializer": "ops.initializers",
+    "zeros_initializer": "ops.initializers",
+    "eig": "ops.linalg.eigen",
+    "eigvals": "ops.linalg.eigen",
+    "einsum": "ops.linalg.einsum",
+    "matrix_square_root": "ops.linalg.functions",
+    "norm": "ops.linalg.norms",
+    "clip_by_global_norm": "ops.math.clipping",
+    "clip_by_norm": "ops.math.clipping",
+    "clip_by_value": "ops.math.clipping",
+    "complex": "ops.math.complex",
+    "histogram_fixed_width": "ops.math.counting",
+    "histogram_fixed_width_bins": "ops.math.counting",
+    "unravel_index": "ops.math.counting",
+    "cumsum": "ops.math.cumulative",
+    "unique": "ops.math.distinct",
+    "unique_with_counts": "ops.math.distinct",
+    "floor": "ops.math.rounding",
+    "round": "ops.math.rounding",
+    "approx_top_k": "ops.math.sorting",
+    "argsort": "ops.math.sorting",
+    "searchsorted": "ops.math.sorting",
+    "sort": "ops.math.sorting",
+    "reduce_logsumexp": "ops.math.statistics",
+    "acos": "ops.math.trigonometry",
+    "acosh": "ops.math.trigonometry",
+    "asin": "ops.math.trigonometry",
+    "asinh": "ops.math.trigonometry",
+    "atan": "ops.math.trigonometry",
+    "atan2": "ops.math.trigonometry",
+    "atanh": "ops.math.trigonometry",
+    "cos": "ops.math.trigonometry",
+    "cosh": "ops.math.trigonometry",
+    "sin": "ops.math.trigonometry",
+    "sinh": "ops.math.trigonometry",
+    "tan": "ops.math.trigonometry",
+    "tanh": "ops.math.trigonometry",
+    "conv": "ops.nn.convolution",
+    "conv2d_backprop_filter_v2": "ops.nn.convolution_transpose",
+    "conv2d_backprop_input_v2": "ops.nn.convolution_transpose",
+    "batch_to_space": "ops.nn.space_batch",
+    "required_space_to_batch_paddings": "ops.nn.space_batch",
+    "space_to_batch": "ops.nn.space_batch",
+    "space_to_batch_nd": "ops.nn.space_batch",
+    "extract_volume_patches": "ops.nn.volume_patches",
+    "print": "ops.printing",
+    "random_index_shuffle": "ops.random_stateless",
+    "CriticalSection": "ops.script",
+    "inside_function": "ops.script",
+    "numpy_function": "ops.script",
+    "py_function": "ops.script",
+    "control_dependencies": "ops.sequencing",
+    "group": "ops.sequencing",
+    "no_op": "ops.sequencing",
+    "timestamp": "ops.sequencing",
+    "tuple": "ops.sequencing",
+    "TensorArray": "ops.tensor_array",
+    "TensorArraySpec": "ops.tensor_array",
+}
+
 
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)
+    if name in _LATER:
+        value = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'runnel' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})
+    return sorted({*globals(), *_SUBMODULES, *_LATER})

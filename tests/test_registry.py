@@ -1,15 +1,15 @@
 """Every op has all its parts."""
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
 import runnel as tf
 from runnel.core.op import REGISTRY, Op
 
-# Sub-namespaces load when used; all of them together declare every op.
-for _name in sorted(tf._SUBMODULES):
-    getattr(tf, _name)
+tf.ops.import_all()
 
 OPS = sorted(REGISTRY.items())
 
@@ -35,6 +35,19 @@ def test_the_kernel_takes_what_the_signature_names(name, op):
     letters = {argument.type for argument in op.inputs} | set(op.fixed)
     for output in op.outputs:
         assert output.type in letters | attrs, f"nothing gives the type of {output.name}"
+
+
+def test_families_that_are_not_loaded_yet_are_found():
+    program = """
+import sys, runnel as tf
+assert "runnel.ops.math.cumulative" not in sys.modules
+x = tf.Variable([2.0, 3.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_prod(x)
+print(tape.gradient(y, x).numpy().tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[3.0, 2.0]\n", done.stderr
 
 
 def test_an_op_cannot_be_declared_twice():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -120,6 +119,8 @@ def _as_tensors(values: Sequence[Any]) -> list[Tensor]:
 
 
 def _accepts(function: Callable[..., Any], keyword: str) -> bool:
+    import inspect  # a fifth of the time of `import runnel`, for the few who need it
+
     parameters = inspect.signature(function).parameters.values()
     return any(p.name == keyword or p.kind is p.VAR_KEYWORD for p in parameters)
 
@@ -419,6 +420,8 @@ def no_gradient(op_type: str) -> None:
 
 
 def _registered(op_type: str) -> Op:
-    if op_type not in REGISTRY:
-        raise LookupError(f"There is no op named {op_type!r} to register a gradient for.")
-    return REGISTRY[op_type]
+    try:
+        return REGISTRY[op_type]
+    except KeyError:
+        message = f"There is no op named {op_type!r} to register a gradient for."
+        raise LookupError(message) from None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from . import dtypes, errors
@@ -13,7 +12,21 @@ from .dtypes import DType
 from .shapes import TensorShape
 from .tensor import OutOfScopeError, Tensor
 
-REGISTRY: dict[str, Op] = {}
+
+class Registry(dict[str, "Op"]):
+    """The ops by TensorFlow's names; families that nobody has imported yet load when asked for."""
+
+    load_rest: Callable[[], None] | None = None
+
+    def __missing__(self, name: str) -> Op:
+        load, self.load_rest = self.load_rest, None
+        if load is None:
+            raise KeyError(name)
+        load()
+        return self[name]
+
+
+REGISTRY = Registry()
 
 _DTYPES = {name: value for name, value in vars(dtypes).items() if isinstance(value, DType)}
 _NO_ATTRS: dict[str, Any] = {}
@@ -21,13 +34,15 @@ _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double
 _KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
-@dataclass(frozen=True)
 class Argument:
     """An input or output of an op: `name: type`, `name: count*type` or `name: *types`."""
 
-    name: str
-    type: str
-    count: str | None
+    __slots__ = ("count", "name", "type")
+
+    def __init__(self, name: str, type: str, count: str | None) -> None:
+        self.name = name
+        self.type = type
+        self.count = count
 
     @classmethod
     def parse(cls, text: str) -> Argument:
@@ -228,7 +243,7 @@ def type_text(dtype: DType) -> str:
 
 
 def _keyword_defaults(kernel: Callable[..., Any]) -> dict[str, Any]:
-    if not inspect.isfunction(kernel):
+    if not isinstance(kernel, FunctionType):
         return {}
     return dict(kernel.__kwdefaults__ or {})
 

@@ -66,20 +66,21 @@ class GradientTape:
         self._recording = False
         self._entered = False
         self._used = False
-        self._clear()
+        self._variables: dict[int, Variable] = {}
+        self._forget()
 
-    def _clear(self) -> None:
+    def _forget(self) -> None:
         self._records: list[Record] = []
         self._watched: set[int] = set()
         # What the watching began with; the tensors are held, so their keys stay theirs.
         self._roots: dict[int, Any] = {}
-        self._variables: dict[int, Variable] = {}
 
     def __enter__(self) -> GradientTape:
         if self._recording:
             raise ValueError(
                 "Tape is still recording: a tape that is active cannot be entered again."
             )
+        self._used = False
         self._start()
         return self
 
@@ -119,12 +120,13 @@ class GradientTape:
     def variable_read(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""
         key = variable._key
-        if key not in self._watched and self._watch_variables and variable.trainable:
+        if key not in self._roots and self._watch_variables and variable.trainable:
             self._watch(variable, key)
 
     def _watch(self, value: Any, key: int) -> None:
-        self._watched.add(key)
         self._roots[key] = value
+        if _is_differentiable(value):
+            self._watched.add(key)
         if not isinstance(value, Tensor):
             self._variables[key] = value
 
@@ -165,13 +167,10 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forget everything recorded and watched so far."""
-        recording = self._recording
-        if recording:
-            self._stop()
-        self._used = False
-        self._clear()
-        if recording:
-            self._start()
+        if not self._recording:
+            raise ValueError("Tape is not recording: reset it inside of its `with` block.")
+        self._variables.clear()
+        self._forget()
 
     def gradient(
         self,
@@ -197,7 +196,7 @@ class GradientTape:
             weights = nest.flatten(output_gradients)
         gradients = self._backward(flat_targets, weights, keys)
         if not self._persistent:
-            self._clear()
+            self._forget()
         results = [
             _finish(gradients.get(key), source, zero)
             for key, source in zip(keys, flat_sources, strict=True)
@@ -259,7 +258,7 @@ class GradientTape:
         keys = [_key_of_source(source) for source in flat_sources]
         rows = [self._backward([target], [w], keys) for w in _unit_weights(target, 0)]
         if not self._persistent:
-            self._clear()
+            self._forget()
         results = [
             _stack_rows([_finish(row.get(key), source, zero) for row in rows], target, source, zero)
             for key, source in zip(keys, flat_sources, strict=True)
@@ -294,7 +293,7 @@ class GradientTape:
         key = _key_of_source(source)
         rows = [self._backward([target], [w], [key]) for w in _unit_weights(target, 1)]
         if not self._persistent:
-            self._clear()
+            self._forget()
         found = [_finish(row.get(key), source, True) for row in rows]
         shape = [*sizes.as_list(), *source_sizes.as_list()[1:]]
         if not found:
@@ -444,9 +443,11 @@ def _key_of_source(source: Any) -> int:
             "GradientTape.gradient, got %r",
             source.dtype,
         )
+    if not source._key:
+        # No tape has seen it, but it may be the target itself.
+        source._key = next_key()
     key: int = source._key
-    # A source that no tape has seen shares no key with anything: -1 is never recorded.
-    return key or -1
+    return key
 
 
 def _weight(weight: Any, target: Any) -> Tensor:

@@ -12,6 +12,7 @@ import threading
 import numpy as np
 
 from ..core import dtypes
+from ..core.convert import convert_to_tensor
 from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
@@ -143,7 +144,8 @@ class FusedUpdate(Update):
 
     def __call__(self, cells, scalars, gradient, **attrs):
         """Do the update as an operation, with scalars and gradient as tensors."""
-        inputs = [*[cell.handle for cell in cells], *scalars]
+        inputs = [cell.handle for cell in cells]
+        inputs += [convert_to_tensor(each) for each in scalars]
         inputs.insert(self.position, gradient)
         execute(self.op, tuple(inputs), attrs)
 
@@ -261,7 +263,7 @@ def _nadam(var, m, v, grad, scratch, other, rest_1, rest_2, epsilon, on_m, on_gr
 def _nadam_numbers(product, now, after, beta2_power, lr, beta1, beta2, epsilon):
     on_m = lr * after / (1 - product * after)
     on_grad = lr * (1 - now) / (1 - product)
-    return _rest(beta1), _rest(beta2), epsilon, on_m, on_grad, 1 / (1 - beta2_power)
+    return 1 - beta1, 1 - beta2, epsilon, on_m, on_grad, 1 / (1 - beta2_power)
 
 
 def _mean_square(ms, grad, scratch, rho, rest):

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import runnel
 import runnel.keras.losses
+from runnel.keras.engine import masking
 
 REDUCTIONS = ["auto", "none", "sum", "sum_over_batch_size"]
 SHAPES = st.sampled_from([(3, 4), (1, 2), (2, 3, 4), (2, 1, 3, 2)])
@@ -298,7 +299,10 @@ def test_masked_predictions_do_not_count(reduction, weights):
 
     def masked(tf):
         tensor = tf.constant(predicted)
-        tensor._keras_mask = tf.constant(mask)
+        if tf is runnel:
+            masking.attach(tensor, tf.constant(mask))
+        else:
+            tensor._keras_mask = tf.constant(mask)
         return losses(tf).MeanSquaredError(reduction)(tf.constant(true), tensor, weights)
 
     check(masked, traced=False, gradient=False)

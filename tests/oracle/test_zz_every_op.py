@@ -25,8 +25,7 @@ def whole_folder(request):
 
 
 def all_ops():
-    for name in tf._SUBMODULES - {"keras"}:
-        getattr(tf, name)
+    tf.ops.import_all()
     return {
         name: op
         for name, op in REGISTRY.items()

@@ -283,17 +283,10 @@ def _tell(hooks: list[Callable], batch: int, logs: dict[str, Any] | None) -> Non
 
 
 def plain_logs(logs: dict[str, Any] | None) -> dict[str, Any]:
-    """Logs with a Python number for each scalar, and NumPy arrays for the other tensors.
-
-    The dict is the caller's own, changed in place, so that what a callback adds is seen by the
-    next one and by the caller.
-    """
-    if logs is None:
+    """Logs with a Python number for each scalar, and NumPy arrays for the other tensors."""
+    if not logs:
         return {}
-    for name, value in logs.items():
-        if type(value) is not float:
-            logs[name] = _plain(value)
-    return logs
+    return {name: value if type(value) is float else _plain(value) for name, value in logs.items()}
 
 
 def _plain(value: Any) -> Any:

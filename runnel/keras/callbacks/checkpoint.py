@@ -86,9 +86,9 @@ class ModelCheckpoint(Callback):
             self.best = np.inf if self.monitor_op is np.less else -np.inf
 
     def _listens(self, hook: str) -> bool:
-        return super()._listens(hook) and (
-            self.save_freq != "epoch" or type(self) is not ModelCheckpoint
-        )
+        if hook == "on_train_batch_end" and self.save_freq == "epoch":
+            return type(self).on_train_batch_end is not ModelCheckpoint.on_train_batch_end
+        return super()._listens(hook)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         if self.load_weights_on_restart and os.path.exists(self.filepath):

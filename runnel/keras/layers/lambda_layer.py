@@ -29,8 +29,6 @@ class Lambda(Layer):
         if not callable(function):
             raise TypeError(f"A Lambda layer needs a function, an unsupported {function!r} came.")
         self.function = function
-        if mask is not None:
-            self.supports_masking = True
         self.mask = mask
         self.supports_masking = True
         self._output_shape = output_shape

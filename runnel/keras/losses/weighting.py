@@ -12,7 +12,7 @@ _PRECISE = (tf.float32, tf.float64)
 class Reduction:
     """How the losses of the samples of a batch become one.
 
-    `AUTO` is `SUM_OVER_BATCH_SIZE`: the sum divided by the number of losses, whatever their weights.
+    `AUTO` is `SUM_OVER_BATCH_SIZE`: the sum divided by the number of losses, not of weights.
     """
 
     AUTO = "auto"

@@ -381,7 +381,8 @@ class Optimizer:
     def _number(self, value: Any, dtype: tf.DType) -> Any:
         if tf.executing_eagerly():
             return dtype.as_numpy_dtype(value)
-        return tf.cast(value, dtype) if tf.is_tensor(value) else tf.constant(value, dtype)
+        is_number = isinstance(value, int | float)
+        return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
 
     def _share(self, value: float, dtype: tf.DType) -> Any:
         """A number whose distance from 1 matters: exact as long as it can be."""

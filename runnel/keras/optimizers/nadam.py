@@ -72,23 +72,19 @@ class Nadam(Optimizer):
 
     def _momentum(self, step: Any, dtype: tf.DType) -> Any:
         half = self._number(0.5, dtype)
-        return self._number(self.beta_1, dtype) * (1 - half * self._base(0.96, dtype) ** step)
+        return self._base(self.beta_1, dtype) * (1 - half * self._base(0.96, dtype) ** step)
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         step = self._step(dtype)
         product = self._u_product
-        if tf.executing_eagerly():
-            product = float(product)
-        else:
-            product = tf.cast(product, dtype)
         return (
-            self._number(product, dtype),
+            self._number(float(product) if tf.executing_eagerly() else product, dtype),
             self._momentum(step, dtype),
             self._momentum(step + 1, dtype),
             self._base(self.beta_2, dtype) ** step,
             self._rate(dtype),
-            self._share(self.beta_1, dtype),
-            self._share(self.beta_2, dtype),
+            self._base(self.beta_1, dtype),
+            self._base(self.beta_2, dtype),
             self._number(self.epsilon, dtype),
         )
 

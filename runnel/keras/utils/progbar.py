@@ -106,8 +106,7 @@ class Progbar:
         line = line.ljust(before)
         if finalize:
             line += "\n"
-        if interactive.is_interactive_logging_enabled():
-            line = ("\b" * before + "\r" if self._rewrites_line else "\n") + line
+        line = ("\b" * before + "\r" if self._rewrites_line else "\n") + line
         interactive.print_message(line, line_break=False)
 
     def _bar(self, current: int) -> str:

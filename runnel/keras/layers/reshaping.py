@@ -1,0 +1,323 @@
+"""Cropping, padding and upsampling over one, two and three axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ..engine.base_layer import Layer
+from ..engine.input_spec import InputSpec
+from .arguments import data_format_of, integer_tuple
+
+_ORDINALS = ("1st", "2nd", "3rd")
+_SYMMETRIC = {2: ("height", "width"), 3: ("dim1", "dim2", "dim3")}
+_SIDES = {
+    2: "((top_{0}, bottom_{0}), (left_{0}, right_{0}))",
+    3: "((left_dim1_{0}, right_dim1_{0}), (left_dim2_{0}, right_dim2_{0}), "
+    "(left_dim3_{0}, right_dim3_{0}))",
+}
+
+
+def _pairs(value: Any, rank: int, name: str, what: str) -> tuple[tuple[int, ...], ...]:
+    """A pair of numbers for each axis: given as one number, one for each axis, or all."""
+    if isinstance(value, int):
+        return ((value, value),) * rank
+    if not hasattr(value, "__len__"):
+        symmetric = ", ".join(f"symmetric_{axis}_{what}" for axis in _SYMMETRIC[rank])
+        raise ValueError(
+            f"`{name}` should be either an int, a tuple of {rank} ints ({symmetric}), or a tuple "
+            f"of {rank} tuples of 2 ints {_SIDES[rank].format(what)}. Received: {value}."
+        )
+    if len(value) != rank:
+        count = "two" if rank == 2 else rank
+        raise ValueError(f"`{name}` should have {count} elements. Received: {value}.")
+    return tuple(
+        integer_tuple(each, 2, f"{_ORDINALS[axis]} entry of {name}", allow_zero=True)
+        for axis, each in enumerate(value)
+    )
+
+
+class _Spatial(Layer):
+    """A layer over the spatial axes of its inputs: what it does to the size of each."""
+
+    def __init__(self, rank, data_format, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = data_format_of(data_format)
+        self._first_axis = 2 if self.data_format == "channels_first" else 1
+        self.input_spec = InputSpec(ndim=rank + 2)
+
+    def _resized(self, input_shape: Any, sizes_for: list[Any]) -> tf.TensorShape:
+        sizes = tf.TensorShape(input_shape).as_list()
+        for axis, change in enumerate(sizes_for, self._first_axis):
+            if sizes[axis] is not None:
+                sizes[axis] = change(sizes[axis])
+        return tf.TensorShape(sizes)
+
+
+class _Cropping(_Spatial):
+    _pairs: Any
+
+    def call(self, inputs):
+        """The inputs without their margins."""
+        self._check_size(inputs)
+        margins = [slice(None)] * self._first_axis + [
+            slice(before, None if after == 0 else -after) for before, after in self._pairs
+        ]
+        return inputs[tuple(margins)]
+
+    def _check_size(self, inputs: Any) -> None:
+        """Inputs smaller than their margins give empty outputs, unless refused."""
+
+    def _check_larger(self, inputs: Any, message: str) -> None:
+        if inputs.shape.rank is None:
+            return
+        for axis, pair in enumerate(self._pairs, self._first_axis):
+            size = inputs.shape[axis]
+            if size is not None and sum(pair) >= size:
+                raise ValueError(
+                    f"{message} must be greater than the input shape. Received: "
+                    f"inputs.shape={inputs.shape}, and cropping={self.cropping}"
+                )
+
+    def compute_output_shape(self, input_shape):
+        """The sizes less the margins."""
+        return self._resized(
+            input_shape, [lambda size, pair=pair: max(size - sum(pair), 0) for pair in self._pairs]
+        )
+
+
+class Cropping1D(_Cropping):
+    """The inputs without some time steps at their beginning and end.
+
+    >>> tf.keras.layers.Cropping1D((1, 2))(tf.ones([2, 8, 3])).shape
+    TensorShape([2, 5, 3])
+    """
+
+    def __init__(self, cropping=(1, 1), **kwargs):
+        super().__init__(1, "channels_last", **kwargs)
+        self.cropping = integer_tuple(cropping, 2, "cropping", allow_zero=True)
+        self._pairs = (self.cropping,)
+
+    def _check_size(self, inputs: Any) -> None:
+        self._check_larger(inputs, "cropping parameter of Cropping layer")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "cropping": self.cropping}
+
+
+class Cropping2D(_Cropping):
+    """Images without their margins.
+
+    >>> tf.keras.layers.Cropping2D(((1, 1), (2, 0)))(tf.ones([1, 8, 8, 3])).shape
+    TensorShape([1, 6, 6, 3])
+    """
+
+    def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
+        super().__init__(2, data_format, **kwargs)
+        self.cropping = self._pairs = _pairs(cropping, 2, "cropping", "crop")
+
+    def _check_size(self, inputs: Any) -> None:
+        self._check_larger(inputs, "Argument `cropping`")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "cropping": self.cropping,
+            "data_format": self.data_format,
+        }
+
+
+class Cropping3D(_Cropping):
+    """Volumes without their margins."""
+
+    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+        super().__init__(3, data_format, **kwargs)
+        self.cropping = self._pairs = _pairs(cropping, 3, "cropping", "crop")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "cropping": self.cropping,
+            "data_format": self.data_format,
+        }
+
+
+class _ZeroPadding(_Spatial):
+    _pairs: Any
+
+    def call(self, inputs):
+        """The inputs with margins of zeros."""
+        channels = [] if self._first_axis == 2 else [[0, 0]]
+        margins = [[0, 0]] * self._first_axis + [list(pair) for pair in self._pairs] + channels
+        return tf.pad(inputs, margins)
+
+    def compute_output_shape(self, input_shape):
+        """The sizes plus the margins."""
+        return self._resized(
+            input_shape, [lambda size, pair=pair: size + sum(pair) for pair in self._pairs]
+        )
+
+
+class ZeroPadding1D(_ZeroPadding):
+    """Zeros before and after the time steps.
+
+    >>> tf.keras.layers.ZeroPadding1D(2)(tf.ones([2, 8, 3])).shape
+    TensorShape([2, 12, 3])
+    """
+
+    def __init__(self, padding=1, **kwargs):
+        super().__init__(1, "channels_last", **kwargs)
+        self.padding = integer_tuple(padding, 2, "padding", allow_zero=True)
+        self._pairs = (self.padding,)
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "padding": self.padding}
+
+
+class ZeroPadding2D(_ZeroPadding):
+    """Images with margins of zeros.
+
+    >>> tf.keras.layers.ZeroPadding2D((1, 2))(tf.ones([1, 8, 8, 3])).shape
+    TensorShape([1, 10, 12, 3])
+    """
+
+    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+        super().__init__(2, data_format, **kwargs)
+        self.padding = self._pairs = _pairs(padding, 2, "padding", "pad")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
+
+
+class ZeroPadding3D(_ZeroPadding):
+    """Volumes with margins of zeros."""
+
+    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
+        super().__init__(3, data_format, **kwargs)
+        self.padding = self._pairs = _pairs(padding, 3, "padding", "pad")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
+
+
+class _UpSampling(_Spatial):
+    _factors: tuple[int, ...]
+
+    def call(self, inputs):
+        """The inputs with everything repeated along the axes."""
+        for axis, factor in enumerate(self._factors, self._first_axis):
+            if factor != 1:
+                inputs = tf.repeat(inputs, factor, axis=axis)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        """The sizes times the factors."""
+        return self._resized(
+            input_shape, [lambda size, factor=factor: size * factor for factor in self._factors]
+        )
+
+
+class UpSampling1D(_UpSampling):
+    """Each time step `size` times.
+
+    >>> tf.keras.layers.UpSampling1D(2)(tf.constant([[[1.0], [2.0]]])).numpy().ravel().tolist()
+    [1.0, 1.0, 2.0, 2.0]
+    """
+
+    def __init__(self, size=2, **kwargs):
+        super().__init__(1, "channels_last", **kwargs)
+        self.size = int(size)
+        self._factors = (self.size,)
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "size": self.size}
+
+
+_INTERPOLATIONS = (
+    *("bilinear", "nearest", "bicubic", "area"),
+    *("lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
+)
+
+
+class UpSampling2D(_UpSampling):
+    """Larger images: each pixel repeated, or values in between by `interpolation`.
+
+    >>> tf.keras.layers.UpSampling2D((2, 3))(tf.ones([1, 4, 4, 3])).shape
+    TensorShape([1, 8, 12, 3])
+    """
+
+    def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
+        super().__init__(2, data_format, **kwargs)
+        self.size = self._factors = integer_tuple(size, 2, "size")
+        if interpolation not in _INTERPOLATIONS:
+            raise NotImplementedError(
+                f"Value not recognized for `interpolation`: {interpolation}. Supported values "
+                f"are: {list(_INTERPOLATIONS)}"
+            )
+        self.interpolation = interpolation
+
+    def call(self, inputs):
+        """The larger images."""
+        # For whole factors the mean of the area under a new pixel is the nearest old one.
+        if self.interpolation in ("nearest", "area"):
+            return super().call(inputs)
+        if self.interpolation == "bilinear":
+            for axis, factor in enumerate(self._factors, self._first_axis):
+                if factor != 1:
+                    inputs = _interpolated(inputs, factor, axis)
+            return inputs
+        return self._resize(inputs)
+
+    def _resize(self, inputs: Any) -> Any:
+        first = self._first_axis == 2
+        images = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
+        size = tf.shape(images)[1:3] * tf.constant(self.size)
+        resized = tf.image.resize(images, size, method=self.interpolation)
+        outputs = tf.transpose(resized, [0, 3, 1, 2]) if first else resized
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return outputs
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "size": self.size,
+            "data_format": self.data_format,
+            "interpolation": self.interpolation,
+        }
+
+
+def _interpolated(inputs: Any, factor: int, axis: int) -> Any:
+    """Values between neighbours along an axis, `factor` for each; pixels have their centre at ½."""
+    length = inputs.shape[axis]
+    count = tf.shape(inputs)[axis] if length is None else length
+    steps = tf.cast(tf.range(count * factor), tf.float32)
+    places = (steps + 0.5) / factor - 0.5
+    below = tf.floor(places)
+    share = tf.reshape(
+        tf.cast(places - below, inputs.dtype), [-1] + [1] * (inputs.shape.rank - axis - 1)
+    )
+    below = tf.cast(below, tf.int32)
+    lower = tf.gather(inputs, tf.maximum(below, 0), axis=axis)
+    upper = tf.gather(inputs, tf.minimum(below + 1, count - 1), axis=axis)
+    return lower + (upper - lower) * share
+
+
+class UpSampling3D(_UpSampling):
+    """Volumes with everything repeated along the three axes."""
+
+    def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
+        super().__init__(3, data_format, **kwargs)
+        self.size = self._factors = integer_tuple(size, 3, "size")
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {**super().get_config(), "size": self.size, "data_format": self.data_format}

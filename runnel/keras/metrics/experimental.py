@@ -1,0 +1,3 @@
+"""tf.keras.metrics.experimental."""
+
+from .python_metric import PyMetric as PyMetric
