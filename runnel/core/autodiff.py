@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
-from .context import next_key, state
+from .context import next_key, no_recording, state
 from .convert import convert_to_tensor
 from .graph import Graph
 from .op import REGISTRY, Op, Record
@@ -100,18 +100,10 @@ def _with_custom_gradient(
 def _copied(value: Any) -> Tensor:
     tensor = convert_to_tensor(value)
     if isinstance(tensor, SymbolicTensor):
-        with _no_tapes():
+        with no_recording():
             fresh: Tensor = REGISTRY["Identity"](tensor)
         return fresh
     return Tensor(tensor._array, tensor.dtype)
-
-
-class _no_tapes:
-    def __enter__(self) -> None:
-        self._tapes, state.tapes = state.tapes, ()
-
-    def __exit__(self, *exception: object) -> None:
-        state.tapes = self._tapes
 
 
 def _as_tensors(values: Sequence[Any]) -> list[Tensor]:
@@ -172,7 +164,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def inner(*args: Any, **kwargs: Any) -> Any:
-        with _no_tapes(), _VariableWatcher() as watcher:
+        with no_recording(), _VariableWatcher() as watcher:
             result = f(*args, **kwargs)
         variables = [v for _, v in sorted(watcher.variables.items())]
         flat_args = nest.flatten(args)
@@ -349,7 +341,7 @@ def _graph_records(
     needed = set(source_keys)
     records = []
     for operation in graph.operations:
-        inputs = [each for each in operation.inputs if each._key in needed - stopped]
+        inputs = [x for x in operation.inputs if x._key in needed and x._key not in stopped]
         if not inputs or not operation.op.differentiable:
             continue
         for output in operation.outputs:

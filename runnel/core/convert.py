@@ -31,6 +31,8 @@ _FITS: dict[str, frozenset[DType]] = {
     "c": frozenset(dtypes.COMPLEX),
 }
 
+_LONGEST_HISTORY = 100
+
 # Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
 _CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
 _REGISTERED: list[tuple[int, Any, Callable[..., Any]]] = []
@@ -204,16 +206,16 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
 
 def _natural_dtype(array: np.ndarray[Any, Any], first: Any) -> DType:
     letter = array.dtype.kind
+    natural = from_numpy(array.dtype)
     if letter == "f":
-        if isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f":
-            return from_numpy(first.dtype)
-        return dtypes.float32
-    if letter in "iu":
+        typed = isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f"
+        natural = from_numpy(first.dtype) if typed else dtypes.float32
+    elif letter in "iu":
         if array.max() >= 2**63:
             raise ValueError(_TOO_LARGE)
         small = array.min() >= -(2**31) and array.max() < 2**31
-        return dtypes.int32 if small else dtypes.int64
-    return from_numpy(array.dtype)
+        natural = dtypes.int32 if small else dtypes.int64
+    return natural
 
 
 def _reject_objects(array: np.ndarray[Any, Any], value: Any, first: Any) -> None:
@@ -334,6 +336,10 @@ def constant_value(tensor: Any) -> Any:
     """The NumPy value of a tensor where it is known before the graph runs, else None."""
     if not isinstance(tensor, SymbolicTensor):
         return tensor._array if isinstance(tensor, Tensor) else None
+    return _known(tensor, {})
+
+
+def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     operation = tensor.op
     if operation.op is Const:
         return operation.given["value"]
@@ -344,10 +350,15 @@ def constant_value(tensor: Any) -> Any:
         return found.astype(tensor.dtype.numpy)
     if operation.op.stateful or name == "Placeholder" or not operation.inputs:
         return None
-    return _fold(tensor)
+    key = id(tensor)
+    # What is used twice is worked out once, and a long history is left to the run of the graph.
+    if key not in seen and len(seen) < _LONGEST_HISTORY:
+        seen[key] = None
+        seen[key] = _fold(tensor, seen)
+    return seen.get(key)
 
 
-def _fold(tensor: SymbolicTensor) -> Any:
+def _fold(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     # Only what shapes are computed with: a handful of numbers, never a big constant.
     operation = tensor.op
     count = tensor.shape.num_elements()
@@ -358,7 +369,7 @@ def _fold(tensor: SymbolicTensor) -> Any:
         elements = each.shape.num_elements()
         if elements is None or elements > 64:
             return None
-        array = constant_value(each)
+        array = _known(each, seen) if isinstance(each, SymbolicTensor) else each._array
         if array is None:
             return None
         arrays.append(array)

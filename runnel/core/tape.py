@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, nest
+from . import dtypes, errors, nest
 from .context import next_key, state
 from .convert import convert_to_tensor
 from .indexed_slices import IndexedSlices, to_dense
@@ -190,10 +190,7 @@ class GradientTape:
         flat_targets = _gradient_targets(target)
         flat_sources = nest.flatten(sources)
         keys = [_key_of_source(source) for source in flat_sources]
-        if output_gradients is None:
-            weights: list[Any] = [None] * len(flat_targets)
-        else:
-            weights = nest.flatten(output_gradients)
+        weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
         if not self._persistent:
             self._forget()
@@ -229,7 +226,7 @@ class GradientTape:
         """The keys on a way from a source; gradients of all others are not worth computing."""
         if self._roots.keys() <= set(source_keys):
             return self._watched
-        needed = set(source_keys)
+        needed = self._watched.intersection(source_keys)
         for record in self._records:
             if any(tensor._key in needed for tensor in record.inputs):
                 needed.update(output._key for output in record.outputs)
@@ -414,8 +411,7 @@ def add_gradients(a: Any, b: Any) -> Any:
 
 
 def _is_differentiable(value: Any) -> bool:
-    dtype = value.dtype
-    return bool(dtype.is_floating or dtype.is_complex)
+    return bool(value.dtype.is_floating or value.dtype.is_complex)
 
 
 def _gradient_targets(target: Any) -> list[Any]:
@@ -443,21 +439,37 @@ def _key_of_source(source: Any) -> int:
             "GradientTape.gradient, got %r",
             source.dtype,
         )
-    if not source._key:
-        # No tape has seen it, but it may be the target itself.
-        source._key = next_key()
-    key: int = source._key
+    # One that no tape has seen may still be the target itself.
+    key: int = source._key or next_key()
+    source._key = key
     return key
+
+
+def _weights(output_gradients: Any, count: int) -> list[Any]:
+    if output_gradients is None:
+        return [None] * count
+    weights: list[Any] = nest.flatten(output_gradients)
+    if len(weights) != count:
+        raise ValueError(
+            f"output_gradients holds {len(weights)} gradients for {count} target(s): give one "
+            "tensor per target, a list of numbers as tf.constant([...])."
+        )
+    return weights
 
 
 def _weight(weight: Any, target: Any) -> Tensor:
     tensor = convert_to_tensor(weight, dtype_hint=target.dtype)
-    if not tensor.shape.is_compatible_with(target.shape):
-        raise ValueError(
+    if tensor.shape.is_compatible_with(target.shape):
+        return tensor
+    spread: Tensor = REGISTRY["Mul"](tensor, _ones_like(target))
+    if not spread.shape.is_compatible_with(target.shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
             f"output_gradients must have the shape of the target: expected {target.shape}, "
-            f"got {tensor.shape}."
+            f"got {tensor.shape}.",
         )
-    return tensor
+    return spread
 
 
 def _ones_like(value: Any) -> Tensor:

@@ -208,7 +208,8 @@ class Tensor(Operators):
             array = array[()]
         return format(array, spec)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        raise TypeError(f"Tensor is unhashable. Instead, use tensor.ref() as the key. ({self!r})")
 
     def ref(self) -> Reference:
         """A hashable reference to this tensor, to use it in sets and as a key of dicts."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -62,7 +63,8 @@ def ReadVariableOp(resource: Variable, *, dtype: DType) -> Any:
     gradient=None,
 )
 def AssignVariableOp(resource: Variable, value: Any) -> list[Any]:
-    resource._replace(value)
+    with resource._lock:
+        resource._replace(value)
     return []
 
 
@@ -70,6 +72,11 @@ def _in_place(name: str, function: Callable[..., Any]) -> Op:
     """An update `variable = function(variable, value)` of equal shapes."""
 
     def kernel(resource: Variable, value: Any) -> list[Any]:
+        with resource._lock:
+            update(resource, value)
+        return []
+
+    def update(resource: Variable, value: Any) -> None:
         shape = resource._tensor._array.shape
         if shape != value.shape:
             raise errors.InvalidArgumentError(
@@ -79,11 +86,14 @@ def _in_place(name: str, function: Callable[..., Any]) -> Op:
                 f"using a Tensor with shape {dimensions_text(TensorShape(value.shape))}, shapes "
                 f"must be equal. [Op:{name}]",
             )
-        if shape and resource._is_sole_owner():
-            function(resource._tensor._array, value, out=resource._tensor._array)
-        else:
+        taken = resource._take() if shape else None
+        if taken is None:
             resource._replace(function(resource._tensor._array, value))
-        return []
+        else:
+            try:
+                function(taken._array, value, out=taken._array)
+            finally:
+                resource._tensor = taken
 
     declared: Op = op(
         name,
@@ -124,6 +134,19 @@ _ARGUMENTS = [
 ]
 
 
+class _Taken:
+    """Stands for a variable's tensor while an update has taken it out: waits for the update.
+
+    Without a `__set__` it is found only where the instance has no tensor, so that reading one
+    that is there costs nothing.
+    """
+
+    def __get__(self, variable: Variable, owner: type) -> Tensor:
+        with variable._lock:
+            tensor: Tensor = variable.__dict__["_tensor"]
+        return tensor
+
+
 class Variable(Operators, metaclass=_VariableMetaclass):
     """A tensor that can be changed with `assign`.
 
@@ -134,7 +157,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
 
     __array_priority__ = 100
 
-    _tensor: Tensor
+    _tensor: Tensor = _Taken()  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -174,6 +197,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self._name = f"{state.name_scope}{name or 'Variable'}:0"
         self._shape = tensor.shape if shape is None else TensorShape(shape)
         self._key = next_key()
+        # Held by updates: two threads that add to a variable both count.
+        self._lock = threading.Lock()
         self.dtype: DType = tensor.dtype
         self.trainable = not on_read if trainable is None else bool(trainable)
         self.constraint = constraint
@@ -198,6 +223,23 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             and sys.getrefcount(array) == _LONE_ARRAY
             and array.base is None
         )
+
+    def _take(self) -> Tensor | None:
+        """The tensor, taken out of the cell to be changed in place; None if others hold it.
+
+        The caller has the lock, and puts the tensor back. Meanwhile no other thread can read it.
+        """
+        tensor = self._tensor
+        del self._tensor
+        array = tensor._array
+        if (
+            sys.getrefcount(tensor) == _LONE_TENSOR - 1
+            and sys.getrefcount(array) == _LONE_ARRAY
+            and array.base is None
+        ):
+            return tensor
+        self._tensor = tensor
+        return None
 
     def _as_tensor(self) -> Tensor:
         """The current value, for use as an operation's input."""

@@ -10,39 +10,61 @@ if _TYPE_CHECKING:
     from . import (
         activations as activations,
         backend as backend,
+        callbacks as callbacks,
         constraints as constraints,
+        datasets as datasets,
         initializers as initializers,
         layers as layers,
         losses as losses,
+        metrics as metrics,
         mixed_precision as mixed_precision,
+        models as models,
+        optimizers as optimizers,
+        preprocessing as preprocessing,
         regularizers as regularizers,
         saving as saving,
         utils as utils,
     )
+    from .engine.model import Model as Model
+    from .engine.sequential import Sequential as Sequential
+    from .layers.input_layer import Input as Input
 
 _SUBMODULES = frozenset(
     {
         "activations",
         "backend",
+        "callbacks",
         "constraints",
+        "datasets",
         "initializers",
         "layers",
         "losses",
         "metrics",
         "mixed_precision",
+        "models",
         "optimizers",
+        "preprocessing",
         "regularizers",
         "saving",
         "utils",
     }
 )
+_LATER = {
+    "Input": "layers.input_layer",
+    "Model": "engine.model",
+    "Sequential": "engine.sequential",
+}
 
 
 def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)
+    if name in _LATER:
+        value = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'runnel.keras' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})
+    return sorted({*globals(), *_SUBMODULES, *_LATER})

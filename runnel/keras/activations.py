@@ -11,10 +11,10 @@ from .backend.elementwise import (
     hard_sigmoid as hard_sigmoid,
     relu as relu,
     sigmoid as sigmoid,
+    softmax as softmax,
     softplus as softplus,
     softsign as softsign,
     tanh as tanh,
-    with_logits as _with_logits,
 )
 from .serialization import Registry, names_of
 
@@ -22,25 +22,6 @@ silu = tf.nn.silu
 relu6 = tf.nn.relu6
 leaky_relu = tf.nn.leaky_relu
 log_softmax = tf.nn.log_softmax
-
-
-def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along `axis`: probabilities that add up to 1.
-
-    >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0]])).numpy().tolist()
-    [[0.5, 0.5]]
-    """
-    x = tf.convert_to_tensor(x)
-    rank = x.shape.rank
-    if rank is not None and rank < 2:
-        raise ValueError(
-            f"Cannot apply softmax to a tensor that is {rank}D: the first axis holds the batch. "
-            f"Received input: {x}"
-        )
-    if isinstance(axis, int):
-        return _with_logits(tf.nn.softmax(x, axis), x)
-    exponentials = tf.exp(x - tf.reduce_max(x, axis, keepdims=True))
-    return _with_logits(exponentials / tf.reduce_sum(exponentials, axis, keepdims=True), x)
 
 
 def selu(x):

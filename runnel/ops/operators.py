@@ -151,6 +151,20 @@ def _with_value(method):
     return operator
 
 
+def _refused(name, symbol, update):
+    """`variable += value`: refused, for it would turn the name of a variable into a tensor's."""
+
+    def operator(self, value):
+        raise RuntimeError(
+            f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use "
+            f"`variable.{update}` to modify the variable, or `out = variable {symbol} value` if "
+            "you need to get a new output Tensor."
+        )
+
+    operator.__name__ = f"__{name}__"
+    return operator
+
+
 _and = _bits_or_logic(bitwise.bitwise_and, comparison.logical_and)
 _or = _bits_or_logic(bitwise.bitwise_or, comparison.logical_or)
 _xor = _bits_or_logic(bitwise.bitwise_xor, comparison.logical_xor)
@@ -177,6 +191,14 @@ _COMPARISONS = {
     "ne": (comparison.NotEqual, _differs, NUMERIC, _ANY_SHAPES),
 }
 
+_IN_PLACE = {
+    "iadd": ("+", "assign_add(value)"),
+    "isub": ("-", "assign_sub(value)"),
+    "imul": ("*", "assign(variable * value)"),
+    "itruediv": ("/", "assign(variable / value)"),
+    "ipow": ("**", "assign(variable ** value)"),
+}
+
 
 def _methods():
     """The operators of a tensor by name."""
@@ -201,6 +223,7 @@ def _methods():
 
 _OF_TENSORS = _methods()
 _OF_VARIABLES = {name: _with_value(method) for name, method in _OF_TENSORS.items()}
+_OF_VARIABLES |= {f"__{name}__": _refused(name, *advice) for name, advice in _IN_PLACE.items()}
 
 for _kind, _their_methods in (
     (Tensor, {**_OF_TENSORS, "__getitem__": getitem}),

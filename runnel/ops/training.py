@@ -17,6 +17,10 @@ from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
 from ..core.shapes import TensorShape
+from . import training_rules as rules
+from .array.arguments import INDEX
+from .array.gathering import require_in_range
+from .variable_updates import change
 
 # Elements of a block: four float32 arrays of this length fit into a core's second-level cache.
 BLOCK = 32768
@@ -57,22 +61,27 @@ class Update:
         sizes = cells[0]._tensor._array.shape
         if gradient.shape != sizes:
             gradient = _fitted(gradient, sizes)
-        arrays = []
-        fresh = []
+        arguments = []
+        fresh = None
         for cell in cells:
             if sizes and cell._is_sole_owner():
-                arrays.append(cell._tensor._array)
+                arguments.append(cell._tensor._array)
             else:
                 array = np.array(cell._tensor._array, order="C")
-                arrays.append(array)
+                arguments.append(array)
+                if fresh is None:
+                    fresh = []
                 fresh.append((cell, array))
-        if gradient.size <= BLOCK:
-            scratch = [np.empty(sizes, gradient.dtype) for _ in range(self.scratch)]
-            self.rule(*arrays, gradient, *scratch, *numbers)
+        if gradient.size > BLOCK:
+            fresh = self._blocks(cells, arguments, fresh or [], gradient, numbers)
         else:
-            self._blocks(cells, arrays, fresh, gradient, numbers)
-        for cell, array in fresh:
-            cell._replace(array if sizes else array[()])
+            arguments.append(gradient)
+            for _ in range(self.scratch):
+                arguments.append(np.empty(sizes, gradient.dtype))
+            self.rule(*arguments, *numbers)
+        if fresh:
+            for cell, array in fresh:
+                cell._replace(array if sizes else array[()])
 
     def _blocks(self, cells, arrays, fresh, gradient, numbers):
         for i, array in enumerate(arrays):
@@ -89,6 +98,7 @@ class Update:
             if stop > size:
                 scratch = [buffer[: size - start] for buffer in scratch]
             rule(*[array[start:stop] for array in flat], *scratch, *numbers)
+        return fresh
 
 
 class FusedUpdate(Update):
@@ -150,6 +160,64 @@ class FusedUpdate(Update):
         execute(self.op, tuple(inputs), attrs)
 
 
+class RowUpdate:
+    """The op that does a fused update on some rows only: those at `indices`, all different.
+
+    Its inputs are those of the whole update, with `indices` after the gradient.
+    """
+
+    def __init__(self, name, whole):
+        self.whole = whole
+        self.name = name
+        parts = [f"{argument.name}: {argument.type}" for argument in whole.op.inputs]
+        parts.insert(whole.position + 1, "indices: Tindices")
+        self.op = op(
+            name,
+            ", ".join(parts),
+            T=_TYPES,
+            Tindices=INDEX,
+            shape=nothing,
+            kernel=self._nesterov_kernel() if whole.nesterov else self._kernel(),
+            stateful=True,
+            gradient=None,
+        )
+
+    def _kernel(self):
+        def kernel(*inputs, use_locking=False):
+            self._update(inputs)
+            return []
+
+        return kernel
+
+    def _nesterov_kernel(self):
+        def kernel(*inputs, use_locking=False, use_nesterov=False):
+            self._update(inputs, use_nesterov)
+            return []
+
+        return kernel
+
+    def _update(self, inputs, *attrs):
+        inputs = list(inputs)
+        indices = inputs.pop(self.whole.position + 1)
+        cells, scalars, gradient = self.whole._split(inputs)
+        require_in_range(indices, cells[0]._tensor._array.shape[0])
+        numbers = self.whole.prepare(scalars, gradient.dtype)
+        rows = [cell._tensor._array[indices] for cell in cells]
+        gradient = _fitted(gradient, rows[0].shape)
+        scratch = [np.empty(gradient.shape, gradient.dtype) for _ in range(self.whole.scratch)]
+        self.whole.rule(*rows, gradient, *scratch, *numbers, *attrs)
+        for cell, values in zip(cells, rows, strict=True):
+            change(cell, lambda array, values=values: array.__setitem__(indices, values))
+
+    def __call__(self, cells, scalars, gradient, indices, **attrs):
+        """Do the update as an operation, with scalars, gradient and indices as tensors."""
+        inputs = [cell.handle for cell in cells]
+        inputs += [convert_to_tensor(each) for each in scalars]
+        inputs.insert(self.whole.position, gradient)
+        inputs.insert(self.whole.position + 1, indices)
+        execute(self.op, tuple(inputs), attrs)
+
+
 def _fitted(gradient, sizes):
     try:
         return np.broadcast_to(gradient, sizes)
@@ -162,340 +230,111 @@ def _fitted(gradient, sizes):
         ) from None
 
 
-def _rest(share):
-    """1 - share, of the decimal number that the share was written as.
-
-    float32 keeps so few digits of 0.999 that its distance from 1 is wrong from the fifth one on.
-    """
-    return 1 - (share if type(share) is float else float(str(share)))
-
-
-# The rules, from here on. Each works on a block: the cells' arrays, the gradient, scratch buffers,
-# numbers.
-
-
-def _keras_momentum(var, accum, grad, scratch, lr, momentum, nesterov=False):
-    if not momentum:
-        np.multiply(grad, -lr, accum)
-        np.add(var, accum, var)
-        return
-    np.multiply(grad, lr, scratch)
-    np.multiply(accum, momentum, accum)
-    np.subtract(accum, scratch, accum)
-    if nesterov:
-        np.subtract(var, scratch, var)
-        np.multiply(accum, momentum, scratch)
-        np.add(var, scratch, var)
-    else:
-        np.add(var, accum, var)
-
-
-def _gradient_descent(var, delta, scratch, alpha):
-    np.multiply(delta, alpha, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _moments(m, v, grad, scratch, rest_1, rest_2):
-    """m += (grad - m) (1 - beta_1);  v += (grad² - v) (1 - beta_2)."""
-    np.subtract(grad, m, scratch)
-    np.multiply(scratch, rest_1, scratch)
-    np.add(m, scratch, m)
-    np.multiply(grad, grad, scratch)
-    np.subtract(scratch, v, scratch)
-    np.multiply(scratch, rest_2, scratch)
-    np.add(v, scratch, v)
-
-
-def _adam(var, m, v, grad, scratch, rest_1, rest_2, epsilon, alpha):
-    _moments(m, v, grad, scratch, rest_1, rest_2)
-    np.sqrt(v, scratch)
-    np.add(scratch, epsilon, scratch)
-    np.divide(m, scratch, scratch)
-    np.multiply(scratch, alpha, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _adam_numbers(beta1_power, beta2_power, lr, beta1, beta2, epsilon):
-    alpha = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
-    return _rest(beta1), _rest(beta2), epsilon, alpha
-
-
-def _amsgrad(var, m, v, vhat, grad, scratch, rest_1, rest_2, epsilon, alpha):
-    _moments(m, v, grad, scratch, rest_1, rest_2)
-    np.maximum(vhat, v, out=vhat)
-    np.sqrt(vhat, scratch)
-    np.add(scratch, epsilon, scratch)
-    np.divide(m, scratch, scratch)
-    np.multiply(scratch, alpha, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _adamax(var, m, v, grad, scratch, rest, beta2, epsilon, rate):
-    np.subtract(grad, m, scratch)
-    np.multiply(scratch, rest, scratch)
-    np.add(m, scratch, m)
-    np.multiply(v, beta2, v)
-    np.abs(grad, scratch)
-    np.maximum(v, scratch, out=v)
-    np.add(v, epsilon, scratch)
-    np.divide(m, scratch, scratch)
-    np.multiply(scratch, rate, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _adamax_numbers(beta1_power, lr, beta1, beta2, epsilon):
-    return _rest(beta1), beta2, epsilon, lr / (1 - beta1_power)
-
-
-def _nadam(var, m, v, grad, scratch, other, rest_1, rest_2, epsilon, on_m, on_grad, on_v):
-    _moments(m, v, grad, scratch, rest_1, rest_2)
-    np.multiply(v, on_v, scratch)
-    np.sqrt(scratch, scratch)
-    np.add(scratch, epsilon, scratch)
-    np.divide(m, scratch, other)
-    np.multiply(other, on_m, other)
-    np.subtract(var, other, var)
-    np.divide(grad, scratch, other)
-    np.multiply(other, on_grad, other)
-    np.subtract(var, other, var)
-
-
-def _nadam_numbers(product, now, after, beta2_power, lr, beta1, beta2, epsilon):
-    on_m = lr * after / (1 - product * after)
-    on_grad = lr * (1 - now) / (1 - product)
-    return 1 - beta1, 1 - beta2, epsilon, on_m, on_grad, 1 / (1 - beta2_power)
-
-
-def _mean_square(ms, grad, scratch, rho, rest):
-    np.multiply(ms, rho, ms)
-    np.multiply(grad, grad, scratch)
-    np.multiply(scratch, rest, scratch)
-    np.add(ms, scratch, ms)
-
-
-def _rmsprop(var, ms, grad, scratch, lr, rho, rest, epsilon):
-    _mean_square(ms, grad, scratch, rho, rest)
-    np.add(ms, epsilon, scratch)
-    np.sqrt(scratch, scratch)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _rmsprop_momentum(var, ms, mom, grad, scratch, lr, rho, rest, momentum, epsilon):
-    _mean_square(ms, grad, scratch, rho, rest)
-    np.add(ms, epsilon, scratch)
-    np.sqrt(scratch, scratch)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.multiply(mom, momentum, mom)
-    np.add(mom, scratch, mom)
-    np.subtract(var, mom, var)
-
-
-def _centered_denominator(mg, ms, grad, scratch, rho, rest, epsilon):
-    _mean_square(ms, grad, scratch, rho, rest)
-    np.multiply(mg, rho, mg)
-    np.multiply(grad, rest, scratch)
-    np.add(mg, scratch, mg)
-    np.multiply(mg, mg, scratch)
-    np.subtract(ms, scratch, scratch)
-    np.add(scratch, epsilon, scratch)
-    np.sqrt(scratch, scratch)
-
-
-def _centered_rmsprop(var, mg, ms, grad, scratch, lr, rho, rest, epsilon):
-    _centered_denominator(mg, ms, grad, scratch, rho, rest, epsilon)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _centered_rmsprop_momentum(var, mg, ms, mom, grad, scratch, lr, rho, rest, momentum, epsilon):
-    _centered_denominator(mg, ms, grad, scratch, rho, rest, epsilon)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.multiply(mom, momentum, mom)
-    np.add(mom, scratch, mom)
-    np.subtract(var, mom, var)
-
-
-def _momentum_numbers(lr, rho, momentum, epsilon):
-    return lr, rho, _rest(rho), momentum, epsilon
-
-
-def _rho_numbers(lr, rho, epsilon):
-    return lr, rho, _rest(rho), epsilon
-
-
-def _adagrad(var, accum, grad, scratch, lr, epsilon):
-    np.multiply(grad, grad, scratch)
-    np.add(accum, scratch, accum)
-    np.sqrt(accum, scratch)
-    np.add(scratch, epsilon, scratch)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _keras_adagrad(var, accum, grad, scratch, lr, epsilon):
-    np.multiply(grad, grad, scratch)
-    np.add(accum, scratch, accum)
-    np.add(accum, epsilon, scratch)
-    np.sqrt(scratch, scratch)
-    np.divide(grad, scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.subtract(var, scratch, var)
-
-
-def _adadelta(var, accum, accum_update, grad, scratch, other, lr, rho, rest, epsilon):
-    _mean_square(accum, grad, scratch, rho, rest)
-    np.add(accum_update, epsilon, scratch)
-    np.add(accum, epsilon, other)
-    np.divide(scratch, other, scratch)
-    np.sqrt(scratch, scratch)
-    np.multiply(scratch, grad, scratch)
-    np.multiply(scratch, lr, other)
-    np.subtract(var, other, var)
-    np.multiply(scratch, scratch, scratch)
-    np.multiply(scratch, rest, scratch)
-    np.multiply(accum_update, rho, accum_update)
-    np.add(accum_update, scratch, accum_update)
-
-
-def _ftrl(
-    var, accum, linear, grad, scratch, powered, lr, l1, minus_l1, twice_l2, twice_shrinkage, power
-):
-    np.power(accum, power, powered)
-    np.multiply(grad, grad, scratch)
-    np.add(accum, scratch, accum)
-    np.power(accum, power, scratch)
-    np.subtract(powered, scratch, powered)
-    np.divide(powered, lr, powered)
-    np.add(powered, twice_shrinkage, powered)
-    np.multiply(powered, var, powered)
-    np.add(linear, powered, linear)
-    np.add(linear, grad, linear)
-    np.divide(scratch, lr, scratch)
-    np.add(scratch, twice_l2, scratch)
-    np.clip(linear, minus_l1, l1, powered)
-    np.subtract(powered, linear, powered)
-    np.divide(powered, scratch, var)
-
-
-def _ftrl_numbers(lr, l1, l2, l2_shrinkage, lr_power):
-    return lr, l1, -l1, 2 * l2, 2 * l2_shrinkage, -lr_power
-
-
-def _lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):
-    np.multiply(m, beta1, scratch)
-    np.multiply(grad, rest_1, other)
-    np.add(scratch, other, scratch)
-    np.sign(scratch, scratch)
-    np.multiply(scratch, lr, scratch)
-    np.subtract(var, scratch, var)
-    np.multiply(m, beta2, m)
-    np.multiply(grad, rest_2, scratch)
-    np.add(m, scratch, m)
-
-
-def _lion_numbers(lr, beta1, beta2):
-    return lr, beta1, _rest(beta1), beta2, _rest(beta2)
-
-
-def _moving_average(average, value, scratch, momentum, rest):
-    np.multiply(average, momentum, average)
-    np.multiply(value, rest, scratch)
-    np.add(average, scratch, average)
-
-
-def _same(*scalars):
-    return scalars
-
-
 ApplyGradientDescent = FusedUpdate(
-    "ResourceApplyGradientDescent", "*var, alpha, delta", _gradient_descent, _same
+    "ResourceApplyGradientDescent", "*var, alpha, delta", rules.gradient_descent, rules.same
 )
 ApplyKerasMomentum = FusedUpdate(
     "ResourceApplyKerasMomentum",
     "*var, *accum, lr, grad, momentum",
-    _keras_momentum,
-    _same,
+    rules.keras_momentum,
+    rules.same,
     nesterov=True,
 )
 ApplyAdam = FusedUpdate(
     "ResourceApplyAdam",
     "*var, *m, *v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
-    _adam,
-    _adam_numbers,
+    rules.adam,
+    rules.adam_numbers,
 )
 ApplyAdamWithAmsgrad = FusedUpdate(
     "ResourceApplyAdamWithAmsgrad",
     "*var, *m, *v, *vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
-    _amsgrad,
-    _adam_numbers,
+    rules.amsgrad,
+    rules.adam_numbers,
 )
 ApplyAdaMax = FusedUpdate(
     "ResourceApplyAdaMax",
     "*var, *m, *v, beta1_power, lr, beta1, beta2, epsilon, grad",
-    _adamax,
-    _adamax_numbers,
+    rules.adamax,
+    rules.adamax_numbers,
 )
 ApplyRMSProp = FusedUpdate(
     "ResourceApplyRMSProp",
     "*var, *ms, *mom, lr, rho, momentum, epsilon, grad",
-    _rmsprop_momentum,
-    _momentum_numbers,
+    rules.rmsprop_momentum,
+    rules.momentum_numbers,
 )
 ApplyCenteredRMSProp = FusedUpdate(
     "ResourceApplyCenteredRMSProp",
     "*var, *mg, *ms, *mom, lr, rho, momentum, epsilon, grad",
-    _centered_rmsprop_momentum,
-    _momentum_numbers,
+    rules.centered_rmsprop_momentum,
+    rules.momentum_numbers,
 )
 ApplyAdagradV2 = FusedUpdate(
-    "ResourceApplyAdagradV2", "*var, *accum, lr, epsilon, grad", _adagrad, _same
+    "ResourceApplyAdagradV2", "*var, *accum, lr, epsilon, grad", rules.adagrad, rules.same
 )
 ApplyAdadelta = FusedUpdate(
     "ResourceApplyAdadelta",
     "*var, *accum, *accum_update, lr, rho, epsilon, grad",
-    _adadelta,
-    _rho_numbers,
+    rules.adadelta,
+    rules.rho_numbers,
     scratch=2,
 )
 ApplyFtrlV2 = FusedUpdate(
     "ResourceApplyFtrlV2",
     "*var, *accum, *linear, grad, lr, l1, l2, l2_shrinkage, lr_power",
-    _ftrl,
-    _ftrl_numbers,
+    rules.ftrl,
+    rules.ftrl_numbers,
     scratch=2,
 )
+
+SparseApplyKerasMomentum = RowUpdate("ResourceSparseApplyKerasMomentum", ApplyKerasMomentum)
+SparseApplyRMSProp = RowUpdate("ResourceSparseApplyRMSProp", ApplyRMSProp)
+SparseApplyCenteredRMSProp = RowUpdate("ResourceSparseApplyCenteredRMSProp", ApplyCenteredRMSProp)
+SparseApplyAdagradV2 = RowUpdate("ResourceSparseApplyAdagradV2", ApplyAdagradV2)
+SparseApplyAdadelta = RowUpdate("ResourceSparseApplyAdadelta", ApplyAdadelta)
+SparseApplyFtrlV2 = RowUpdate("ResourceSparseApplyFtrlV2", ApplyFtrlV2)
 
 # What follows has no counterpart among the operations of the original, whose optimizers compose it.
 ApplyNadam = FusedUpdate(
     "ResourceApplyNadam",
     "*var, *m, *v, product, now, after, beta2_power, lr, beta1, beta2, epsilon, grad",
-    _nadam,
-    _nadam_numbers,
+    rules.nadam,
+    rules.nadam_numbers,
     scratch=2,
 )
 ApplyKerasRMSProp = FusedUpdate(
-    "ResourceApplyKerasRMSProp", "*var, *ms, lr, rho, epsilon, grad", _rmsprop, _rho_numbers
+    "ResourceApplyKerasRMSProp",
+    "*var, *ms, lr, rho, epsilon, grad",
+    rules.rmsprop,
+    rules.rho_numbers,
 )
 ApplyKerasCenteredRMSProp = FusedUpdate(
     "ResourceApplyKerasCenteredRMSProp",
     "*var, *mg, *ms, lr, rho, epsilon, grad",
-    _centered_rmsprop,
-    _rho_numbers,
+    rules.centered_rmsprop,
+    rules.rho_numbers,
 )
 ApplyKerasAdagrad = FusedUpdate(
-    "ResourceApplyKerasAdagrad", "*var, *accum, lr, epsilon, grad", _keras_adagrad, _same
+    "ResourceApplyKerasAdagrad", "*var, *accum, lr, epsilon, grad", rules.keras_adagrad, rules.same
 )
 ApplyLion = FusedUpdate(
-    "ResourceApplyLion", "*var, *m, lr, beta1, beta2, grad", _lion, _lion_numbers, scratch=2
+    "ResourceApplyLion",
+    "*var, *m, lr, beta1, beta2, grad",
+    rules.lion,
+    rules.lion_numbers,
+    scratch=2,
 )
 
-_average = Update(_moving_average)
+SparseApplyAdaMax = RowUpdate("ResourceSparseApplyAdaMax", ApplyAdaMax)
+SparseApplyKerasAdagrad = RowUpdate("ResourceSparseApplyKerasAdagrad", ApplyKerasAdagrad)
+
+_average = Update(rules.moving_average)
+
+
+def number_in(variable):
+    """The value of a variable of rank 0 as a Python number; eagerly only."""
+    return variable._tensor._array.item()
 
 
 def decay(variable, factor):
@@ -504,7 +343,7 @@ def decay(variable, factor):
         array = variable._tensor._array
         for start in range(0, len(array), rows := max(1, BLOCK * len(array) // max(array.size, 1))):
             block = array[start : start + rows]
-            np.subtract(block, block * factor, block)
+            subtract(block, block * factor, block)
     else:
         array = variable._tensor._array
         variable._replace(array - array * factor)

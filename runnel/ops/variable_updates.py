@@ -28,13 +28,19 @@ _ANY = NUMERIC | {bool_dtype, string}
 
 def change(variable, write) -> None:
     """Let `write(array)` change the variable's value, in its own buffer if nobody else sees it."""
-    sizes = variable._tensor._array.shape
-    if sizes and variable._is_sole_owner() and variable._tensor._array.flags.c_contiguous:
-        write(variable._tensor._array)
-        return
-    array = np.array(variable._tensor._array, order="C")
-    write(array)
-    variable._replace(array if sizes or array.dtype == object else array[()])
+    with variable._lock:
+        sizes = variable._tensor._array.shape
+        in_place = sizes and variable._tensor._array.flags.c_contiguous
+        taken = variable._take() if in_place else None
+        if taken is not None:
+            try:
+                write(taken._array)
+            finally:
+                variable._tensor = taken
+            return
+        array = np.array(variable._tensor._array, order="C")
+        write(array)
+        variable._replace(array if sizes or array.dtype == object else array[()])
 
 
 def _scatter(name, operation, types):
@@ -160,12 +166,13 @@ def ResourceStridedSliceAssign(
     gradient=None,
 )
 def ResourceCountUpTo(resource, *, limit, T):
-    value = resource._tensor._array
-    if value.ndim:
-        raise ValueError(f"input is not a scalar: {shape_text(value.shape)}")
-    if value >= limit:
-        raise OutOfRangeError(None, None, f"Reached limit of {limit}")
-    resource._replace(value + T.as_numpy_dtype(1))
+    with resource._lock:
+        value = resource._tensor._array
+        if value.ndim:
+            raise ValueError(f"input is not a scalar: {shape_text(value.shape)}")
+        if value >= limit:
+            raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+        resource._replace(value + T.as_numpy_dtype(1))
     return value
 
 

@@ -19,11 +19,11 @@ tensorflow = pytest.importorskip("tensorflow")
 TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-6}
 
 
-def compare(function, *arguments, tolerance=None, exact=False):
+def compare(function, *arguments, tolerance=None, exact=False, least_scale=1e-3):
     """Compare one call; returns Runnel's result. A failure of either is an error."""
     wanted = function(tensorflow, tf_keras, *_tensors(tensorflow, arguments))
     got = function(runnel, runnel.keras, *_tensors(runnel, arguments))
-    assert_alike(wanted, got, tolerance, exact)
+    assert_alike(wanted, got, tolerance, exact, least_scale)
     return got
 
 
@@ -35,7 +35,8 @@ def compare_failure(function, *arguments, message=""):
             function(tensorflow, tf_keras, *_tensors(tensorflow, arguments))
     with pytest.raises(Exception) as got:
         function(runnel, runnel.keras, *_tensors(runnel, arguments))
-    assert type(got.value).__name__ == type(wanted.value).__name__, repr(got.value)
+    names = [type(each.value).__name__ for each in (got, wanted)]
+    assert names[0] == names[1], f"{got.value!r} instead of {wanted.value!r}"
     assert len(str(got.value)) > 10, f"no explanation: {got.value!r}"
     assert message in str(got.value)
     return got.value
@@ -54,29 +55,32 @@ def compare_gradients(function, *arguments, tolerance=1e-5):
             None if g is None else tf.convert_to_tensor(g) for g in tape.gradient(total, floats)
         ]
 
-    compare(gradients, *arguments, tolerance=tolerance)
+    compare(gradients, *arguments, tolerance=tolerance, least_scale=1.0)
 
 
-def assert_alike(wanted, got, tolerance=None, exact=False):
-    """The same structure of the same plain values, and tensors equal but for rounding."""
+def assert_alike(wanted, got, tolerance=None, exact=False, least_scale=1e-3):
+    """The same structure of the same plain values, and tensors equal but for rounding.
+
+    The tolerance is relative to the largest magnitude in a tensor, or to `least_scale`.
+    """
     if hasattr(wanted, "dtype") and hasattr(wanted, "shape"):
-        _assert_close(wanted, got, tolerance, exact)
+        _assert_close(wanted, got, tolerance, exact, least_scale)
     elif isinstance(wanted, dict):
         assert isinstance(got, dict)
         assert list(got) == list(wanted)
         for key in wanted:
-            assert_alike(wanted[key], got[key], tolerance, exact)
+            assert_alike(wanted[key], got[key], tolerance, exact, least_scale)
     elif isinstance(wanted, list | tuple):
         assert type(got).__name__ == type(wanted).__name__
         assert len(got) == len(wanted), f"{got} instead of {wanted}"
         for a, b in zip(wanted, got, strict=True):
-            assert_alike(a, b, tolerance, exact)
+            assert_alike(a, b, tolerance, exact, least_scale)
     else:
         assert type(got).__name__ == type(wanted).__name__, f"{got!r} instead of {wanted!r}"
         assert got == wanted or wanted != wanted, f"{got!r} instead of {wanted!r}"
 
 
-def _assert_close(wanted, got, tolerance, exact):
+def _assert_close(wanted, got, tolerance, exact, least_scale):
     assert hasattr(got, "dtype"), f"{got!r} instead of {wanted!r}"
     dtype = np.dtype(getattr(wanted.dtype, "as_numpy_dtype", wanted.dtype))
     assert np.dtype(getattr(got.dtype, "as_numpy_dtype", got.dtype)) == dtype, got
@@ -89,8 +93,8 @@ def _assert_close(wanted, got, tolerance, exact):
         tolerance = TOLERANCE.get(dtype.name, 1e-10)
     wide = np.complex128 if dtype.kind == "c" else np.float64
     wanted, got = wanted.astype(wide), got.astype(wide)
-    scale = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
-    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * max(scale, 1e-3))
+    scale = np.abs(wanted[np.isfinite(wanted)]).max(initial=least_scale)
+    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * scale)
 
 
 def _tensors(tf, arguments):

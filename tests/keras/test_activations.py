@@ -123,6 +123,21 @@ def test_operations_serialize_by_name():
     compare(lambda tf, keras: [keras.activations.serialize(f) for f in (tf.nn.relu, tf.tanh)])
 
 
+LAYERS = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_names_of_layers(name):
+    activations, cls = tf.keras.activations, getattr(tf.keras.layers, name)
+    layer = activations.get(name)
+    assert type(layer) is cls
+    assert activations.get(layer) is layer
+    for legacy in (False, True):
+        again = activations.get(activations.serialize(layer, legacy))
+        assert type(again) is cls
+        assert again.get_config() == layer.get_config()
+
+
 def test_none_is_linear():
     assert tf.keras.activations.get(None) is tf.keras.activations.linear
 

@@ -66,11 +66,13 @@ def outcome(program, tf, keras, caplog):
             result = program(tf, keras)
         except Exception as exception:
             failure = type(exception).__name__
+    logged = [record.getMessage() for record in caplog.records]
     return {
         "result": result,
         "failure": failure,
         "printed": out.getvalue(),
-        "logged": [record.getMessage() for record in caplog.records],
+        # How long a hook takes is the machine's affair.
+        "logged": [message for message in logged if "is slow compared" not in message],
     }
 
 

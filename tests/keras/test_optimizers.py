@@ -153,7 +153,9 @@ def test_big_variables_are_updated_in_blocks(name):
     big, small = [getattr(optimizers, name)(0.1, **arguments) for _ in range(2)]
     for _ in range(3):
         big.apply_gradients([(runnel.constant(np.asfortranarray(gradients)), whole)])
-        small.apply_gradients([(runnel.constant(g), v) for g, v in zip(gradients, rows)])
+        small.apply_gradients(
+            [(runnel.constant(g), v) for g, v in zip(gradients, rows, strict=True)]
+        )
     np.testing.assert_array_equal(whole.numpy(), np.stack([row.numpy() for row in rows]))
 
 
@@ -348,7 +350,7 @@ class TestRefusals:
             variable = tf.Variable([1.0, 2.0], name="w")
             optimizer = module.SGD(0.5)
             optimizer.build([variable])
-            with pytest.raises(Exception) as failure:  # noqa: B017 - compared below
+            with pytest.raises(Exception) as failure:
                 call(tf, optimizer, variable)
             failures.append(failure.type.__name__)
             np.testing.assert_array_equal(variable.numpy(), [1.0, 2.0])

@@ -259,6 +259,44 @@ def test_classes_of_keras_are_found_under_all_its_names():
     )
 
 
+def test_objects_of_keras_have_the_addresses_of_the_original():
+    def addresses(tf, keras):
+        inputs = keras.Input((3,))
+        objects = [
+            keras.layers.Dense(2),
+            keras.Sequential(),
+            keras.Model(inputs, keras.layers.Dense(2)(inputs)),
+            keras.losses.MeanSquaredError(),
+            keras.metrics.AUC(),
+            keras.optimizers.SGD(),
+            keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.1),
+            keras.mixed_precision.Policy("float32"),
+            keras.losses.mean_squared_error,
+            keras.activations.relu,
+        ]
+        configs = [Saving(keras).serialize(each) for each in objects]
+        return [[c["module"], c["class_name"], c["registered_name"]] for c in configs]
+
+    compare(addresses)
+
+
+def test_functions_of_keras_are_found_by_name():
+    for home, name in (("losses", "mean_squared_error"), ("activations", "relu")):
+        function = getattr(getattr(tf.keras, home), name)
+        config = serialization.serialize_keras_object(function)
+        assert serialization.deserialize_keras_object(config) is function
+
+
+def test_models_return():
+    inputs = tf.keras.Input((3,))
+    model = tf.keras.Model(inputs, tf.keras.layers.Dense(2, activation="relu")(inputs))
+    for each in (model, tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])):
+        config = json.loads(json.dumps(serialization.serialize_keras_object(each)))
+        again = serialization.deserialize_keras_object(config)
+        assert type(again) is type(each)
+        assert again(tf.ones((1, 3))).shape == (1, 2)
+
+
 def test_what_cannot_be_serialized():
     for value in (slice(1, 2), Ellipsis, 1 + 2j, {1, 2}, Bare(), functools.partial(increment, 1)):
         compare_failure(lambda tf, keras: Saving(keras).serialize(value))

@@ -43,6 +43,18 @@ def test_variables_are_watched_and_constants_are_not():
     both(program)
 
 
+def test_a_tape_knows_only_what_it_watches_itself():
+    def program(tf):
+        v, c = tf.Variable(3.0), tf.constant(2.0)
+        with tf.GradientTape() as outer:
+            outer.watch(c)
+            with tf.GradientTape() as inner:
+                y = v * v * c
+        return inner.gradient(y, [v, c]), outer.gradient(y, [v, c])
+
+    both(program)
+
+
 def test_untrainable_variables_need_watch():
     def program(tf):
         v = tf.Variable(3.0, trainable=False)
@@ -81,6 +93,52 @@ def test_output_gradients_weigh_the_targets():
             a, b = x * x, x * 3.0
         weights = [tf.constant([1.0, 2.0]), tf.constant([10.0, 20.0])]
         return tape.gradient([a, b], x, output_gradients=weights)
+
+    both(program)
+
+
+@pytest.mark.parametrize("weight", [3.0, np.float32(3.0), np.array([1.0, 2.0], np.float32)])
+def test_one_weight_serves_all_elements_of_a_target(weight):
+    def program(tf):
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, x, output_gradients=weight)
+
+    both(program)
+
+
+def test_weights_that_do_not_fit_the_targets():
+    x = runnel.constant([1.0, 2.0])
+    with runnel.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises(ValueError, match=r"holds 3 gradients for 1 target.*tf.constant"):
+        tape.gradient(y, x, output_gradients=[1.0, 2.0, 3.0])
+    for shape in ([3], [2, 2]):
+        with pytest.raises(runnel.errors.InvalidArgumentError):
+            tape.gradient(y, x, output_gradients=runnel.ones(shape))
+
+
+def test_integers_have_no_gradient():
+    def program(tf):
+        v, x, z = tf.Variable([2, 3]), tf.constant([2, 3]), tf.Variable(1.0)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            a, b, c = v * v, x * x, z * tf.cast(v, tf.float32)
+        names = [w.dtype.name for w in tape.watched_variables()]
+        return names, tape.gradient([a, b], [v, x]), tape.jacobian(a, v), tape.gradient(c, [v, z])
+
+    both(program)
+
+
+def test_the_gradient_of_a_tensor_with_respect_to_itself():
+    def program(tf):
+        x, v = tf.constant([1.0, 2.0]), tf.Variable(3.0)
+        with tf.GradientTape(persistent=True) as tape:
+            pass
+        return tape.gradient(x, x), tape.gradient(v, v), tape.gradient(x, v)
 
     both(program)
 
@@ -186,7 +244,33 @@ def test_watched_variables():
     both(program)
 
 
+@pytest.mark.parametrize("method", ["gradient", "jacobian"])
+def test_watched_variables_after_the_gradient(method):
+    def program(tf):
+        v = tf.Variable([1.0, 2.0], name="v")
+        with tf.GradientTape() as tape:
+            y = v * v
+        getattr(tape, method)(y, v)
+        return [each.name for each in tape.watched_variables()]
+
+    both(program)
+
+
+def test_a_used_tape_records_anew_when_entered_again():
+    def program(tf):
+        v = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = v * v
+        first = tape.gradient(y, v)
+        with tape:
+            z = v * 3.0
+        return first, tape.gradient([y, z], v)
+
+    both(program)
+
+
 MISTAKES = {
+    "reset when stopped": lambda tf, t, y, v: t.reset(),
     "second use": lambda tf, t, y, v: (t.gradient(y, v), t.gradient(y, v)),
     "source None": lambda tf, t, y, v: t.gradient(y, None),
     "target None": lambda tf, t, y, v: t.gradient(None, v),

@@ -234,6 +234,21 @@ def test_updates_in_place_make_new_tensors():
     same(changed)
 
 
+@pytest.mark.parametrize("statement", ["v += 2", "v -= 2", "v *= 2", "v /= 2", "v **= 2"])
+def test_a_variable_refuses_in_place_operators(statement):
+    same(lambda tf: exec(statement, {"v": tf.Variable(1.0)}))
+
+
+@pytest.mark.parametrize("statement", ["v //= 2", "v %= 2"])
+def test_in_place_operators_that_make_a_tensor_of_a_variable(statement):
+    def changed(tf):
+        names = {"v": tf.Variable(5.0)}
+        exec(statement, names)
+        return names["v"]
+
+    same(changed)
+
+
 class Reflecting:
     """A class of the user's that knows what to do with a tensor on its left."""
 

@@ -260,6 +260,11 @@ def test_references_are_equal_for_the_same_object_only():
     assert {a.ref(): 1}[a.ref()] == 1 and a.ref().deref() is a
 
 
+def test_a_tensor_as_a_key_names_the_way_out():
+    with pytest.raises(TypeError, match=r"use tensor\.ref\(\)"):
+        {tf.constant(1): "one"}
+
+
 def test_registered_conversion():
     class Celsius:
         def __init__(self, degrees):

@@ -99,12 +99,22 @@ def tanh(x):
 
 
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along `axis`.
+    """exp(x) / sum(exp(x)) along `axis`: probabilities that add up to 1.
 
-    >>> tf.keras.backend.softmax(tf.constant([0.0, 0.0])).numpy()
-    array([0.5, 0.5], dtype=float32)
+    >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0]])).numpy().tolist()
+    [[0.5, 0.5]]
     """
-    return with_logits(tf.nn.softmax(x, axis), x)
+    x = tf.convert_to_tensor(x)
+    rank = x.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(
+            f"Cannot apply softmax to a tensor that is {rank}D: the first axis holds the batch. "
+            f"Received input: {x}"
+        )
+    if isinstance(axis, int):
+        return with_logits(tf.nn.softmax(x, axis), x)
+    exponentials = tf.exp(x - tf.reduce_max(x, axis, keepdims=True))
+    return with_logits(exponentials / tf.reduce_sum(exponentials, axis, keepdims=True), x)
 
 
 def abs(x):

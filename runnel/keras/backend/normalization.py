@@ -27,6 +27,10 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     normed = tf.nn.batch_normalization(
         x, spread(mean), spread(variance), spread(beta), spread(gamma), epsilon
     )
+    if x.shape.rank == 4 and list(reduction_axes) == [0, 1, 2]:
+        # For images the original gives the estimate for the population: a sum over n - 1.
+        count = tf.cast(tf.reduce_prod(sizes[:3]), x.dtype)
+        variance *= count / tf.maximum(count - 1.0, 1.0)
     return normed, mean, variance
 
 

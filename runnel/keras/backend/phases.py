@@ -144,13 +144,10 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     """
     if shape is None and ndim:
         shape = (None,) * ndim
-    return tf.keras.Input(
-        batch_shape=None if shape is None else tuple(shape),
-        dtype=dtype or floatx(),
-        name=name,
-        sparse=sparse,
-        ragged=ragged,
-    )
+    dtype = dtype or floatx()
+    if not (sparse or ragged):
+        return tf.keras.Input(type_spec=tf.TensorSpec(shape, dtype), name=name)
+    return tf.keras.Input(batch_shape=shape, dtype=dtype, name=name, sparse=sparse, ragged=ragged)
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):

@@ -22,8 +22,7 @@ class _Masking(NamedTuple):
 
 def _spread(mask: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """A mask of samples with axes of size 1 to go with values of any rank."""
-    more = values.shape.rank - 1
-    return tf.reshape(mask, [-1, *[1] * more]) if more else mask
+    return tf.reshape(mask, [-1, *[1] * (len(values.shape) - 1)])
 
 
 def rnn(
@@ -73,7 +72,8 @@ def rnn(
     def step(x: Any, states: Any) -> Any:
         return step_function(x, (*states, *constants))
 
-    if unroll or (tf.executing_eagerly() and steps):
+    # A loop of known length is unrolled in a graph too: a straight line of operations is fastest.
+    if steps:
         masking = mask if mask is None else _Masking(tf.unstack(mask), zero_output_for_mask)
         last, outputs, states = _unrolled(step, inputs, states, masking, axis, return_all_outputs)
     else:
@@ -144,6 +144,8 @@ def _unrolled(
             outputs.append(output)
     if not return_all:
         outputs = [output]
+    if not tf.nest.is_nested(output):
+        return output, tf.stack(outputs, axis), states
     return output, tf.nest.map_structure(lambda *each: tf.stack(each, axis), *outputs), states
 
 
@@ -194,4 +196,4 @@ def _swapped(x: tf.Tensor, axis: int) -> tf.Tensor:
     """With the first two axes swapped, if time is the second."""
     if axis == 0:
         return x
-    return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])
+    return tf.transpose(x, [1, 0, *range(2, len(x.shape))])

@@ -106,6 +106,9 @@ class ReduceLROnPlateau(Callback):
 
     def _reset(self) -> None:
         mode = known_mode(self.mode, "acc" in self.monitor, "Learning rate reduction")
+        if self.mode not in ("min", "max"):
+            # Said once is enough; training starts come again.
+            self.mode = "auto"
         self._sign = 1 if mode == "max" else -1
         self.best = -self._sign * np.inf
         self.cooldown_counter = 0
@@ -139,7 +142,7 @@ class ReduceLROnPlateau(Callback):
         old = learning_rate(self.model.optimizer)
         if old <= np.float32(self.min_lr):
             return
-        new = max(float(old) * self.factor, self.min_lr)
+        new = max(float(old * self.factor), self.min_lr)
         set_learning_rate(self.model.optimizer, new)
         if self.verbose > 0:
             print_message(

@@ -13,7 +13,9 @@ import runnel as tf
 
 from .. import constraints, initializers, regularizers
 from ..mixed_precision import Policy, global_policy
+from ..serialization import serialize_keras_object
 from . import masking, naming
+from .autocast import AutoCastVariable
 from .call_context import context
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
@@ -258,7 +260,12 @@ class Layer(tf.Module):
                 "Synchronization value can be set to VariableSynchronization.ON_READ only for "
                 "non-trainable variables. You have specified trainable=True."
             )
-        variable = tf.Variable(
+        kind_of_variable = tf.Variable
+        if self._autocast and kind.is_floating and kwargs.get("experimental_autocast", True):
+            policy = self._dtype_policy
+            if policy.compute_dtype != policy.variable_dtype:
+                kind_of_variable = AutoCastVariable
+        variable = kind_of_variable(
             lambda: make(shape, dtype=kind),
             trainable=not on_read if trainable is None else trainable,
             name=name,
@@ -424,16 +431,18 @@ class Layer(tf.Module):
             context.training = kwargs.pop("training")
         scope = context.scope
         context.scope = self._scope()
+        compute_dtype, context.compute_dtype = context.compute_dtype, self._compute_dtype_object
         context.depth += 1
         try:
             outputs = self.call(inputs, *rest, **kwargs)
         finally:
             context.depth -= 1
             context.scope = scope
+            context.compute_dtype = compute_dtype
             context.training = training
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
-        if masking.state.in_use:
+        if masking.state.in_use or spec.makes_masks:
             self._pass_masks_on(inputs, outputs, kwargs.get("mask", mask))
         return outputs
 
@@ -533,7 +542,9 @@ class Layer(tf.Module):
     def get_config(self) -> dict[str, Any]:
         """The arguments to make an equal layer, without its weights."""
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
-        config["dtype"] = self._dtype_policy.name
+        policy = self._dtype_policy
+        is_mixed = policy.compute_dtype != policy.variable_dtype
+        config["dtype"] = serialize_keras_object(policy) if is_mixed else policy.name
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
         if self._dynamic:
@@ -564,7 +575,11 @@ class Layer(tf.Module):
     def build_from_config(self, config: Any) -> None:
         """Build the layer as `get_build_config` says."""
         if config and config.get("input_shape") is not None:
-            self.build(config["input_shape"])
+            shapes = masking.shapes_structure(config["input_shape"])
+            with tf.name_scope(self._scope() + "/"):
+                self.build(shapes)
+            self._build_input_shape = shapes
+            self.built = True
 
     # The graph of layers that a functional model is made of.
 
@@ -656,14 +671,16 @@ set_plainly = object.__setattr__
 class _CallSpec:
     """What the signature of a layer's `call` says."""
 
-    def __init__(self, call: Callable[..., Any]) -> None:
-        parameters = list(inspect.signature(call).parameters.values())[1:]
+    def __init__(self, kind: Any) -> None:
+        parameters = list(inspect.signature(kind.call).parameters.values())[1:]
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.names = [p.name for p in named]
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.first = self.names[0] if self.names else "inputs"
         self.takes_training = "training" in self.names or takes_any
         self.takes_mask = "mask" in self.names
+        # Whether the layer may give a mask to outputs of inputs that have none.
+        self.makes_masks = kind.compute_mask is not Layer.compute_mask
         defaults = {p.name: p.default for p in named if p.default is not p.empty}
         self.training_default = defaults.get("training")
         self._position = self.names.index("training") - 1 if "training" in self.names else -1
@@ -677,7 +694,7 @@ class _CallSpec:
 
 @functools.cache
 def _call_spec(kind: type) -> _CallSpec:
-    return _CallSpec(kind.call)  # type: ignore[attr-defined]
+    return _CallSpec(kind)
 
 
 def _policy_of(dtype: Any) -> Policy:

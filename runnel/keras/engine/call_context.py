@@ -12,6 +12,10 @@ class CallContext(threading.local):
     training: Any = None
     depth: int = 0
     scope: str = ""
+    # The float type that variables of mixed precision are read in; None: their own.
+    compute_dtype: Any = None
+    # Whether only the shapes and dtypes of the outputs are wanted, not their values.
+    trial: bool = False
     # The value set with tf.keras.backend.set_learning_phase; None: never set.
     learning_phase: Any = None
 

@@ -7,9 +7,10 @@ from typing import Any
 import runnel as tf
 
 from .input_spec import InputSpec
-from .keras_tensor import KerasTensor, Node, OperationNode
+from .keras_tensor import KerasTensor, Node
+from .layer_order import ordered_layers
 from .model import Model
-from .tracking import unique
+from .naming import unique_name
 
 
 class Functional(Model):
@@ -29,7 +30,7 @@ class Functional(Model):
         trainable: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, trainable=trainable, **kwargs)
+        super().__init__(name=name or unique_name("model"), trainable=trainable, **kwargs)
         self._connect(inputs, outputs)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
@@ -40,11 +41,12 @@ class Functional(Model):
                     "model. Expecting KerasTensor which is from tf.keras.Input() or output from "
                     f"keras layer call(). Got: {tensor}"
                 )
+        inputs, outputs = _from_input_layers(inputs, outputs)
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
         self._steps = steps_between(self.inputs, self.outputs)
-        self._layers = _layers_of(self.inputs, self._steps)
+        self._layers = ordered_layers(self.inputs, self.outputs)
         self.input_names = [tensor.layer_name for tensor in self.inputs]
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
@@ -110,6 +112,12 @@ class Functional(Model):
             return tf.nest.map_structure(lambda t: t.shape, self._nested_outputs)
         return super().compute_output_shape(input_shape)
 
+    def get_config(self) -> dict[str, Any]:
+        """The configurations of the layers, and how they are connected."""
+        from .functional_config import functional_config
+
+        return functional_config(self)
+
 
 def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
     """The calls that lead to the outputs, in the order they were made."""
@@ -133,32 +141,22 @@ def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
     return sorted(steps.values(), key=lambda step: step.order)
 
 
-def _layers_of(inputs: list[Any], steps: list[Any]) -> list[Any]:
-    """The layers in the order in which their outputs come to be: by depth from the inputs."""
-    depth: dict[int, int] = {}
-    rank: dict[int, tuple[int, int]] = {}
-    layers: dict[int, Any] = {}
-    position = 0
-    for tensor in inputs:
-        layer = tensor.op.layer
-        layers.setdefault(id(layer), layer)
-        depth[id(tensor)] = 0
-        rank.setdefault(id(layer), (0, position))
-        position += 1
-    for step in steps:
-        here = 1 + max((depth.get(id(each), 0) for each in step.keras_inputs), default=0)
-        if isinstance(step, OperationNode):
-            own = [d for d in [rank.get(id(step.layer))] if d]
-            here = own[0][0] if own else here
-        outputs = step.outputs if isinstance(step, OperationNode) else step.flat_outputs
-        for tensor in outputs:
-            depth[id(tensor)] = here
-        layer = step.layer
-        layers.setdefault(id(layer), layer)
-        known = rank.get(id(layer))
-        rank[id(layer)] = (max(here, known[0]) if known else here, known[1] if known else position)
-        position += 1
-    return sorted(unique(iter(layers.values())), key=lambda layer: rank[id(layer)])
+def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
+    """The inputs and outputs of a model, with new inputs in place of the outputs of layers."""
+    flat = tf.nest.flatten(inputs)
+    if all(isinstance(tensor.op.layer, tf.keras.layers.InputLayer) for tensor in flat):
+        return inputs, outputs
+    from .rebuilding import rebuilt
+
+    values = {
+        id(tensor): tensor
+        if isinstance(tensor.op.layer, tf.keras.layers.InputLayer)
+        else tf.keras.Input(batch_shape=tuple(tensor.shape), dtype=tensor.dtype)
+        for tensor in flat
+    }
+    new = tf.nest.map_structure(lambda tensor: values[id(tensor)], inputs)
+    steps = steps_between(flat, tf.nest.flatten(outputs))
+    return new, rebuilt(steps, values, outputs, lambda layer: layer)
 
 
 def _unique_names(names: list[str]) -> list[str]:

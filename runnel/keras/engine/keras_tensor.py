@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import sys
 from collections.abc import Sequence
@@ -19,14 +20,21 @@ _order = itertools.count()
 # Public names of what Python's operators do, by the name of the op they come to.
 _OPERATORS = {
     "AddV2": "__operators__.add", "Sub": "math.subtract", "Mul": "math.multiply",
-    "RealDiv": "math.truediv", "FloorDiv": "math.floordiv", "FloorMod": "math.floormod",
+    "RealDiv": "math.truediv", "FloorDiv": "compat.v1.floor_div", "FloorMod": "math.floormod",
     "Pow": "math.pow", "Neg": "math.negative", "Abs": "math.abs", "MatMul": "linalg.matmul",
     "Greater": "math.greater", "GreaterEqual": "math.greater_equal", "Less": "math.less",
     "LessEqual": "math.less_equal", "Equal": "math.equal", "NotEqual": "math.not_equal",
     "LogicalAnd": "math.logical_and", "LogicalOr": "math.logical_or",
+    "LogicalXor": "math.logical_xor", "LogicalNot": "math.logical_not",
+    "BitwiseAnd": "bitwise.bitwise_and", "BitwiseOr": "bitwise.bitwise_or",
+    "BitwiseXor": "bitwise.bitwise_xor", "Invert": "bitwise.invert",
     "StridedSlice": "__operators__.getitem",
 }  # fmt: skip
-_NAMESPACES = ("math", "linalg", "nn", "random", "bitwise", "dtypes")
+_NAMESPACES = ("math", "linalg", "nn", "random", "bitwise", "dtypes", "image", "signal", "strings")
+# Functions that the original's models name by their older form, which takes the same arguments.
+_FIRST_VERSION = frozenset(
+    {"boolean_mask", "gather", "gather_nd", "norm", "pad", "shape", "size", "squeeze", "transpose"}
+)
 
 
 class KerasHistory(NamedTuple):
@@ -161,7 +169,7 @@ class LayersGraph(Graph):
         shapes = op.infer_shapes(inputs, attrs)
         node = OperationNode(self, op, op.name, inputs, attrs)
         node.order = next(_order)
-        node.layer = self._layer_of_call(op)
+        node.layer = self._layer_of_call(op, inputs)
         kinds = [types] if op.single else types
         node.outputs = [
             KerasTensor(node, index, dtype, shape)
@@ -173,35 +181,55 @@ class LayersGraph(Graph):
         node.layer.operations.append(node)
         return node.outputs[0] if op.single else list(node.outputs)
 
-    def _layer_of_call(self, op: Any) -> Any:
+    def _layer_of_call(self, op: Any, inputs: Sequence[Any]) -> Any:
         """One layer for all operations of one call of a public function."""
         frame = _outermost_library_frame()
         if frame is not self._frame:
-            from ..layers.op_lambda import TFOpLambda
+            from ..layers.op_lambda import op_layer
 
             self._frame = frame
-            self._layer = TFOpLambda(_public_name(frame, op))
+            self._layer = op_layer(*_public_call(frame, op, inputs))
         return self._layer
 
 
 def _outermost_library_frame() -> Any:
-    frame = sys._getframe(2)
+    """The frame of the public function at work, whether called by the user or by Keras."""
+    frame = sys._getframe(3)
     found = frame
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("runnel."):
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("runnel.") or module.startswith("runnel.keras."):
+            break
         found = frame
         frame = frame.f_back
     return found
 
 
-def _public_name(frame: Any, op: Any) -> str:
-    name = frame.f_code.co_name
-    if frame.f_globals["__name__"].endswith((".operators", ".indexing")):
-        return _OPERATORS.get(op.name, op.name)
+def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    """The name of the function at work, and its arguments as they are at its first operation."""
+    module = frame.f_globals["__name__"]
+    if module.endswith(".operators"):
+        names = ("a", "b") if op.name == "MatMul" else ("x", "y")
+        return _OPERATORS.get(op.name, op.name), dict(zip(names, inputs, strict=False))
+    if module.endswith(".indexing"):
+        tensor, key = frame.f_locals["tensor"], frame.f_locals["key"]
+        if op.name == "StridedSlice":
+            return "__operators__.getitem", {"tensor": tensor, "slice_spec": key}
+        return "compat.v1.boolean_mask", {"tensor": tensor, "mask": key}
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    values = frame.f_locals
+    given = {name: values[name] for name in code.co_varnames[:count] if name in values}
+    return _public_name(code), given
+
+
+def _public_name(code: Any) -> str:
+    name = code.co_name
     for space in _NAMESPACES:
-        function = getattr(getattr(tf, space), name, None)
-        if getattr(function, "__code__", None) is frame.f_code:
+        function = getattr(getattr(tf, space, None), name, None)
+        if getattr(function, "__code__", None) is code:
             return f"{space}.{name}"
-    return name
+    return f"compat.v1.{name}" if name in _FIRST_VERSION else name
 
 
 GRAPH = LayersGraph()
@@ -239,11 +267,13 @@ def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -
 
     inputs, rest, kwargs = tf.nest.map_structure(stand_in, (inputs, list(rest), kwargs or {}))
     depth, context.depth = context.depth, context.depth + 1
+    trial, context.trial = context.trial, True
     try:
         with graph.as_default():
             return layer(inputs, *rest, **kwargs)
     finally:
         context.depth = depth
+        context.trial = trial
 
 
 def new_layer_name(function_name: str) -> str:

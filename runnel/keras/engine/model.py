@@ -153,6 +153,16 @@ class Model(Trainer, Layer):
             return {"name": self.name}
         return super().get_config()
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A model made from `get_config`."""
+        if {"layers", "input_layers", "output_layers"} <= set(config):
+            from .functional_config import functional_from_config
+
+            return functional_from_config(cls, config, custom_objects)
+        with tf.keras.utils.custom_object_scope(custom_objects or {}):
+            return super().from_config(config)
+
 
 def _is_metric(layer: Any) -> bool:
     return isinstance(layer, tf.keras.metrics.Metric)

@@ -144,13 +144,16 @@ class Sequential(Functional):
     def get_config(self) -> dict[str, Any]:
         """The configurations of the layers."""
         serialize = tf.keras.saving.serialize_keras_object
-        config: dict[str, Any] = {
-            "name": self.name,
-            "layers": [serialize(layer) for layer in self._stack],
-        }
-        if not _is_input(self._stack[0] if self._stack else None) and self._build_input_shape:
-            config["build_input_shape"] = tuple(self._build_input_shape)
-        return config
+        stack = list(self._stack)
+        if stack and not _is_input(stack[0]) and self.outputs is not None:
+            tensor = self.inputs[0]
+            shape = tuple(tensor.shape)
+            name = f"{stack[0].name}_input"
+            stack.insert(
+                0,
+                tf.keras.layers.InputLayer(batch_input_shape=shape, dtype=tensor.dtype, name=name),
+            )
+        return {"name": self.name, "layers": [serialize(layer) for layer in stack]}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None) -> Sequential:

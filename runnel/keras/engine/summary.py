@@ -100,8 +100,6 @@ def _shape_text(layer: Any) -> str:
         shape = layer.output_shape
     except AttributeError:
         return "multiple"
-    if isinstance(layer, tf.keras.layers.InputLayer):
-        return str([shape])
     return str(shape)
 
 

@@ -201,7 +201,9 @@ class PReLU(_Elementwise):
             constraint=self.alpha_constraint,
         )
         shared = self.shared_axes or ()
-        axes = {axis: input_shape[axis] for axis in range(1, len(input_shape)) if axis not in shared}
+        axes = {
+            axis: input_shape[axis] for axis in range(1, len(input_shape)) if axis not in shared
+        }
         self.input_spec = InputSpec(ndim=len(input_shape), axes=axes)
         self.built = True
 

@@ -93,9 +93,7 @@ class Conv(Layer):
                 f"The argument `strides` cannot contains 0(s). Received: {self.strides}"
             )
         if self.padding == "causal" and not isinstance(self, _CAUSAL):
-            raise ValueError(
-                "Causal padding is only supported for `Conv1D`and `SeparableConv1D`."
-            )
+            raise ValueError("Causal padding is only supported for `Conv1D`and `SeparableConv1D`.")
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ValueError(
                 "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "

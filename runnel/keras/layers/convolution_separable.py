@@ -92,9 +92,7 @@ class _SeparableConv(_PerChannel):
         """Make the two kernels and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape)
-        self.input_spec = InputSpec(
-            ndim=self.rank + 2, axes={self._get_channel_axis(): channels}
-        )
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={self._get_channel_axis(): channels})
         self.depthwise_kernel = self._add_kernel(
             "depthwise_kernel", (*self.kernel_size, channels, self.depth_multiplier), "depthwise"
         )

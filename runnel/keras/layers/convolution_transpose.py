@@ -37,9 +37,7 @@ class _Transposed(Conv):
         input_shape = tf.TensorShape(input_shape)
         rank = self.rank + 2
         if len(input_shape) != rank:
-            raise ValueError(
-                f"Inputs should have rank {rank}. Received input_shape={input_shape}."
-            )
+            raise ValueError(f"Inputs should have rank {rank}. Received input_shape={input_shape}.")
         channels = self._get_input_channel(input_shape, f"inputs to `{type(self).__name__}`")
         self.input_spec = InputSpec(ndim=rank, axes={self._get_channel_axis(): channels})
         self.kernel = self._add_kernel("kernel", (*self.kernel_size, self.filters, channels))

@@ -126,8 +126,10 @@ def _shapes(equation: str, bias_axes: str | None, sizes: list[Any], given: list[
     """The shapes of kernel, bias and outputs for inputs of some sizes."""
     found = _EQUATION.fullmatch(equation.replace(" ", ""))
     dots = found and [bool(found[name]) for name in ("before", "after")]
-    if not found or dots != [bool(found["before_outputs"]), bool(found["after_outputs"])] or (
-        all(dots)
+    if (
+        not found
+        or dots != [bool(found["before_outputs"]), bool(found["after_outputs"])]
+        or (all(dots))
     ):
         raise ValueError(
             f"Invalid einsum equation '{equation}'. Equations must be in the form [X],[Y]->[Z], "

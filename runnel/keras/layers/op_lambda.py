@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 import runnel as tf
 
 from ..engine.base_layer import Layer
-from ..engine.keras_tensor import new_layer_name
+from ..engine.keras_tensor import apply_symbolically, holds_keras_tensors, new_layer_name
+
+# What the names of operators in files stand for.
+_OPERATORS = {"__operators__.add": "math.add", "compat.v1.floor_div": "math.floordiv"}
+# Operations that run Python functions or write files: a model file must not be able to name them.
+_FORBIDDEN = ("runnel.ops.script", "runnel.ops.printing", "runnel.ops.debugging")
 
 
 class TFOpLambda(Layer):
@@ -15,18 +22,104 @@ class TFOpLambda(Layer):
 
     def __init__(self, function: Any, **kwargs: Any) -> None:
         kwargs.setdefault("name", new_layer_name(function))
+        kwargs["autocast"] = False
         super().__init__(**kwargs)
         self.function_name = function
         self.operations: list[Any] = []
+        self.arguments: dict[str, Any] = {}
         self.built = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # The function takes its arguments as they are: no casting, no `training`, no mask.
+        if holds_keras_tensors((args, kwargs)):
+            return apply_symbolically(self, args[0], args[1:], kwargs)
+        return self.call(*args, **kwargs)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, found by its public name."""
+        function = self._function()
+        names, variadic = _parameters(function)
+        more = kwargs.pop(variadic, ()) if variadic else ()
+        return function(*args, *more, **{k: v for k, v in kwargs.items() if k in names})
+
+    def _function(self) -> Any:
+        name = self.function_name
+        path = _OPERATORS.get(name, name).removeprefix("compat.v1.").split(".")
         target: Any = tf
-        for part in self.function_name.split("."):
-            target = getattr(target, part)
-        return target(*args, **kwargs)
+        for part in path:
+            target = None if part.startswith("_") else getattr(target, part, None)
+        home = getattr(target, "__module__", None) or ""
+        allowed = home.startswith("runnel.ops.") and home not in _FORBIDDEN
+        if not (inspect.isfunction(target) and allowed):
+            raise ValueError(
+                f"TF symbol `{name}` could not be found: the layer {self.name!r} calls a function "
+                "that is not public here, so it can be neither saved nor loaded. Put the "
+                "computation into a layer of your own."
+            )
+        return target
+
+    def _given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that are not the defaults; the first in any case."""
+        try:
+            parameters = inspect.signature(self._function()).parameters
+        except ValueError:
+            return arguments
+        first = next(iter(arguments), None)
+        return {
+            name: value
+            for name, value in arguments.items()
+            if name == first or name not in parameters or value is not parameters[name].default
+        }
 
     def get_config(self) -> dict[str, Any]:
         """The name of the function."""
+        self._function()
         return {**super().get_config(), "function": self.function_name}
+
+
+class SlicingOpLambda(TFOpLambda):
+    """`tensor[key]`, with slices in the key as dicts of start, stop and step."""
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The part of the tensor."""
+        if self.function_name != "__operators__.getitem":
+            return super().call(*args, **kwargs)
+        tensor, key = [*args, *kwargs.values()]
+        return tensor[_key(key)]
+
+    def _function(self) -> Any:
+        return None if self.function_name == "__operators__.getitem" else super()._function()
+
+
+@functools.cache
+def _parameters(function: Any) -> tuple[frozenset[str], str | None]:
+    parameters = inspect.signature(function).parameters.values()
+    variadic = [each.name for each in parameters if each.kind is each.VAR_POSITIONAL]
+    return frozenset(each.name for each in parameters), variadic[0] if variadic else None
+
+
+def _key(spec: Any) -> Any:
+    if isinstance(spec, list | tuple):
+        return tuple(_key(each) for each in spec)
+    if isinstance(spec, dict):
+        return slice(spec["start"], spec["stop"], spec["step"])
+    return spec
+
+
+def _spec(key: Any) -> Any:
+    """A key with its slices as dicts, in which tensors are found."""
+    if isinstance(key, list | tuple):
+        return tuple(_spec(each) for each in key)
+    if isinstance(key, slice):
+        return {"start": key.start, "stop": key.stop, "step": key.step}
+    return key
+
+
+def op_layer(function: str, arguments: dict[str, Any]) -> TFOpLambda:
+    """The layer for a call of a function with these arguments."""
+    slicing = function in ("__operators__.getitem", "compat.v1.boolean_mask")
+    layer = (SlicingOpLambda if slicing else TFOpLambda)(function)
+    if "slice_spec" in arguments:
+        arguments = {**arguments, "slice_spec": _spec(arguments["slice_spec"])}
+    layer.arguments = arguments if slicing else layer._given(arguments)
+    return layer

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import runnel as tf
 
 from ..engine.base_layer import Layer
@@ -48,9 +46,7 @@ class _Pooling(Layer):
         first = 2 if self.data_format == "channels_first" else 1
         for axis, window in enumerate(zip(self.pool_size, self.strides, strict=True)):
             size, stride = window
-            sizes[first + axis] = convolved_length(
-                sizes[first + axis], size, self.padding, stride
-            )
+            sizes[first + axis] = convolved_length(sizes[first + axis], size, self.padding, stride)
         return tf.TensorShape(sizes)
 
     def get_config(self):
@@ -84,9 +80,7 @@ class MaxPooling1D(_Pooling1D):
     def __init__(
         self, pool_size=2, strides=None, padding="valid", data_format="channels_last", **kwargs
     ):
-        super().__init__(
-            1, tf.nn.max_pool1d, pool_size, strides, padding, data_format, **kwargs
-        )
+        super().__init__(1, tf.nn.max_pool1d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class AveragePooling1D(_Pooling1D):
@@ -100,9 +94,7 @@ class AveragePooling1D(_Pooling1D):
     def __init__(
         self, pool_size=2, strides=None, padding="valid", data_format="channels_last", **kwargs
     ):
-        super().__init__(
-            1, tf.nn.avg_pool1d, pool_size, strides, padding, data_format, **kwargs
-        )
+        super().__init__(1, tf.nn.avg_pool1d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class MaxPooling2D(_Pooling):
@@ -112,12 +104,8 @@ class MaxPooling2D(_Pooling):
     TensorShape([1, 3, 3, 3])
     """
 
-    def __init__(
-        self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs
-    ):
-        super().__init__(
-            2, tf.nn.max_pool2d, pool_size, strides, padding, data_format, **kwargs
-        )
+    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(2, tf.nn.max_pool2d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class AveragePooling2D(_Pooling):
@@ -127,12 +115,8 @@ class AveragePooling2D(_Pooling):
     TensorShape([1, 3, 3, 3])
     """
 
-    def __init__(
-        self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs
-    ):
-        super().__init__(
-            2, tf.nn.avg_pool2d, pool_size, strides, padding, data_format, **kwargs
-        )
+    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(2, tf.nn.avg_pool2d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class MaxPooling3D(_Pooling):
@@ -141,9 +125,7 @@ class MaxPooling3D(_Pooling):
     def __init__(
         self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs
     ):
-        super().__init__(
-            3, tf.nn.max_pool3d, pool_size, strides, padding, data_format, **kwargs
-        )
+        super().__init__(3, tf.nn.max_pool3d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class AveragePooling3D(_Pooling):
@@ -152,9 +134,7 @@ class AveragePooling3D(_Pooling):
     def __init__(
         self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs
     ):
-        super().__init__(
-            3, tf.nn.avg_pool3d, pool_size, strides, padding, data_format, **kwargs
-        )
+        super().__init__(3, tf.nn.avg_pool3d, pool_size, strides, padding, data_format, **kwargs)
 
 
 class _GlobalPooling(Layer):
@@ -175,9 +155,7 @@ class _GlobalPooling(Layer):
             return tf.TensorShape(
                 [1 if axis in self._axes else size for axis, size in enumerate(sizes)]
             )
-        return tf.TensorShape(
-            [size for axis, size in enumerate(sizes) if axis not in self._axes]
-        )
+        return tf.TensorShape([size for axis, size in enumerate(sizes) if axis not in self._axes])
 
     def get_config(self):
         """The arguments to make an equal layer."""

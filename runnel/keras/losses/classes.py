@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import runnel as tf
+
 from . import functions
 from .base import LossFunctionWrapper
-from .weighting import Reduction
+from .weighting import Reduction, is_plain_mean
 
 
 class MeanSquaredError(LossFunctionWrapper):
@@ -19,6 +21,18 @@ class MeanSquaredError(LossFunctionWrapper):
 
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "mean_squared_error") -> None:
         super().__init__(functions.mean_squared_error, reduction=reduction, name=name)
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tf.Tensor:
+        if (
+            sample_weight is None
+            and isinstance(y_pred, tf.Tensor)
+            and isinstance(y_true, tf.Tensor)
+            and type(self) is MeanSquaredError
+            and is_plain_mean(y_true, y_pred, self.reduction)
+        ):
+            # The mean over rows of their means, at half the cost.
+            return tf.reduce_mean(tf.math.squared_difference(y_pred, y_true))
+        return super().__call__(y_true, y_pred, sample_weight)
 
 
 class MeanAbsoluteError(LossFunctionWrapper):
@@ -110,8 +124,8 @@ class BinaryCrossentropy(LossFunctionWrapper):
     """-mean(y_true log(p) + (1 - y_true) log(1 - p)) for probabilities p or their logits.
 
     >>> loss = tf.keras.losses.BinaryCrossentropy(from_logits=True)
-    >>> loss([[0.0], [1.0]], [[0.0], [0.0]]).numpy().round(4).item()
-    0.6931...
+    >>> loss([[0.0], [1.0]], [[0.0], [0.0]]).numpy().round(4)
+    np.float32(0.6931)
     """
 
     def __init__(
@@ -168,8 +182,8 @@ class CategoricalCrossentropy(LossFunctionWrapper):
     """-sum(y_true log(p)) for probabilities p of the classes or their logits; one-hot labels.
 
     >>> loss = tf.keras.losses.CategoricalCrossentropy()
-    >>> loss([[0.0, 1.0]], [[0.5, 0.5]]).numpy().round(4).item()
-    0.6931...
+    >>> loss([[0.0, 1.0]], [[0.5, 0.5]]).numpy().round(4)
+    np.float32(0.6931)
     """
 
     def __init__(
@@ -222,8 +236,8 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
     """-log(p) of the class that each label names, for probabilities p or their logits.
 
     >>> loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    >>> loss([0, 1], [[0.0, 0.0], [2.0, 2.0]]).numpy().round(4).item()
-    0.6931...
+    >>> loss([0, 1], [[0.0, 0.0], [2.0, 2.0]]).numpy().round(4)
+    np.float32(0.6931)
     """
 
     def __init__(

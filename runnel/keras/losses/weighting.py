@@ -6,6 +6,8 @@ from typing import Any
 
 import runnel as tf
 
+from .masks import mask_of
+
 _PRECISE = (tf.float32, tf.float64)
 
 
@@ -89,6 +91,20 @@ def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
         count = tf.cast(tf.size(losses), losses.dtype)
         result = tf.math.divide_no_nan(tf.reduce_sum(losses), count)
     return result if kind in _PRECISE else tf.cast(result, kind)
+
+
+def is_plain_mean(y_true: tf.Tensor, y_pred: tf.Tensor, reduction: str) -> bool:
+    """Whether a loss that averages the last axis is the mean over all elements of equal tensors."""
+    shape = y_pred.shape
+    return (
+        (reduction == Reduction.AUTO or reduction == Reduction.SUM_OVER_BATCH_SIZE)
+        and y_pred.dtype in _PRECISE
+        and y_true.dtype is y_pred.dtype
+        and bool(shape.rank)
+        and bool(shape.num_elements())
+        and y_true.shape == shape
+        and mask_of(y_pred) is None
+    )
 
 
 def weighted_loss(losses: tf.Tensor, weights: Any, reduction: str) -> tf.Tensor:

@@ -24,10 +24,13 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> tf.Tens
     >>> tf.keras.metrics.binary_accuracy([[1, 1, 0, 0]], [[0.9, 0.2, 0.1, 0.3]]).numpy().tolist()
     [0.75]
     """
+    return tf.reduce_mean(_binary_matches(y_true, y_pred, threshold), axis=-1)
+
+
+def _binary_matches(y_true: Any, y_pred: Any, threshold: float) -> tf.Tensor:
     y_pred = tf.convert_to_tensor(y_pred)
-    y_pred = tf.cast(y_pred > tf.cast(threshold, y_pred.dtype), y_pred.dtype)
-    y_true = tf.cast(y_true, y_pred.dtype)
-    return tf.reduce_mean(tf.cast(tf.equal(y_true, y_pred), floatx()), axis=-1)
+    guesses = tf.cast(y_pred > tf.cast(threshold, y_pred.dtype), y_pred.dtype)
+    return tf.cast(tf.equal(tf.cast(y_true, y_pred.dtype), guesses), floatx())
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
@@ -74,7 +77,7 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> t
     guesses = y_pred if flat else tf.reshape(y_pred, [-1, tf.shape(y_pred)[-1]])
     hits = tf.math.in_top_k(tf.cast(labels, tf.int32), tf.cast(guesses, tf.float32), k)
     hits = tf.cast(hits, floatx())
-    return hits if flat or ranks[1] == 2 else tf.reshape(hits, tf.shape(y_true))
+    return hits if flat else tf.reshape(hits, tf.shape(y_true))
 
 
 class Accuracy(MeanMetricWrapper):
@@ -94,7 +97,7 @@ class BinaryAccuracy(MeanMetricWrapper):
     def __init__(
         self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5
     ) -> None:
-        super().__init__(binary_accuracy, name, dtype=dtype, threshold=threshold)
+        super().__init__(_binary_matches, name, dtype=dtype, threshold=threshold)
 
 
 class CategoricalAccuracy(MeanMetricWrapper):

@@ -12,7 +12,7 @@ from .base import Metric
 from .thresholds import count, is_evenly_spread, spread_thresholds
 
 _KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
-_CURVES = {"roc": "ROC", "pr": "PR", "prgain": "PRGAIN"}
+_CURVES = {"roc": "ROC", "pr": "PR", "prgain": "PR_GAIN", "pr_gain": "PR_GAIN"}
 _SUMMATIONS = ("interpolation", "majoring", "minoring")
 
 
@@ -25,6 +25,11 @@ class AUC(Metric):
     >>> tf.keras.metrics.AUC(num_thresholds=3)([0, 0, 1, 1], [0, 0.5, 0.3, 0.9]).numpy().item()
     0.75
     """
+
+    true_positives: tf.Variable
+    true_negatives: tf.Variable
+    false_positives: tf.Variable
+    false_negatives: tf.Variable
 
     def __init__(
         self,
@@ -68,7 +73,7 @@ class AUC(Metric):
         elif num_labels:
             self._make((num_labels,))
 
-    def _make(self, labels: tuple[int, ...]) -> None:
+    def _make(self, labels: tuple[int | None, ...]) -> None:
         for kind in _KINDS:
             shape = (self.num_thresholds, *labels)
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
@@ -137,9 +142,11 @@ class AUC(Metric):
             return divide(alarms, alarms + self.true_negatives), recall
         if self.curve == "PR":
             return recall, divide(hits, hits + alarms)
-        # At the first threshold all is predicted positive: the ratio of positives to negatives.
-        odds = divide(hits[0], alarms[0])
-        return 1 - odds * divide(misses, hits), 1 - odds * divide(alarms, hits)
+        # Gains are shares on a scale where 0 is what predicting all to be positive achieves.
+        odds = divide(hits + misses, alarms + self.true_negatives)
+        recall_gain = tf.maximum(1 - odds * divide(misses, hits), 0)
+        recall_gain = tf.where(hits > 0, recall_gain, tf.zeros_like(recall_gain))
+        return recall_gain, 1 - odds * divide(alarms, hits)
 
     def _total(self, areas: tf.Tensor) -> tf.Tensor:
         if not self.multi_label:
@@ -197,7 +204,7 @@ def _checked_curve(curve: str) -> str:
     known = _CURVES.get(str(curve).lower())
     if known is None:
         raise ValueError(
-            f'Invalid AUC curve value: "{curve}". Expected values are {list(_CURVES.values())}'
+            f'Invalid AUC curve value: "{curve}". Expected values are ["PR", "ROC", "PR_GAIN"]'
         )
     return known
 

@@ -47,11 +47,9 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         self.update_state(*args, **kwargs)
         return self.result()
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         arguments = ",".join(f"{key}={value}" for key, value in self.get_config().items())
         return f"{type(self).__name__}({arguments})"
-
-    __str__ = __repr__
 
     @abc.abstractmethod
     def update_state(self, *args: Any, **kwargs: Any) -> Any:

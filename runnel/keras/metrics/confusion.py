@@ -7,12 +7,7 @@ from typing import Any
 import runnel as tf
 
 from .base import Metric
-from .thresholds import (
-    NEVER,
-    checked_thresholds,
-    count,
-    is_evenly_spread,
-)
+from .thresholds import NEVER, checked_thresholds, count
 
 
 class _ConditionCount(Metric):
@@ -24,7 +19,6 @@ class _ConditionCount(Metric):
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
         self.thresholds = checked_thresholds(thresholds)
-        self._evenly_spread = is_evenly_spread(self.thresholds)
         self.accumulator = self.add_weight(
             "accumulator", shape=(len(self.thresholds),), initializer="zeros"
         )
@@ -35,7 +29,6 @@ class _ConditionCount(Metric):
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
             sample_weight=sample_weight,
-            evenly_spread=self._evenly_spread,
         )
         return self.accumulator.assign_add(getattr(counts, self._kind))
 
@@ -94,7 +87,6 @@ class _Share(Metric):
         self.top_k = top_k
         self.class_id = class_id
         self.thresholds = checked_thresholds(thresholds, 0.5 if top_k is None else NEVER)
-        self._evenly_spread = is_evenly_spread(self.thresholds)
         shape = (len(self.thresholds),)
         self.true_positives = self.add_weight("true_positives", shape=shape, initializer="zeros")
         errors = self.add_weight(self._errors, shape=shape, initializer="zeros")
@@ -108,7 +100,6 @@ class _Share(Metric):
             sample_weight=sample_weight,
             top_k=self.top_k,
             class_id=self.class_id,
-            evenly_spread=self._evenly_spread,
         )
         self.true_positives.assign_add(counts.true_positives)
         getattr(self, self._errors).assign_add(getattr(counts, self._errors))
@@ -153,6 +144,10 @@ class _BestUnderConstraint(Metric):
     """The best of one share among the thresholds where another is at least a given value."""
 
     _constraint: str
+    true_positives: tf.Variable
+    true_negatives: tf.Variable
+    false_positives: tf.Variable
+    false_negatives: tf.Variable
 
     def __init__(
         self,
@@ -182,7 +177,6 @@ class _BestUnderConstraint(Metric):
         else:
             inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
             self.thresholds = [0.0, *inner, 1.0]
-        self._evenly_spread = num_thresholds > 1
         shape = (num_thresholds,)
         for kind in _KINDS:
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
@@ -194,7 +188,6 @@ class _BestUnderConstraint(Metric):
             dtype=self._value_dtype,
             sample_weight=sample_weight,
             class_id=self.class_id,
-            evenly_spread=self._evenly_spread,
         )
         for kind in _KINDS:
             getattr(self, kind).assign_add(getattr(counts, kind))

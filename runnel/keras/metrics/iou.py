@@ -57,16 +57,9 @@ class _ConfusionMatrix(Metric):
         )
         return self.total_cm.assign_add(matrix)
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
-        return {
-            **super().get_config(),
-            "num_classes": self.num_classes,
-            "ignore_class": self.ignore_class,
-            "sparse_y_true": self.sparse_y_true,
-            "sparse_y_pred": self.sparse_y_pred,
-            "axis": self.axis,
-        }
+    def _arguments(self, *names: str) -> dict[str, Any]:
+        """Arguments by name, in the order the original lists them."""
+        return {name: getattr(self, name) for name in names}
 
 
 class IoU(_ConfusionMatrix):
@@ -87,9 +80,7 @@ class IoU(_ConfusionMatrix):
         sparse_y_pred: bool = True,
         axis: int = -1,
     ) -> None:
-        super().__init__(
-            num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
-        )
+        super().__init__(num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
         if target_class_ids and max(target_class_ids) >= num_classes:
             raise ValueError(
                 f"Target class id {max(target_class_ids)} is out of range, which is "
@@ -109,7 +100,10 @@ class IoU(_ConfusionMatrix):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""
-        return {**super().get_config(), "target_class_ids": self.target_class_ids}
+        return self._arguments(
+            *("name", "dtype", "num_classes", "target_class_ids", "ignore_class"),
+            *("sparse_y_true", "sparse_y_pred", "axis"),
+        )
 
 
 class BinaryIoU(IoU):
@@ -138,11 +132,7 @@ class BinaryIoU(IoU):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""
-        return {
-            "target_class_ids": self.target_class_ids,
-            "threshold": self.threshold,
-            **Metric.get_config(self),
-        }
+        return self._arguments("target_class_ids", "threshold", "name", "dtype")
 
 
 class MeanIoU(IoU):
@@ -170,7 +160,10 @@ class MeanIoU(IoU):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""
-        return _without(super().get_config(), "target_class_ids")
+        return self._arguments(
+            *("num_classes", "name", "dtype", "ignore_class"),
+            *("sparse_y_true", "sparse_y_pred", "axis"),
+        )
 
 
 class OneHotIoU(IoU):
@@ -192,7 +185,10 @@ class OneHotIoU(IoU):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""
-        return _without(super().get_config(), "sparse_y_true")
+        return self._arguments(
+            *("num_classes", "target_class_ids", "name", "dtype", "ignore_class"),
+            *("sparse_y_pred", "axis"),
+        )
 
 
 class OneHotMeanIoU(MeanIoU):
@@ -211,8 +207,6 @@ class OneHotMeanIoU(MeanIoU):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""
-        return _without(super().get_config(), "sparse_y_true")
-
-
-def _without(config: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in config.items() if name != key}
+        return self._arguments(
+            "num_classes", "name", "dtype", "ignore_class", "sparse_y_pred", "axis"
+        )

@@ -150,6 +150,11 @@ class R2Score(Metric):
     np.float32(0.5714)
     """
 
+    squared_sum: tf.Variable
+    sum: tf.Variable
+    residual: tf.Variable
+    count: tf.Variable
+
     def __init__(
         self,
         class_aggregation: str | None = "uniform_average",
@@ -216,22 +221,15 @@ class R2Score(Metric):
         return raw
 
     def _adjusted(self, score: tf.Tensor) -> tf.Tensor:
-        samples = self.num_samples.numpy()
-        if self.num_regressors > samples - 1:
+        free = tf.cast(self.num_samples - self.num_regressors - 1, score.dtype)
+        if tf.executing_eagerly() and free <= 0:
             warnings.warn(
-                "More independent predictors than datapoints in adjusted R2 score. Falling back "
-                "to standard R2 score.",
+                ("More independent predictors than datapoints" if free < 0 else "Division by zero")
+                + " in adjusted R2 score. Falling back to standard R2 score.",
                 stacklevel=4,
             )
-            return score
-        if self.num_regressors == samples - 1:
-            warnings.warn(
-                "Division by zero in Adjusted R2 score. Falling back to standard R2 score.",
-                stacklevel=4,
-            )
-            return score
-        factor = (samples - 1.0) / (samples - self.num_regressors - 1.0)
-        return 1.0 - (1.0 - score) * tf.cast(factor, score.dtype)
+        factor = tf.math.divide_no_nan(tf.cast(self.num_samples - 1, score.dtype), free)
+        return tf.where(free > 0, 1.0 - (1.0 - score) * factor, score)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the metric."""

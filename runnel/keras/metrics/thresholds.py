@@ -131,9 +131,7 @@ def _in_buckets(
     flat = tf.reshape(places, [-1])
 
     def above(weights: tf.Tensor) -> tf.Tensor:
-        sums = tf.math.unsorted_segment_sum(
-            tf.reshape(weights, [-1]), flat, (steps + 1) * columns
-        )
+        sums = tf.math.unsorted_segment_sum(tf.reshape(weights, [-1]), flat, (steps + 1) * columns)
         sums = tf.reshape(sums, [columns, steps + 1])
         return tf.transpose(tf.cumsum(sums, axis=1, reverse=True))
 

@@ -9,7 +9,7 @@ from .adamax import Adamax as Adamax
 from .base import Optimizer as Optimizer
 from .ftrl import Ftrl as Ftrl
 from .lion import Lion as Lion
+from .lookup import deserialize as deserialize, get as get, serialize as serialize
 from .nadam import Nadam as Nadam
 from .rmsprop import RMSprop as RMSprop
 from .sgd import SGD as SGD
-from .lookup import deserialize as deserialize, get as get, serialize as serialize

@@ -74,7 +74,7 @@ class Adadelta(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         cells = (variable, self._accumulated_grads[i], self._accumulated_delta_vars[i])
         self._fuse(training.ApplyAdadelta, gradient, cells)
 

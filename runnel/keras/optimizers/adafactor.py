@@ -8,7 +8,8 @@ from typing import Any
 import runnel as tf
 
 from ..object_registration import register_keras_serializable
-from .base import Optimizer, dense
+from .base import Optimizer
+from .gradients import dense
 
 
 @register_keras_serializable()
@@ -81,7 +82,7 @@ class Adafactor(Optimizer):
         """Change one variable by its gradient."""
         gradient = dense(gradient, variable)
         dtype = variable.dtype
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         step = tf.cast(self._iterations + 1, dtype)
         rate = tf.cast(self.learning_rate, dtype)
         if self.relative_step:

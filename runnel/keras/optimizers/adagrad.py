@@ -71,15 +71,13 @@ class Adagrad(Optimizer):
         """Change one variable by its gradient."""
         accumulator = self._slot(self._accumulators, variable)
         if type(gradient) is tf.IndexedSlices:
-            self._update_rows(gradient.values, gradient.indices, variable, accumulator)
+            dtype = variable.dtype
+            scalars = (tf.cast(self.learning_rate, dtype), tf.constant(self.epsilon, dtype))
+            training.SparseApplyKerasAdagrad(
+                (variable, accumulator), scalars, gradient.values, gradient.indices
+            )
         else:
             self._fuse(training.ApplyKerasAdagrad, gradient, (variable, accumulator))
-
-    def _update_rows(self, values: Any, rows: Any, variable: Any, accumulator: Any) -> None:
-        accumulator.scatter_add(tf.IndexedSlices(values * values, rows))
-        root = tf.sqrt(tf.gather(accumulator, rows) + self.epsilon)
-        rate = tf.cast(self.learning_rate, variable.dtype)
-        variable.scatter_sub(tf.IndexedSlices(rate * values / root, rows))
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the optimizer as a dict."""

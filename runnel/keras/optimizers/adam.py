@@ -47,7 +47,7 @@ class _Moments(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         cells = (variable, self._momentums[i], self._velocities[i])
         if self.amsgrad:
             cells = (*cells, self._velocity_hats[i])

@@ -72,7 +72,7 @@ class Adamax(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         self._fuse(training.ApplyAdaMax, gradient, (variable, self._m[i], self._u[i]))
 
     def get_config(self) -> dict[str, Any]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 import runnel as tf
 
+from ...core.context import state
 from ...ops import training
 from .. import backend, initializers
 from . import schedules
+from .gradients import clippable, deduplicated, dense, with_gradients
 from .schedules import LearningRateSchedule
 
 _DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
@@ -319,7 +323,7 @@ class Optimizer:
         if not getattr(self, "_built", False):
             with tf.name_scope(name or self.name or "optimizer"), tf.init_scope():
                 self.build([variable for _, variable in pairs])
-        pairs = _with_gradients(pairs)
+        pairs = with_gradients(pairs)
         if self.clipnorm is not None or self.global_clipnorm or self.clipvalue is not None:
             grads = self._clip_gradients([gradient for gradient, _ in pairs])
             pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
@@ -339,14 +343,17 @@ class Optimizer:
         return iterations
 
     def _internal_apply_gradients(self, grads_and_vars: list[tuple[Any, Any]]) -> Any:
+        known = self._index_dict
         for gradient, variable in grads_and_vars:
-            self._update_step(gradient, variable)
+            if variable._key not in known:
+                self._refuse(variable)
+            self.update_step(gradient, variable)
         if self.use_ema:
             variables = [variable for _, variable in grads_and_vars]
             self._update_model_variables_moving_average(variables)
             if self.ema_overwrite_frequency:
                 due = (self._iterations + 1) % self.ema_overwrite_frequency == 0
-                if tf.executing_eagerly():
+                if state.graph is None:
                     if due:
                         self._overwrite_model_variables_with_average_value(variables)
                 else:
@@ -355,16 +362,14 @@ class Optimizer:
                         variable.assign(tf.where(due, average, variable))
         return self._iterations.assign_add(_ONE)
 
-    def _update_step(self, gradient: Any, variable: Any) -> None:
-        if self._var_key(variable) not in self._index_dict:
-            raise KeyError(
-                f"The optimizer cannot recognize variable {variable.name}. This usually means you "
-                "are trying to call the optimizer to update different parts of the model "
-                "separately. Please call `optimizer.build(variables)` with the full list of "
-                "trainable variables before the training loop or use legacy optimizer "
-                f"`tf.keras.optimizers.legacy.{type(self).__name__}."
-            )
-        self.update_step(gradient, variable)
+    def _refuse(self, variable: Any) -> NoReturn:
+        raise KeyError(
+            f"The optimizer cannot recognize variable {variable.name}. This usually means you are "
+            "trying to call the optimizer to update different parts of the model separately. "
+            "Please call `optimizer.build(variables)` with the full list of trainable variables "
+            "before the training loop or use legacy optimizer "
+            f"`tf.keras.optimizers.legacy.{type(self).__name__}`."
+        )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient; a subclass's part."""
@@ -379,28 +384,28 @@ class Optimizer:
         raise NotImplementedError
 
     def _number(self, value: Any, dtype: tf.DType) -> Any:
-        if tf.executing_eagerly():
+        if state.graph is None:
             return dtype.as_numpy_dtype(value)
         is_number = isinstance(value, int | float)
         return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
 
     def _share(self, value: float, dtype: tf.DType) -> Any:
         """A number whose distance from 1 matters: exact as long as it can be."""
-        return float(value) if tf.executing_eagerly() else tf.constant(value, dtype)
+        return float(value) if state.graph is None else tf.constant(value, dtype)
 
     def _base(self, value: float, dtype: tf.DType) -> Any:
         """The base of a power of the step count, rounded as in the original: through float32."""
-        return self._number(float(tf.float32.as_numpy_dtype(value)), dtype)
+        return self._number(float(np.float32(value)), dtype)
 
     def _rate(self, dtype: tf.DType) -> Any:
-        if tf.executing_eagerly():
-            return dtype.as_numpy_dtype(float(self.learning_rate))
+        if state.graph is None:
+            return dtype.as_numpy_dtype(training.number_in(self.learning_rate))
         return tf.cast(self.learning_rate, dtype)
 
     def _step(self, dtype: tf.DType) -> Any:
         """The number of the step being done, the first one's being 1."""
-        if tf.executing_eagerly():
-            return dtype.as_numpy_dtype(int(self._iterations) + 1)
+        if state.graph is None:
+            return dtype.as_numpy_dtype(training.number_in(self._iterations) + 1)
         return tf.cast(self._iterations + 1, dtype)
 
     def _fuse(
@@ -419,13 +424,14 @@ class Optimizer:
                 f"variable is, but it is a {gradient.dtype.name} tensor. tf.cast converts it. "
                 f"[Op:{update.name}]",
             )
-        if not tf.executing_eagerly():
+        if state.graph is not None:
             named = {"use_nesterov": attrs[0]} if attrs else {}
             update(cells, self._scalars(dtype), gradient, **named)
             return
         known = self._numbers
-        numbers = None if known is None else known.get(dtype)
-        if numbers is None:
+        if known is not None and dtype in known:
+            numbers = known[dtype]
+        else:
             numbers = (*update.prepare(self._scalars(dtype), dtype.numpy), *attrs)
             if known is not None:
                 known[dtype] = numbers
@@ -434,7 +440,7 @@ class Optimizer:
     # What happens to gradients and variables around the update.
 
     def _clip_gradients(self, grads: Sequence[Any]) -> list[Any]:
-        grads = [_clippable(gradient) for gradient in grads]
+        grads = [clippable(gradient) for gradient in grads]
         if self.clipnorm is not None and self.clipnorm > 0:
             grads = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
         if self.global_clipnorm is not None and self.global_clipnorm > 0:
@@ -446,7 +452,7 @@ class Optimizer:
 
     def _deduplicate_sparse_grad(self, grads: Sequence[Any]) -> list[Any]:
         return [
-            _deduplicated(gradient) if type(gradient) is tf.IndexedSlices else gradient
+            deduplicated(gradient) if type(gradient) is tf.IndexedSlices else gradient
             for gradient in grads
         ]
 
@@ -475,7 +481,7 @@ class Optimizer:
             if self._use_weight_decay(variable):
                 dtype = variable.dtype
                 factor = self._number(self.weight_decay, dtype) * self._rate(dtype)
-                if tf.executing_eagerly():
+                if state.graph is None:
                     training.decay(variable, factor)
                 else:
                     variable.assign_sub(variable * factor)
@@ -485,7 +491,7 @@ class Optimizer:
             return
         for variable in var_list:
             average = self._slot(self._model_variables_moving_average, variable)
-            if tf.executing_eagerly():
+            if state.graph is None:
                 training.update_average(average, variable, self.ema_momentum)
             else:
                 momentum = tf.constant(self.ema_momentum, variable.dtype)
@@ -555,45 +561,3 @@ def _require_average_settings(momentum: float, frequency: Any) -> None:
             "`ema_overwrite_frequency` must be an integer > 1 or None. Received: "
             f"ema_overwrite_frequency={frequency}"
         )
-
-
-def _with_gradients(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The pairs that have a gradient; a warning names the others."""
-    found = [pair for pair in pairs if pair[0] is not None]
-    if len(found) == len(pairs):
-        return pairs
-    if not found:
-        names = ([variable.name for _, variable in pairs],)
-        raise ValueError(
-            f"No gradients provided for any variable: {names}. Provided `grads_and_vars` is "
-            f"{tuple(pairs)}."
-        )
-    names = [variable.name for gradient, variable in pairs if gradient is None]
-    tf.get_logger().warning(
-        "Gradients do not exist for variables %s when minimizing the loss. If you're using "
-        "`model.compile()`, did you forget to provide a `loss` argument?",
-        names,
-    )
-    return found
-
-
-def _clippable(gradient: Any) -> Any:
-    if isinstance(gradient, tf.Tensor | tf.IndexedSlices):
-        return gradient
-    return tf.convert_to_tensor(gradient)
-
-
-def _deduplicated(slices: Any) -> Any:
-    """The same slices with rows of equal index added up."""
-    indices, positions = tf.unique(slices.indices)
-    values = tf.math.unsorted_segment_sum(slices.values, positions, tf.shape(indices)[0])
-    return tf.IndexedSlices(values, indices, slices.dense_shape)
-
-
-def dense(gradient: Any, variable: Any) -> Any:
-    """The gradient as a tensor of the variable's shape."""
-    if type(gradient) is tf.IndexedSlices:
-        indices = gradient.indices
-        shape = tf.cast(tf.shape(variable), indices.dtype)
-        return tf.scatter_nd(tf.expand_dims(indices, -1), gradient.values, shape)
-    return tf.convert_to_tensor(gradient, variable.dtype if isinstance(gradient, list) else None)

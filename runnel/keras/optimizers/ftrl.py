@@ -99,7 +99,7 @@ class Ftrl(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         cells = (variable, self._accumulators[i], self._linears[i])
         self._fuse(training.ApplyFtrlV2, gradient, cells)
 

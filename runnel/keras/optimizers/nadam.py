@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
 from ...ops import training
 from ..object_registration import register_keras_serializable
 from .base import Optimizer
@@ -78,7 +79,7 @@ class Nadam(Optimizer):
         step = self._step(dtype)
         product = self._u_product
         return (
-            self._number(float(product) if tf.executing_eagerly() else product, dtype),
+            self._number(float(product) if state.graph is None else product, dtype),
             self._momentum(step, dtype),
             self._momentum(step + 1, dtype),
             self._base(self.beta_2, dtype) ** step,
@@ -90,7 +91,7 @@ class Nadam(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        i = self._index_dict[self._var_key(variable)]
+        i = self._index_dict[variable._key]
         cells = (variable, self._momentums[i], self._velocities[i])
         self._fuse(training.ApplyNadam, gradient, cells)
 

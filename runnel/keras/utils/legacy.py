@@ -1,4 +1,4 @@
-"""tf.keras.utils.legacy: configs in their older form."""
+"""tf.keras.utils.legacy: objects to and from dicts, in the form of Keras before 2.13."""
 
 from ..serialization import (
     legacy_deserialize_keras_object as deserialize_keras_object,

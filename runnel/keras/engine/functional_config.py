@@ -1,0 +1,225 @@
+"""Functional models as configs: the layers, and for each its calls on the outputs of others.
+
+A reference to a tensor is [layer name, index of the layer's call, index of the output], and in the
+calls themselves a fourth entry holds the other arguments. The form is that of Keras 2 files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from ..layers.op_lambda import TFOpLambda
+from ..layers.serializing import deserialize
+from ..serialization import serialize_keras_object
+from .base_layer import _call_spec
+from .keras_tensor import KerasTensor
+from .layer_order import call_of
+from .rebuilding import results_of, split_arguments
+
+_CONSTANT = "_CONSTANT_VALUE"
+
+
+def functional_config(model: Any) -> dict[str, Any]:
+    """The config of a functional model."""
+    writer = _Writer(model)
+    return {
+        "name": model.name,
+        "trainable": model.trainable,
+        "layers": [writer.layer(layer) for layer in model._layers],
+        "input_layers": writer.structure(model._nested_inputs),
+        "output_layers": writer.structure(model._nested_outputs),
+    }
+
+
+def _first_index(layer: Any) -> int:
+    """The index of a layer's first call: a model's own graph counts as call 0 of the model."""
+    from .functional import Functional
+
+    return 1 if isinstance(layer, Functional) and getattr(layer, "inputs", None) else 0
+
+
+class _Writer:
+    """Writes the layers of one model, numbering their calls inside it."""
+
+    def __init__(self, model: Any) -> None:
+        steps = {id(step) for step in model._steps}
+        self._index: dict[int, int] = {}
+        self._calls: dict[int, list[Any]] = {}
+        self._results: dict[int, dict[int, int]] = {}
+        for layer in model._layers:
+            is_input = isinstance(layer, tf.keras.layers.InputLayer)
+            calls = [n for n in layer._inbound_nodes if id(n) in steps or is_input]
+            if getattr(layer, "operations", None):
+                calls = [layer]
+            for index, call in enumerate(calls, start=_first_index(layer)):
+                self._index[id(call)] = index
+            self._calls[id(layer)] = [] if is_input else calls
+
+    def layer(self, layer: Any) -> dict[str, Any]:
+        """The config of a layer with its calls."""
+        config = serialize_keras_object(layer)
+        if isinstance(layer, TFOpLambda):
+            config["module"] = "tf_keras.src.layers.core.tf_op_layer"
+            config["registered_name"] = type(layer).__name__
+        config["name"] = layer.name
+        config["inbound_nodes"] = [self._call(layer, call) for call in self._calls[id(layer)]]
+        return config
+
+    def structure(self, tensors: Any) -> Any:
+        """The references to inputs or outputs of a model, in their structure."""
+        if isinstance(tensors, KerasTensor):
+            return [self._reference(tensors)]
+        return tf.nest.map_structure(self._reference, tensors)
+
+    def _reference(self, tensor: Any) -> list[Any]:
+        call = call_of(tensor)
+        if isinstance(call, TFOpLambda):
+            if id(call) not in self._results:
+                self._results[id(call)] = results_of(call)
+            index = self._results[id(call)][id(tensor)]
+        else:
+            index = tensor._keras_history.tensor_index
+        layer = getattr(call, "layer", call)
+        return [layer.name, self._index[id(call)], index]
+
+    def _call(self, layer: Any, call: Any) -> Any:
+        if isinstance(call, TFOpLambda):
+            first, kwargs = split_arguments(call)
+        else:
+            first, rest, kwargs = call.arguments
+            kwargs = {**dict(zip(_call_spec(type(layer)).names[1:], rest)), **kwargs}  # noqa: B905
+        written = {key: self._argument(layer, value) for key, value in kwargs.items()}
+        data = tf.nest.map_structure(lambda value: self._input(layer, value, written), first)
+        nested = isinstance(first, list | tuple | dict)
+        return data if nested or isinstance(layer, TFOpLambda) else [data]
+
+    def _input(self, layer: Any, value: Any, kwargs: dict[str, Any]) -> list[Any]:
+        if isinstance(value, KerasTensor):
+            return [*self._reference(value), kwargs]
+        return [_CONSTANT, -1, self._argument(layer, value), kwargs]
+
+    def _argument(self, layer: Any, value: Any) -> Any:
+        if isinstance(value, KerasTensor):
+            return self._reference(value)
+        if isinstance(value, list | tuple):
+            return type(value)(self._argument(layer, each) for each in value)
+        if isinstance(value, dict):
+            return {key: self._argument(layer, each) for key, each in value.items()}
+        if isinstance(value, tf.Variable) or isinstance(value, tf.Module):
+            raise ValueError(
+                f"The layer {layer.name!r} was called on {value!r}, which belongs to no layer and "
+                "cannot be written into a config. Make it a weight of a layer of your own."
+            )
+        if isinstance(value, tf.Tensor):
+            value = value.numpy()
+        if isinstance(value, np.ndarray | np.generic):
+            return value.tolist()
+        return value
+
+
+def functional_from_config(cls: Any, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The model that `functional_config` described."""
+    reader = _Reader(config, custom_objects)
+    inputs = reader.structure(config["input_layers"])
+    outputs = reader.structure(config["output_layers"])
+    options = {"trainable": config["trainable"]} if "trainable" in config else {}
+    return cls(inputs=inputs, outputs=outputs, name=config.get("name"), **options)
+
+
+class _Reader:
+    """Makes the layers of a model, and calls them as soon as what they take is there."""
+
+    def __init__(self, config: dict[str, Any], custom_objects: Any) -> None:
+        self._layers: dict[str, Any] = {}
+        self._outputs: dict[str, list[list[Any]]] = defaultdict(list)
+        waiting: dict[str, list[Any]] = {}
+        for each in config["layers"]:
+            layer = deserialize(
+                {key: value for key, value in each.items() if key != "build_config"},
+                custom_objects,
+            )
+            name = each.get("name", layer.name)
+            self._layers[name] = layer
+            waiting[name] = list(each["inbound_nodes"])
+            if isinstance(layer, tf.keras.layers.InputLayer):
+                self._outputs[name].append(tf.nest.flatten(layer.output))
+                waiting[name] = []
+        self._call_all(waiting)
+
+    def _call_all(self, waiting: dict[str, list[Any]]) -> None:
+        while any(waiting.values()):
+            called = False
+            for name, calls in waiting.items():
+                while calls and self._ready(calls[0]):
+                    self._call(name, calls.pop(0))
+                    called = True
+            if not called:
+                stuck = [name for name, calls in waiting.items() if calls]
+                raise ValueError(
+                    "The config of the model is not complete: these layers are called on outputs "
+                    f"that no layer makes: {stuck}."
+                )
+
+    def _ready(self, value: Any) -> bool:
+        if self._is_reference(value):
+            if len(value) == 4 and not self._ready(value[3]):
+                return False
+            return value[0] == _CONSTANT or self._found(value) is not None
+        if isinstance(value, dict):
+            return all(self._ready(each) for each in value.values())
+        if isinstance(value, list | tuple):
+            return all(self._ready(each) for each in value)
+        return True
+
+    def _is_reference(self, value: Any) -> bool:
+        if not isinstance(value, list | tuple) or len(value) not in (3, 4):
+            return False
+        name, index = value[0], value[1]
+        if not isinstance(name, str) or not isinstance(index, int):
+            return False
+        return name in self._layers or (name == _CONSTANT and len(value) == 4)
+
+    def _found(self, reference: Any) -> Any:
+        name, call, output = reference[:3]
+        calls = self._outputs[name]
+        call -= _first_index(self._layers[name])
+        return calls[call][output] if 0 <= call < len(calls) else None
+
+    def _value(self, value: Any) -> Any:
+        """An argument with the tensors in place of references."""
+        if self._is_reference(value):
+            return value[2] if value[0] == _CONSTANT else self._found(value)
+        if isinstance(value, dict):
+            return {key: self._value(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)([self._value(each) for each in value])
+        return value
+
+    def _call(self, name: str, data: Any) -> None:
+        layer = self._layers[name]
+        kwargs = self._value(self._kwargs(data))
+        inputs = self._value(data)
+        lone = isinstance(inputs, list) and len(inputs) == 1 and isinstance(inputs[0], KerasTensor)
+        if lone and not isinstance(layer, TFOpLambda):
+            inputs = inputs[0]
+        self._outputs[name].append(tf.nest.flatten(layer(inputs, **kwargs)))
+
+    def _kwargs(self, data: Any) -> dict[str, Any]:
+        """The other arguments of a call: they stand beside each of its inputs."""
+        if self._is_reference(data):
+            return data[3] if len(data) == 4 else {}
+        parts = data.values() if isinstance(data, dict) else data
+        for part in parts:
+            return self._kwargs(part)
+        return {}
+
+    def structure(self, references: Any) -> Any:
+        """The inputs or outputs of a model; one alone is not in a list."""
+        if isinstance(references, list | tuple) and len(references) == 1:
+            references = references[0]
+        return self._value(references)

@@ -1,0 +1,258 @@
+"""BatchNormalization: each channel with mean 0 and variance 1 over the batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ...ops.nn.normalization import fused_batch_norm
+from ..engine.base_layer import Layer
+from ..engine.input_spec import InputSpec
+from .arguments import options_config, set_options
+
+# Where the channels of images and volumes are, as the fused operation knows them.
+_FUSED_FORMATS = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
+# The fused operation takes no smaller one.
+_SMALLEST_EPSILON = 1.001e-5
+
+
+def checked_axes(axis: Any, input_shape: tf.TensorShape) -> list[int]:
+    """The axes of an argument, none negative; ValueError for those that are not there or double."""
+    rank = input_shape.rank
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    positive = [each + rank if each < 0 else each for each in axes]
+    if any(not 0 <= each < rank for each in positive):
+        raise ValueError(
+            "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with "
+            f"inputs.rank={rank}). Received: axis={tuple(axes)}"
+        )
+    if len(positive) != len(set(positive)):
+        raise ValueError(f"Duplicate axis: {tuple(positive)}")
+    return positive
+
+
+class BatchNormalization(Layer):
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta
+
+    In training mean and variance are those of the batch, and the moving averages follow them;
+    otherwise, and if the layer is not `trainable`, the moving averages are used.
+
+    >>> layer = tf.keras.layers.BatchNormalization(epsilon=0.0)
+    >>> layer(tf.constant([[1.0], [3.0]]), training=True).numpy().tolist()
+    [[-1.0], [1.0]]
+    """
+
+    def __init__(
+        self,
+        axis=-1,
+        momentum=0.99,
+        epsilon=1e-3,
+        center=True,
+        scale=True,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        moving_mean_initializer="zeros",
+        moving_variance_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
+        synchronized=False,
+        **kwargs,
+    ):
+        fused = kwargs.pop("fused", None)
+        kwargs["autocast"] = False
+        super().__init__(**kwargs)
+        if isinstance(axis, list | tuple):
+            self.axis = axis[:]
+        elif isinstance(axis, int):
+            self.axis = axis
+        else:
+            raise TypeError(
+                "Expected an int or a list/tuple of ints for the argument 'axis', but received: "
+                f"{axis!r}"
+            )
+        if synchronized and fused:
+            raise ValueError("`fused=True` is not supported when `synchronized=True`.")
+        self.synchronized = synchronized
+        self.fused = False if synchronized else fused
+        self.momentum = momentum
+        self.epsilon = epsilon
+        self.center = center
+        self.scale = scale
+        set_options(
+            self,
+            beta_initializer=beta_initializer,
+            gamma_initializer=gamma_initializer,
+            moving_mean_initializer=moving_mean_initializer,
+            moving_variance_initializer=moving_variance_initializer,
+            beta_regularizer=beta_regularizer,
+            gamma_regularizer=gamma_regularizer,
+            beta_constraint=beta_constraint,
+            gamma_constraint=gamma_constraint,
+        )
+        self.supports_masking = True
+
+    @property
+    def _param_dtype(self) -> Any:
+        return tf.float32 if self.dtype in ("float16", "bfloat16") else self.dtype or tf.float32
+
+    def build(self, input_shape):
+        """Make gamma, beta and the moving averages."""
+        input_shape = tf.TensorShape(input_shape)
+        self.axis = checked_axes(self.axis, input_shape)
+        rank = input_shape.rank
+        sizes = {axis: input_shape[axis] for axis in self.axis}
+        if None in sizes.values():
+            raise ValueError(
+                f"Input has undefined `axis` dimension. Received input with shape {input_shape} "
+                f"and axis={tuple(self.axis)}"
+            )
+        self.input_spec = InputSpec(ndim=rank, axes=sizes)
+        self._fused_format = None
+        if self.fused in (None, True):
+            self._set_fused(rank)
+        if len(sizes) == 1:
+            shape = (sizes[self.axis[0]],)
+        else:
+            shape = tuple(sizes.get(axis, 1) for axis in range(rank))
+        self.gamma = self._add("gamma", shape) if self.scale else None
+        self.beta = self._add("beta", shape) if self.center else None
+        self.moving_mean = self._add_moving("moving_mean", shape)
+        self.moving_variance = self._add_moving("moving_variance", shape)
+        self._reduction_axes = [axis for axis in range(rank) if axis not in sizes]
+        # A vector of channels that are not last needs axes to broadcast against the inputs.
+        self._spread_shape = None
+        if len(sizes) == 1 and self.axis != [rank - 1]:
+            self._spread_shape = [sizes.get(axis, 1) for axis in range(rank)]
+        self.built = True
+
+    def _set_fused(self, rank: int) -> None:
+        where = (rank, self.axis[0] if len(self.axis) == 1 else None)
+        possible = where in _FUSED_FORMATS and self.dtype != "float64"
+        if self.fused and where not in _FUSED_FORMATS:
+            raise ValueError(
+                "Batch normalization layers with `fused=True` only support 4D or 5D input "
+                "tensors with the channels first or last. Received tensor of rank "
+                f"{rank} with axis={self.axis}"
+            )
+        self.fused = possible
+        self._fused_format = _FUSED_FORMATS.get(where) if possible else None
+
+    def _add(self, name: str, shape: tuple[int, ...]) -> tf.Variable:
+        return self.add_weight(
+            name=name,
+            shape=shape,
+            dtype=self._param_dtype,
+            initializer=getattr(self, f"{name}_initializer"),
+            regularizer=getattr(self, f"{name}_regularizer"),
+            constraint=getattr(self, f"{name}_constraint"),
+            trainable=True,
+            experimental_autocast=False,
+        )
+
+    def _add_moving(self, name: str, shape: tuple[int, ...]) -> tf.Variable:
+        return self.add_weight(
+            name=name,
+            shape=shape,
+            dtype=self._param_dtype,
+            initializer=getattr(self, f"{name}_initializer"),
+            synchronization=tf.VariableSynchronization.ON_READ,
+            trainable=False,
+            aggregation=tf.VariableAggregation.MEAN,
+            experimental_autocast=False,
+        )
+
+    def call(self, inputs, training=None, mask=None):
+        """The inputs normalized."""
+        inputs = tf.cast(inputs, self._compute_dtype_object)
+        if not self._trainable:
+            training = False
+        if isinstance(training, tf.Tensor | tf.Variable):
+            return tf.cond(
+                tf.cast(training, tf.bool),
+                lambda: self._normalize(inputs, True, mask),
+                lambda: self._normalize(inputs, False, mask),
+            )
+        return self._normalize(inputs, bool(training), mask)
+
+    def _normalize(self, inputs: Any, training: bool, mask: Any) -> Any:
+        if self._fused_format is not None and mask is None:
+            return self._fused_batch_norm(inputs, training)
+        mean, variance = self.moving_mean, self.moving_variance
+        if training:
+            mean, variance = self._moments(inputs, mask)
+            self._move(self.moving_mean, mean)
+            self._move(self.moving_variance, variance)
+        outputs = tf.nn.batch_normalization(
+            inputs,
+            self._spread(mean),
+            self._spread(variance),
+            self._spread(self.beta),
+            self._spread(self.gamma),
+            self.epsilon,
+        )
+        return outputs if outputs.dtype is inputs.dtype else tf.cast(outputs, inputs.dtype)
+
+    def _spread(self, vector: Any) -> Any:
+        if vector is None or self._spread_shape is None:
+            return vector
+        return tf.reshape(vector, self._spread_shape)
+
+    def _moments(self, inputs: Any, mask: Any) -> Any:
+        inputs = tf.cast(inputs, self._param_dtype)
+        keepdims = len(self.axis) > 1
+        if mask is None:
+            return tf.nn.moments(inputs, self._reduction_axes, keepdims=keepdims)
+        weights = tf.cast(mask, inputs.dtype)
+        for _ in range(inputs.shape.rank - weights.shape.rank):
+            weights = tf.expand_dims(weights, -1)
+        return tf.nn.weighted_moments(inputs, self._reduction_axes, weights, keepdims=keepdims)
+
+    def _move(self, variable: tf.Variable, value: Any) -> None:
+        """Let a moving average follow a value of the batch."""
+        variable.assign_sub((variable - tf.cast(value, variable.dtype)) * (1.0 - self.momentum))
+
+    def _fused_batch_norm(self, inputs: Any, training: bool) -> Any:
+        channels = self.moving_mean.shape
+        gamma = tf.ones(channels, self._param_dtype) if self.gamma is None else self.gamma
+        beta = tf.zeros(channels, self._param_dtype) if self.beta is None else self.beta
+        outputs, mean, variance = fused_batch_norm(
+            inputs,
+            gamma,
+            beta,
+            self.moving_mean,
+            self.moving_variance,
+            epsilon=max(self.epsilon, _SMALLEST_EPSILON),
+            is_training=training,
+            data_format=self._fused_format,
+            exponential_avg_factor=1.0 - self.momentum if training else 1.0,
+        )
+        # The moments of no images at all are not numbers.
+        if training and inputs.shape[0] != 0:
+            self.moving_mean.assign(mean)
+            self.moving_variance.assign(variance)
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the inputs."""
+        return input_shape
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "axis": self.axis,
+            "momentum": self.momentum,
+            "epsilon": self.epsilon,
+            "center": self.center,
+            "scale": self.scale,
+            **options_config(
+                self,
+                *("beta_initializer", "gamma_initializer"),
+                *("moving_mean_initializer", "moving_variance_initializer"),
+                *("beta_regularizer", "gamma_regularizer"),
+                *("beta_constraint", "gamma_constraint"),
+            ),
+        }

@@ -1,0 +1,283 @@
+"""SimpleRNN, LSTM and GRU: the built-in cells as layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ... import regularizers
+from ..arguments import options_config
+from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
+from .dropout_masks import DropoutRNNCellMixin
+from .rnn import RNN
+
+
+class _OfCell:
+    """An attribute of a layer that is one of its cell."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layer: Any, owner: type | None = None) -> Any:
+        return self if layer is None else getattr(layer.cell, self._name)
+
+
+class _CellLayer(RNN):
+    """A layer made of one of the built-in cells."""
+
+    _shows_cell = False
+    _flat_steps = True
+
+    units = _OfCell()
+    activation = _OfCell()
+    use_bias = _OfCell()
+    kernel_initializer = _OfCell()
+    recurrent_initializer = _OfCell()
+    bias_initializer = _OfCell()
+    kernel_regularizer = _OfCell()
+    recurrent_regularizer = _OfCell()
+    bias_regularizer = _OfCell()
+    kernel_constraint = _OfCell()
+    recurrent_constraint = _OfCell()
+    bias_constraint = _OfCell()
+    dropout = _OfCell()
+    recurrent_dropout = _OfCell()
+
+    def _set_up(self, make: type, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The cell for a constructor's arguments, and those for the constructor of RNN."""
+        kwargs = arguments["kwargs"]
+        others = ("self", "__class__", "kwargs", "activity_regularizer")
+        options = {name: value for name, value in arguments.items() if name not in others}
+        of_layer = {
+            name: options.pop(name)
+            for name in _OF_LAYER
+            if name in options
+        }
+        if make is SimpleRNNCell:
+            kwargs.pop("implementation", None)
+        else:
+            options["implementation"] = kwargs.pop("implementation", 2)
+        cell = make(
+            **options,
+            dtype=kwargs.get("dtype"),
+            trainable=kwargs.get("trainable", True),
+            name=_CELL_NAMES[make],
+        )
+        return {
+            "cell": cell,
+            "activity_regularizer": regularizers.get(arguments["activity_regularizer"]),
+            **of_layer,
+            **kwargs,
+        }
+
+    def call(self, inputs, mask=None, training=None, initial_state=None):
+        """All steps: the last output or all of them, and the states if they are asked for."""
+        return self._all_steps(inputs, mask, training, initial_state)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A layer made from `get_config`."""
+        if config.get("implementation") == 0:
+            config = {**config, "implementation": 1}
+        return cls(**config)
+
+
+_OF_LAYER = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+_CELL_NAMES = {SimpleRNNCell: "simple_rnn_cell", LSTMCell: "lstm_cell", GRUCell: "gru_cell"}
+
+
+class SimpleRNN(_CellLayer):
+    """output = activation(inputs @ kernel + output_before @ recurrent_kernel + bias)
+
+    >>> tf.keras.layers.SimpleRNN(4)(tf.ones([32, 10, 8])).shape
+    TensorShape([32, 4])
+    """
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        unroll=False,
+        **kwargs,
+    ):
+        super().__init__(**_CellLayer._set_up(self, SimpleRNNCell, locals()))
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            **options_config(self, "activation"),
+            "use_bias": self.use_bias,
+            **options_config(
+                self, *INITIALIZERS, *REGULARIZERS, "activity_regularizer", *CONSTRAINTS
+            ),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+        }
+
+
+class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
+    """LSTM and GRU: dropout differs from step to step in their plain form."""
+
+    recurrent_activation = _OfCell()
+    implementation = _OfCell()
+
+    def _plain(self) -> bool:
+        """Whether all options are those that the original has one fast computation for."""
+        return (
+            _is(self.activation, tf.keras.activations.tanh)
+            and _is(self.recurrent_activation, tf.keras.activations.sigmoid)
+            and self.recurrent_dropout == 0
+            and not self.unroll
+            and self.use_bias
+        )
+
+    def call(self, inputs, mask=None, training=None, initial_state=None):
+        """All steps: the last output or all of them, and the states if they are asked for."""
+        if self.dropout and self._plain():
+            self._reset_dropout_masks()
+            masks = self.get_dropout_mask_for_cell(inputs, training, count=self.cell.gates)
+            inputs = inputs * masks[0]
+        return self._all_steps(inputs, mask, training, initial_state)
+
+    def _prepared(self, inputs, training, constants):
+        if self.dropout and self._plain():
+            return self._projected(inputs)
+        return super()._prepared(inputs, training, constants)
+
+
+def _is(function: Any, other: Any) -> bool:
+    return function is other or getattr(function, "__name__", None) == other.__name__
+
+
+class LSTM(_GatedLayer):
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997).
+
+    >>> layer = tf.keras.layers.LSTM(4, return_sequences=True, return_state=True)
+    >>> outputs, state, carry = layer(tf.ones([32, 10, 8]))
+    >>> outputs.shape
+    TensorShape([32, 10, 4])
+    """
+
+    unit_forget_bias = _OfCell()
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        time_major=False,
+        unroll=False,
+        **kwargs,
+    ):
+        super().__init__(**_CellLayer._set_up(self, LSTMCell, locals()))
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            **options_config(self, "activation", "recurrent_activation"),
+            "use_bias": self.use_bias,
+            **options_config(self, *INITIALIZERS),
+            "unit_forget_bias": self.unit_forget_bias,
+            **options_config(self, *REGULARIZERS, "activity_regularizer", *CONSTRAINTS),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+            "implementation": self.implementation,
+        }
+
+
+class GRU(_GatedLayer):
+    """Gated recurrent units (Cho et al., 2014).
+
+    >>> tf.keras.layers.GRU(4)(tf.ones([32, 10, 8])).shape
+    TensorShape([32, 4])
+    """
+
+    reset_after = _OfCell()
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        unroll=False,
+        time_major=False,
+        reset_after=True,
+        **kwargs,
+    ):
+        super().__init__(**_CellLayer._set_up(self, GRUCell, locals()))
+
+    def _plain(self):
+        return super()._plain() and self.reset_after
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            **options_config(self, "activation", "recurrent_activation"),
+            "use_bias": self.use_bias,
+            **options_config(
+                self, *INITIALIZERS, *REGULARIZERS, "activity_regularizer", *CONSTRAINTS
+            ),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+            "implementation": self.implementation,
+            "reset_after": self.reset_after,
+        }

@@ -1,0 +1,460 @@
+"""RNN: a cell applied to each step of a sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from ...backend.recurrence import rnn
+from ...engine.base_layer import Layer
+from ...engine.call_context import context
+from ...engine.input_spec import InputSpec
+from ...engine.keras_tensor import KerasTensor, apply_symbolically
+from ...serialization import deserialize_keras_object, serialize_keras_object
+from .cells import GRUCell, LSTMCell, SimpleRNNCell
+from .dropout_masks import DropoutRNNCellMixin
+from .stacked import StackedRNNCells, initial_state_of, takes
+from .states import as_list
+
+# Cells whose share of the inputs is computed for all steps at once.
+_PROJECTING = (SimpleRNNCell, LSTMCell, GRUCell)
+
+_NO_BATCH_SIZE = (
+    "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input "
+    "tensors: \n- If using a Sequential model, specify the batch size by passing a "
+    "`batch_input_shape` argument to your first layer.\n- If using the functional API, specify the "
+    "batch size by passing a `batch_shape` argument to your Input layer."
+)
+
+
+class RNN(Layer):
+    """A layer that does a step of a cell for each moment of a sequence.
+
+    Inputs are (batch, time, ...), or (time, batch, ...) with `time_major`.
+
+    >>> layer = tf.keras.layers.RNN([tf.keras.layers.LSTMCell(4), tf.keras.layers.GRUCell(2)])
+    >>> layer(tf.ones([8, 10, 3])).shape
+    TensorShape([8, 2])
+    """
+
+    def __init__(
+        self,
+        cell,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        unroll=False,
+        time_major=False,
+        **kwargs,
+    ):
+        if isinstance(cell, list | tuple):
+            cell = StackedRNNCells(cell)
+        _check_cell(cell)
+        self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
+        if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
+            kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.return_sequences = return_sequences
+        self.return_state = return_state
+        self.go_backwards = go_backwards
+        self.stateful = stateful
+        self.unroll = unroll
+        self.time_major = time_major
+        self.supports_masking = True
+        self.input_spec = [InputSpec(ndim=3)] if type(self)._flat_steps else None
+        self.state_spec = None
+        self._states: Any = None
+        self._num_constants = 0
+
+    # Whether the inputs of a step are vectors for certain.
+    _flat_steps = False
+
+    # States.
+
+    @property
+    def states(self):
+        """The states that a stateful layer goes on with; None where there are none yet."""
+        if self._states is None:
+            empty = tf.nest.map_structure(lambda _: None, self.cell.state_size)
+            return empty if isinstance(empty, list | tuple) else [empty]
+        return self._states
+
+    @states.setter
+    def states(self, states):
+        self._states = states
+
+    def get_initial_state(self, inputs):
+        """The states before the first step, for inputs of some batch size."""
+        first = tf.nest.flatten(inputs)[0]
+        axis = 1 if self.time_major else 0
+        size = first.shape[axis]
+        size = tf.shape(first)[axis] if size is None else size
+        return as_list(initial_state_of(self.cell, None, size, first.dtype))
+
+    def reset_states(self, states=None):
+        """Set the states of a stateful layer to zero or to given values."""
+        if not self.stateful:
+            raise AttributeError("Layer must be stateful.")
+        batch_size = self._known_batch_size()
+        flat = tf.nest.flatten(self.states)
+        if flat[0] is None:
+            dtype = self.compute_dtype or tf.keras.backend.floatx()
+            initial = as_list(initial_state_of(self.cell, None, batch_size, dtype))
+            self._states = tf.nest.map_structure(tf.Variable, initial)
+            flat = tf.nest.flatten(self._states)
+            if states is None:
+                return
+        if states is None:
+            values = [tf.zeros(variable.shape, variable.dtype) for variable in flat]
+        else:
+            values = tf.nest.flatten(states)
+            if len(values) != len(flat):
+                raise ValueError(
+                    f"Layer {self.name} expects {len(flat)} states, but it received {len(values)} "
+                    f"state values. States received: {states}"
+                )
+        for index, (variable, value) in enumerate(zip(flat, values, strict=True)):
+            if tuple(np.shape(value)) != tuple(variable.shape):
+                raise ValueError(
+                    f"State {index} is incompatible with layer {self.name}: expected "
+                    f"shape={tuple(variable.shape)} but found shape={tuple(np.shape(value))}"
+                )
+        for variable, value in zip(flat, values, strict=True):
+            variable.assign(tf.cast(value, variable.dtype))
+
+    def _known_batch_size(self) -> int:
+        spec = tf.nest.flatten(self.input_spec)[0]
+        size = None
+        if spec is not None and spec.shape is not None:
+            size = spec.shape[1 if self.time_major else 0]
+        if size is None:
+            raise ValueError(_NO_BATCH_SIZE)
+        return size
+
+    # Building.
+
+    def build(self, input_shape):
+        """Build the cell for the inputs of one step."""
+        super().build(input_shape)
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        shapes = _shapes(input_shape)
+        specs = tf.nest.map_structure(self._spec_of, shapes)
+        self.input_spec = [specs] if isinstance(specs, InputSpec) else specs
+        step_shape = tf.nest.map_structure(self._shape_of_step, shapes)
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            self._build_cell(step_shape)
+            self.cell._build_input_shape = step_shape
+            self.cell.built = True
+        if self.state_spec is None:
+            self.state_spec = self._state_specs()
+        if self.stateful:
+            self.reset_states()
+        self.built = True
+
+    def _build_cell(self, step_shape: Any) -> None:
+        with tf.name_scope(self.cell.name):
+            self.cell.build(step_shape)
+
+    def _spec_of(self, shape: Any) -> InputSpec:
+        sizes = shape.as_list()
+        batch, time = (1, 0) if self.time_major else (0, 1)
+        sizes[time] = None
+        if not self.stateful:
+            sizes[batch] = None
+        return InputSpec(shape=tuple(sizes))
+
+    def _shape_of_step(self, shape: Any) -> tuple[Any, ...]:
+        sizes = shape.as_list()
+        return (sizes[1 if self.time_major else 0], *sizes[2:])
+
+    def _state_specs(self) -> list[Any]:
+        return tf.nest.map_structure(
+            lambda size: InputSpec(shape=[None, *tf.TensorShape(size).as_list()]),
+            as_list(self.cell.state_size),
+        )
+
+    # Calling.
+
+    def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
+        """Call the layer; the initial states and constants may follow the inputs in a list."""
+        inputs, initial_state, constants = split_inputs(
+            inputs, initial_state, constants, self._num_constants
+        )
+        if constants is not None:
+            self._num_constants = len(constants)
+        more = _checked_alike(initial_state, constants)
+        if more and isinstance(tf.nest.flatten(more)[0], KerasTensor):
+            return apply_symbolically(self, [inputs, *more], (), kwargs)
+        if initial_state is not None:
+            kwargs["initial_state"] = initial_state
+        if constants is not None:
+            kwargs["constants"] = constants
+        return super().__call__(inputs, **kwargs)
+
+    def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
+        """All steps: the last output or all of them, and the states if they are asked for."""
+        return self._all_steps(inputs, mask, training, initial_state, constants)
+
+    def _all_steps(
+        self,
+        inputs: Any,
+        mask: Any,
+        training: Any,
+        initial_state: Any,
+        constants: Any = None,
+    ) -> Any:
+        self._check_length(inputs)
+        states = self._starting_states(inputs, initial_state)
+        self._reset_dropout_masks()
+        if isinstance(mask, list | tuple):
+            mask = mask[0]
+        if not self.time_major:
+            inputs = time_first(inputs)
+            mask = None if mask is None else time_first(mask)
+        length = tf.nest.flatten(inputs)[0].shape[0]
+        if context.trial:
+            # Only shapes and dtypes are wanted: those of one step tell them.
+            inputs = tf.nest.map_structure(lambda each: each[0][tf.newaxis], inputs)
+            mask = None
+        inputs, step = self._prepared(inputs, training, constants)
+        last, outputs, states = rnn(
+            step,
+            inputs,
+            states,
+            go_backwards=self.go_backwards,
+            mask=mask,
+            time_major=True,
+            zero_output_for_mask=self.zero_output_for_mask,
+            return_all_outputs=self.return_sequences,
+        )
+        if self.stateful and not context.trial:
+            flat = zip(tf.nest.flatten(self.states), tf.nest.flatten(states), strict=True)
+            for variable, value in flat:
+                variable.assign(value)
+        if not self.return_sequences:
+            outputs = last
+        else:
+            if context.trial:
+                outputs = tf.nest.map_structure(lambda each: _lengthened(each, length), outputs)
+            if not self.time_major:
+                outputs = time_first(outputs)
+        return [outputs, *states] if self.return_state else outputs
+
+    def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
+        """The inputs as the steps take them, and the function of one step."""
+        cell = self.cell
+        if type(cell) in _PROJECTING and not (cell.dropout or cell.recurrent_dropout):
+            return self._projected(inputs)
+        more: dict[str, Any] = {}
+        if takes(cell, "training"):
+            more["training"] = training
+        if constants is not None:
+            if not takes(cell, "constants"):
+                raise ValueError(
+                    f"RNN cell {cell} does not support constants. Received: constants={constants}"
+                )
+            more["constants"] = constants
+        call = cell if callable(cell) else cell.call
+
+        def step(value: Any, states: list[Any]) -> Any:
+            output, new_states = call(value, states, **more)
+            return output, as_list(new_states)
+
+        return inputs, step
+
+    def _projected(self, inputs: Any) -> Any:
+        cell = self.cell
+        recurrent_kernel = tf.convert_to_tensor(cell.recurrent_kernel)
+        advance = cell.advance
+        return cell.project(inputs), lambda value, states: advance(value, states, recurrent_kernel)
+
+    def _starting_states(self, inputs: Any, initial_state: Any) -> list[Any]:
+        if self.stateful:
+            recorded = tf.nest.map_structure(tf.convert_to_tensor, as_list(self.states))
+            if initial_state is None:
+                states = recorded
+            else:
+                # Given states count where a sequence starts: while those recorded are all zero.
+                flat = tf.nest.flatten(recorded)
+                going_on = tf.add_n([tf.math.count_nonzero(each) for each in flat]) > 0
+                states = tf.nest.map_structure(
+                    lambda old, new: tf.where(going_on, old, tf.cast(new, old.dtype)),
+                    recorded,
+                    as_list(initial_state),
+                )
+        elif initial_state is None:
+            states = self.get_initial_state(inputs)
+        else:
+            dtype = tf.nest.flatten(inputs)[0].dtype
+            states = tf.nest.map_structure(
+                lambda state: tf.cast(state, dtype), as_list(initial_state)
+            )
+        if len(states) != len(self.states):
+            raise ValueError(
+                f"Layer has {len(self.states)} states but was passed {len(states)} initial "
+                f"states. Received: initial_state={initial_state}"
+            )
+        return list(states)
+
+    def _check_length(self, inputs: Any) -> None:
+        shape = tf.nest.flatten(inputs)[0].shape
+        length = shape[0 if self.time_major else 1]
+        if self.unroll and not length:
+            raise ValueError(
+                "Unrolling requires a fixed number of timesteps. Received inputs of shape "
+                f"{shape}. If using the functional API, give `Input` the number, or leave out "
+                "`unroll=True`."
+            )
+        if length == 0:
+            raise tf.errors.InvalidArgumentError(
+                None, None, f"A recurrent layer needs at least one time step, got shape {shape}."
+            )
+
+    def _reset_dropout_masks(self) -> None:
+        for cell in (self, self.cell, *getattr(self.cell, "cells", ())):
+            if isinstance(cell, DropoutRNNCellMixin):
+                cell.reset_dropout_mask()
+                cell.reset_recurrent_dropout_mask()
+
+    # Shapes, masks, configuration.
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs; with `return_state` a list, with those of the states."""
+        if isinstance(input_shape, list) and not _is_shape(input_shape):
+            input_shape = input_shape[0]
+        shape = tf.nest.flatten(_shapes(input_shape))[0]
+        batch, time = (shape[1], shape[0]) if self.time_major else (shape[0], shape[1])
+
+        def full(size: Any) -> tf.TensorShape:
+            sizes = tf.TensorShape(size).as_list()
+            if not self.return_sequences:
+                return tf.TensorShape([batch, *sizes])
+            first = [time, batch] if self.time_major else [batch, time]
+            return tf.TensorShape([*first, *sizes])
+
+        size = getattr(self.cell, "output_size", None)
+        state_sizes = as_list(self.cell.state_size)
+        outputs = tf.nest.map_structure(full, state_sizes[0] if size is None else size)
+        if not self.return_state:
+            return outputs
+        states = [
+            tf.TensorShape([batch, *tf.TensorShape(each).as_list()])
+            for each in tf.nest.flatten(state_sizes)
+        ]
+        return [outputs, *tf.nest.pack_sequence_as(state_sizes, states)]
+
+    def compute_mask(self, inputs, mask):
+        """The mask of the inputs for sequences of outputs; None for the last output and states."""
+        mask = tf.nest.flatten(mask)[0] if self.return_sequences else None
+        return [mask, *[None for _ in self.states]] if self.return_state else mask
+
+    def get_config(self):
+        """The arguments to make an equal layer."""
+        config = {
+            **super().get_config(),
+            "return_sequences": self.return_sequences,
+            "return_state": self.return_state,
+            "go_backwards": self.go_backwards,
+            "stateful": self.stateful,
+            "unroll": self.unroll,
+            "time_major": self.time_major,
+        }
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        if self.zero_output_for_mask:
+            config["zero_output_for_mask"] = self.zero_output_for_mask
+        if type(self)._shows_cell:
+            config["cell"] = serialize_keras_object(self.cell)
+        return config
+
+    # Whether the cell is an argument of the constructor.
+    _shows_cell = True
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A layer made from `get_config`."""
+        config = dict(config)
+        constants = config.pop("num_constants", 0)
+        cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)
+        layer = cls(cell, **config)
+        layer._num_constants = constants
+        return layer
+
+
+def time_first(structure: Any) -> Any:
+    """Tensors of (batch, time, ...) as (time, batch, ...), and the other way round."""
+
+    def exchange(tensor: Any) -> Any:
+        return tf.transpose(tensor, [1, 0, *range(2, tensor.shape.rank)])
+
+    return tf.nest.map_structure(exchange, structure)
+
+
+def _check_cell(cell: Any) -> None:
+    if "call" not in dir(cell):
+        raise ValueError(
+            f"Argument `cell` should have a `call` method. The RNN was passed: cell={cell}"
+        )
+    if "state_size" not in dir(cell):
+        raise ValueError(
+            "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per "
+            f"RNN state). Received: cell={cell}"
+        )
+
+
+def split_inputs(inputs: Any, initial_state: Any, constants: Any, num_constants: int) -> Any:
+    """Inputs, initial states and constants, where the latter may follow the inputs in a list."""
+    if isinstance(inputs, list):
+        if num_constants:
+            inputs, constants = inputs[:-num_constants], inputs[-num_constants:]
+        if len(inputs) > 1:
+            initial_state = inputs[1:]
+        inputs = inputs[0]
+    return (
+        inputs,
+        None if initial_state is None else as_list(initial_state),
+        None if constants is None else as_list(constants),
+    )
+
+
+def _checked_alike(initial_state: Any, constants: Any) -> list[Any]:
+    """The states and constants given, either all KerasTensors or none."""
+    more = [*(initial_state or ()), *(constants or ())]
+    kinds = {isinstance(each, KerasTensor) for each in tf.nest.flatten(more)}
+    if len(kinds) > 1:
+        raise ValueError(
+            "The initial state or constants of an RNN layer cannot be specified via a mix of "
+            "Keras tensors and non-Keras tensors (a \"Keras tensor\" is a tensor that was returned "
+            "by a Keras layer or by `Input` during Functional model construction). Received: "
+            f"initial_state={initial_state}, constants={constants}"
+        )
+    return more
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tf.TensorShape) or (
+        isinstance(value, list | tuple)
+        and all(size is None or isinstance(size, int | np.integer) for size in value)
+    )
+
+
+def _shapes(structure: Any) -> Any:
+    """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
+    if _is_shape(structure):
+        return tf.TensorShape(structure)
+    if isinstance(structure, dict):
+        return {key: _shapes(value) for key, value in structure.items()}
+    return tuple(_shapes(each) for each in structure)
+
+
+def _lengthened(output: Any, length: int | None) -> Any:
+    """An output of one step as if it were one of `length`, for its shape alone."""
+    repeats = tf.shape(output)[0] if length is None else length
+    many = tf.repeat(output, repeats, axis=0)
+    return tf.ensure_shape(many, [length, *output.shape[1:]])

@@ -1,0 +1,35 @@
+"""The states of recurrent cells before the first step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+
+def zero_states(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros in the structure of a cell's `state_size`, for a batch like the inputs or as given."""
+    if inputs is not None:
+        first = tf.nest.flatten(inputs)[0]
+        batch_size = batch_of(first)
+        dtype = first.dtype
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            "batch_size and dtype cannot be None while constructing initial state. Received: "
+            f"batch_size={batch_size}, dtype={dtype}"
+        )
+    return tf.nest.map_structure(
+        lambda size: tf.zeros([batch_size, *tf.TensorShape(size).as_list()], dtype),
+        cell.state_size,
+    )
+
+
+def batch_of(tensor: Any, axis: int = 0) -> Any:
+    """The size of the batch: a number if it is known, else a tensor."""
+    size = tensor.shape[axis]
+    return tf.shape(tensor)[axis] if size is None else size
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list of states: of the one that is not in a structure, or of those in a tuple."""
+    return list(value) if isinstance(value, list | tuple) else [value]

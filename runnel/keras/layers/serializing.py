@@ -1,0 +1,47 @@
+"""Layers as configs, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ..serialization import Registry
+
+
+def _known_layers() -> dict[str, Any]:
+    from ..engine.functional import Functional
+    from .op_lambda import SlicingOpLambda, TFOpLambda
+
+    layers = tf.keras.layers
+    known = {name: getattr(layers, name) for name in dir(layers) if name[0].isupper()}
+    for name in ("Model", "Sequential"):
+        if hasattr(tf.keras, name):
+            known[name] = getattr(tf.keras, name)
+    # No public names, but models have layers of these classes.
+    inside = (Functional, TFOpLambda, SlicingOpLambda)
+    return {**known, **{each.__name__: each for each in inside}}
+
+
+_registry = Registry("layer", _known_layers)
+
+
+def serialize(layer, use_legacy_format=False):
+    """The config of a layer, with the name of its class.
+
+    >>> tf.keras.layers.serialize(tf.keras.layers.Flatten())["class_name"]
+    'Flatten'
+    """
+    return _registry.serialize(layer, use_legacy_format)
+
+
+def deserialize(config, custom_objects=None, use_legacy_format=False):
+    """The layer of a config.
+
+    >>> config = tf.keras.layers.serialize(tf.keras.layers.Dense(2))
+    >>> tf.keras.layers.deserialize(config).units
+    2
+    """
+    if not config:
+        raise ValueError(f"Cannot deserialize empty config. Received: config={config}")
+    return _registry.deserialize(config, custom_objects, use_legacy_format)

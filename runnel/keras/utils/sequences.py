@@ -1,0 +1,103 @@
+"""Data in batches by number, and lists of unequal length as one array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+class Sequence:
+    """Batches that can be asked for by number: subclasses have `__getitem__` and `__len__`.
+
+    Unlike a generator it can be read by several workers with no batch lost or doubled.
+
+    >>> class Squares(tf.keras.utils.Sequence):
+    ...     def __len__(self):
+    ...         return 3
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> list(Squares())
+    [0, 1, 4]
+    """
+
+    def __getitem__(self, index: int) -> Any:
+        """The batch with this number."""
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__(self, index)")
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        raise NotImplementedError(f"{type(self).__name__} must define __len__(self)")
+
+    def on_epoch_end(self) -> None:
+        """Called when all batches have been read once."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+
+def pad_sequences(
+    sequences: Any,
+    maxlen: int | None = None,
+    dtype: Any = "int32",
+    padding: str = "pre",
+    truncating: str = "pre",
+    value: Any = 0.0,
+) -> np.ndarray:
+    """One array from lists of unequal length: the shorter filled up, the longer cut.
+
+    Args:
+      sequences: Lists of values, or of lists of the same shape.
+      maxlen: Length of all of them afterwards; by default that of the longest.
+      dtype: Type of the result.
+      padding: Fill up "pre" (in front) or "post" (behind).
+      truncating: Cut "pre" (in front) or "post" (behind).
+      value: What to fill up with.
+
+    >>> tf.keras.utils.pad_sequences([[1], [2, 3], [4, 5, 6]], maxlen=2)
+    array([[0, 1],
+           [2, 3],
+           [5, 6]], dtype=int32)
+    """
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    lengths = []
+    sample_shape: tuple[int, ...] | None = None
+    for sequence in sequences:
+        if not hasattr(sequence, "__len__"):
+            raise ValueError(
+                f"`sequences` must be a list of iterables. Found non-iterable: {sequence!s}"
+            )
+        lengths.append(len(sequence))
+        if sample_shape is None and len(sequence):
+            sample_shape = np.asarray(sequence).shape[1:]
+    if maxlen is None:
+        if not lengths:
+            raise ValueError("`sequences` is empty: give `maxlen`, since nothing tells the length.")
+        maxlen = max(lengths)
+    is_text = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.str_)
+    if isinstance(value, str) and dtype is not object and not is_text:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\n"
+            "You should set `dtype=object` for variable length strings."
+        )
+    for name, choice in (("Truncating", truncating), ("Padding", padding)):
+        if choice not in ("pre", "post"):
+            raise ValueError(f'{name} type "{choice}" not understood: it is "pre" or "post"')
+    padded = np.full((len(lengths), maxlen, *(sample_shape or ())), value, dtype=dtype)
+    for position, sequence in enumerate(sequences):
+        if not len(sequence):
+            continue
+        kept = sequence[max(len(sequence) - maxlen, 0) :] if truncating == "pre" else sequence
+        part = np.asarray(kept[:maxlen], dtype=dtype)
+        if part.shape[1:] != sample_shape:
+            raise ValueError(
+                f"Shape of sample {part.shape[1:]} of sequence at position {position} is "
+                f"different from expected shape {sample_shape}"
+            )
+        if padding == "post":
+            padded[position, : len(part)] = part
+        else:
+            padded[position, maxlen - len(part) :] = part
+    return padded
