@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import runnel as tf
 
@@ -54,6 +55,40 @@ def test_a_tape_does_not_see_other_threads():
 def test_name_scopes_and_devices_belong_to_their_thread():
     with tf.name_scope("outer"):
         assert in_threads(1, lambda index: tf.Variable(1.0, name="v").name) == ["v:0"]
+
+
+@pytest.mark.parametrize("shape", [[], [5], [40_000]])
+def test_updates_of_two_threads_both_count(shape):
+    v, one = tf.Variable(tf.zeros(shape)), tf.ones(shape)
+    steps = 500 if shape == [40_000] else 5_000
+
+    def work(index):
+        for _ in range(steps):
+            v.assign_add(one)
+
+    in_threads(3, work)
+    assert np.all(v.numpy() == 3.0 * steps)
+
+
+def test_a_tensor_read_while_another_thread_updates_never_changes():
+    v, one = tf.Variable(tf.zeros([200_000])), tf.ones([200_000])
+    rows = tf.range(0, 200_000, dtype=tf.int64)
+    done = threading.Event()
+
+    def work(index):
+        if index == 0:
+            for _ in range(100):
+                v.assign_add(one)
+                v.scatter_add(tf.IndexedSlices(one, rows))
+            done.set()
+            return
+        while not done.is_set():
+            tensor = v.read_value()
+            first, second = tensor.numpy(), tensor.numpy()
+            assert np.array_equal(first, second)
+            assert first.min() == first.max(), "seen in the middle of an update"
+
+    in_threads(3, work)
 
 
 def resident_bytes():

@@ -7,20 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
+from .backward import backward, is_differentiable
 from .context import next_key, no_recording, state
 from .convert import convert_to_tensor
 from .graph import Graph
 from .op import REGISTRY, Op, Record
 from .shape_rules import unknown
-from .tape import (
-    GradientTape,
-    UnconnectedGradients,
-    _finish,
-    _is_differentiable,
-    _wants_zeros,
-    add_gradients as add_gradients,
-    backward,
-)
+from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
 from .tensor import SymbolicTensor, Tensor
 from .variable import Variable
 
@@ -173,7 +166,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         def rule(record: Record, *gradients: Any) -> list[Any]:
             sources = [_fresh(t) for t in record.inputs[: len(tensors)]]
             with GradientTape() as tape:
-                tape.watch([source for source in sources if _is_differentiable(source)])
+                tape.watch([source for source in sources if is_differentiable(source)])
                 again = nest.flatten(f(*nest.pack_sequence_as(args, sources), **kwargs))
             return list(tape.gradient(again, [*sources, *variables], list(gradients)))
 
@@ -234,7 +227,7 @@ class ForwardAccumulator:
         self._held: list[Any] = []
         self._recording = False
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
-            if not _is_differentiable(primal):
+            if not is_differentiable(primal):
                 continue
             value = convert_to_tensor(tangent, primal.dtype)
             if not value.shape.is_compatible_with(primal.shape):
@@ -267,7 +260,7 @@ class ForwardAccumulator:
         """Carry the tangents of an operation's inputs on to its outputs."""
         if not any(tensor._key in self._tangents for tensor in inputs) or not op.differentiable:
             return
-        differentiable = [output for output in outputs if _is_differentiable(output)]
+        differentiable = [output for output in outputs if is_differentiable(output)]
         tapes = state.tapes
         # Tapes outside of this accumulator see the tangents being computed; itself does not.
         state.tapes = tapes[: tapes.index(self)]
@@ -347,7 +340,7 @@ def _graph_records(
         for output in operation.outputs:
             if not output._key:
                 output._key = next_key()
-            if _is_differentiable(output):
+            if is_differentiable(output):
                 needed.add(output._key)
         records.append(Record(operation.op, operation.inputs, operation.outputs, operation.given))
     return records, needed

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtypes, errors, nest
+from . import nest
+from .backward import backward, is_differentiable, zeros_like
 from .context import next_key, state
 from .convert import convert_to_tensor
-from .indexed_slices import IndexedSlices, to_dense
 from .logger import get_logger
 from .op import REGISTRY, Op, Record
-from .tensor import SymbolicTensor, Tensor
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .variable import Variable
@@ -29,6 +29,12 @@ _INSIDE = (
     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
     "efficient than calling it outside the context: the gradient's operations are recorded too. "
     "Do it only to compute higher-order derivatives."
+)
+
+_UNWATCHED = (
+    "The gradient with respect to source %d (shape %s, %s) is None because the tape did not watch "
+    "it. Call tape.watch(tensor) before the tensor is used; variables are watched if they are "
+    "trainable."
 )
 
 
@@ -113,7 +119,7 @@ class GradientTape:
         for output in outputs:
             if not output._key:
                 output._key = next_key()
-            if _is_differentiable(output):
+            if is_differentiable(output):
                 watched.add(output._key)
         self._records.append(Record(op, inputs, outputs, attrs))
 
@@ -125,7 +131,7 @@ class GradientTape:
 
     def _watch(self, value: Any, key: int) -> None:
         self._roots[key] = value
-        if _is_differentiable(value):
+        if is_differentiable(value):
             self._watched.add(key)
         if not isinstance(value, Tensor):
             self._variables[key] = value
@@ -140,7 +146,7 @@ class GradientTape:
                     f"Passed in object {value!r} of type {type(value).__name__!r}, not tf.Tensor "
                     "or tf.Variable. Convert it first: tf.convert_to_tensor(value)."
                 )
-            if not _is_differentiable(value):
+            if not is_differentiable(value):
                 get_logger().warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     value.dtype,
@@ -192,6 +198,8 @@ class GradientTape:
         keys = [_key_of_source(source) for source in flat_sources]
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
+        if not zero:
+            self._warn_of_unwatched(flat_sources, keys, gradients)
         if not self._persistent:
             self._forget()
         results = [
@@ -199,6 +207,15 @@ class GradientTape:
             for key, source in zip(keys, flat_sources, strict=True)
         ]
         return nest.pack_sequence_as(sources, results)
+
+    def _warn_of_unwatched(
+        self, sources: Sequence[Any], keys: Sequence[int], gradients: dict[int, Any]
+    ) -> None:
+        for index, (source, key) in enumerate(zip(sources, keys, strict=True)):
+            if key in gradients or key in self._watched or getattr(source, "trainable", False):
+                continue
+            if is_differentiable(source):
+                get_logger().warning(_UNWATCHED, index, source.shape, source.dtype.name)
 
     def _begin_use(self, target: Any, sources: Any) -> None:
         if self._used:
@@ -299,49 +316,6 @@ class GradientTape:
         return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
 
 
-def backward(
-    records: Sequence[Record],
-    targets: Sequence[Any],
-    weights: Sequence[Any],
-    source_keys: Sequence[int],
-    needed: set[int],
-) -> dict[int, Any]:
-    """Walk the records back from the targets; the gradient of every source key reached.
-
-    A target's weight is the gradient it starts with, None for ones. Only gradients with respect
-    to keys in `needed` are computed.
-    """
-    gradients: dict[int, Any] = {}
-    for target, weight in zip(targets, weights, strict=True):
-        if target._key:
-            seed = _ones_like(target) if weight is None else _weight(weight, target)
-            known = gradients.get(target._key)
-            gradients[target._key] = seed if known is None else add_gradients(known, seed)
-    sources = set(source_keys)
-    for record in reversed(records):
-        found: list[Any] = []
-        reached = False
-        for output in record.outputs:
-            key = output._key
-            gradient = gradients.get(key) if key in sources else gradients.pop(key, None)
-            reached = reached or gradient is not None
-            found.append(gradient)
-        if not reached:
-            continue
-        for tensor in record.inputs:
-            if tensor._key in needed:
-                break
-        else:
-            continue
-        record.needed = needed
-        for tensor, gradient in zip(record.inputs, _apply_rule(record, found), strict=True):
-            key = tensor._key
-            if gradient is not None and key in needed:
-                known = gradients.get(key)
-                gradients[key] = gradient if known is None else add_gradients(known, gradient)
-    return gradients
-
-
 def _wants_zeros(unconnected_gradients: Any) -> bool:
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -366,7 +340,7 @@ def _stack_rows(rows: list[Any], target: Any, source: Any, zero: bool) -> Any:
     shape = [*target.shape.as_list(), *source.shape.as_list()]
     if all(row is None for row in rows):
         return _zeros(shape, target) if zero else None
-    dense = [_zeros_like(source) if row is None else convert_to_tensor(row) for row in rows]
+    dense = [zeros_like(source) if row is None else convert_to_tensor(row) for row in rows]
     stacked = REGISTRY["Pack"](dense, axis=0)
     return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
 
@@ -375,56 +349,21 @@ def _zeros(shape: Sequence[int], like: Any) -> Tensor:
     return convert_to_tensor(np.zeros(shape, like.dtype.numpy))
 
 
-def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
-    op = record.op
-    if op.gradient_rule is None:
-        raise LookupError(f"gradient registry has no entry for: {op.name}")
-    for index, gradient in enumerate(gradients):
-        if gradient is None:
-            output = record.outputs[index]
-            if _is_differentiable(output):
-                gradients[index] = _zeros_like(output)
-        elif type(gradient) is IndexedSlices and op.name != "Identity":
-            gradients[index] = to_dense(gradient)
-    result = op.gradient_rule(record, *gradients)
-    if not isinstance(result, list | tuple) and len(record.inputs) == 1:
-        return (result,)
-    if len(result) != len(record.inputs):
-        raise ValueError(
-            f"The gradient of {op.name} gave {len(result)} results for {len(record.inputs)} inputs."
-        )
-    checked: Sequence[Any] = result
-    return checked
-
-
-def add_gradients(a: Any, b: Any) -> Any:
-    """The sum of two gradients; of two IndexedSlices it is one with the rows of both."""
-    if isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices):
-        concat = REGISTRY["ConcatV2"]
-        zero = convert_to_tensor(np.int32(0))
-        indices = [convert_to_tensor(a.indices), convert_to_tensor(b.indices)]
-        if indices[0].dtype is not indices[1].dtype:
-            indices = [REGISTRY["Cast"](each, DstT=dtypes.int64) for each in indices]
-        values = concat([a.values, b.values], zero)
-        return IndexedSlices(values, concat(indices, zero), a.dense_shape)
-    return REGISTRY["AddV2"](convert_to_tensor(a), convert_to_tensor(b))
-
-
-def _is_differentiable(value: Any) -> bool:
-    return bool(value.dtype.is_floating or value.dtype.is_complex)
-
-
 def _gradient_targets(target: Any) -> list[Any]:
     targets = []
     for each in nest.flatten(target, expand_composites=True):
-        value = each if hasattr(each, "_key") else convert_to_tensor(each)
-        if not _is_differentiable(value):
+        if not hasattr(each, "_key"):
+            raise AttributeError(
+                f"The target {each!r} is a {type(each).__name__}, not a tf.Tensor. A tape cannot "
+                "follow values through NumPy or Python numbers: compute the target with tf.*"
+            )
+        if not is_differentiable(each):
             get_logger().warning(
                 "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
                 "GradientTape.gradient, got %r",
-                value.dtype,
+                each.dtype,
             )
-        targets.append(value)
+        targets.append(each)
     return targets
 
 
@@ -433,7 +372,7 @@ def _key_of_source(source: Any) -> int:
         raise TypeError(
             f"A source of GradientTape.gradient must be a tf.Tensor or tf.Variable, got {source!r}."
         )
-    if not _is_differentiable(source):
+    if not is_differentiable(source):
         get_logger().warning(
             "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
             "GradientTape.gradient, got %r",
@@ -457,44 +396,7 @@ def _weights(output_gradients: Any, count: int) -> list[Any]:
     return weights
 
 
-def _weight(weight: Any, target: Any) -> Tensor:
-    tensor = convert_to_tensor(weight, dtype_hint=target.dtype)
-    if tensor.shape.is_compatible_with(target.shape):
-        return tensor
-    spread: Tensor = REGISTRY["Mul"](tensor, _ones_like(target))
-    if not spread.shape.is_compatible_with(target.shape):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"output_gradients must have the shape of the target: expected {target.shape}, "
-            f"got {tensor.shape}.",
-        )
-    return spread
-
-
-def _ones_like(value: Any) -> Tensor:
-    if isinstance(value, SymbolicTensor) or state.graph is not None:
-        ones: Tensor = REGISTRY["OnesLike"](convert_to_tensor(value))
-        return ones
-    return _filled(value, 1)
-
-
-def _zeros_like(value: Any) -> Tensor:
-    if isinstance(value, SymbolicTensor) or state.graph is not None:
-        zeros: Tensor = REGISTRY["ZerosLike"](convert_to_tensor(value))
-        return zeros
-    return _filled(value, 0)
-
-
-def _filled(value: Any, fill: int) -> Tensor:
-    dtype = value.dtype
-    sizes = (value if isinstance(value, Tensor) else value._tensor)._array.shape
-    if not sizes:
-        return Tensor(dtype.as_numpy_dtype(fill), dtype)
-    return Tensor(np.full(sizes, fill, dtype.numpy), dtype)
-
-
 def _finish(gradient: Any, source: Any, zero: bool) -> Any:
     if gradient is None:
-        return _zeros_like(source) if zero else None
+        return zeros_like(source) if zero else None
     return gradient

@@ -252,12 +252,12 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             tape.variable_read(self)
         return tensor
 
-    def _update(self, op: Op, *inputs: Tensor) -> Any:
+    def _update(self, op: Op, value: Tensor, read_value: bool) -> Any:
         if state.graph is not None:
-            execute(op, (self.handle, *inputs))
+            execute(op, (self.handle, value))
         else:
-            op.kernel(self, *[tensor._array for tensor in inputs])
-        return UnreadVariable(self)
+            op.kernel(self, value._array)
+        return UnreadVariable(self) if read_value else None
 
     @property
     def handle(self) -> Tensor:
@@ -391,7 +391,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
                 f"shape {self._shape}, and the assigned value shape {tensor.shape} are "
                 "incompatible."
             )
-        return self._update(AssignVariableOp, tensor)
+        return self._update(AssignVariableOp, tensor, read_value)
 
     def assign_add(
         self,
@@ -401,7 +401,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         read_value: bool = True,
     ) -> Any:
         """Add to the variable a value of its shape."""
-        return self._update(AssignAddVariableOp, convert_to_tensor(delta, self.dtype))
+        return self._update(AssignAddVariableOp, convert_to_tensor(delta, self.dtype), read_value)
 
     def assign_sub(
         self,
@@ -411,7 +411,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         read_value: bool = True,
     ) -> Any:
         """Subtract from the variable a value of its shape."""
-        return self._update(AssignSubVariableOp, convert_to_tensor(delta, self.dtype))
+        return self._update(AssignSubVariableOp, convert_to_tensor(delta, self.dtype), read_value)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Give the variable a new value."""

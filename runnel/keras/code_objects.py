@@ -52,6 +52,11 @@ def safe_mode_scope(safe_mode: bool | None) -> Iterator[None]:
         _trust.safe_mode = outer
 
 
+def enable_unsafe_deserialization() -> None:
+    """Let loading run the code that files bring along, from now on and in all threads."""
+    _Trust.safe_mode = False
+
+
 def in_safe_mode() -> bool | None:
     """Whether loading refuses code: True or False as the user said, None if nobody said."""
     return _trust.safe_mode

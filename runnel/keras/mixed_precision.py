@@ -77,4 +77,5 @@ def global_policy() -> Policy:
 
 def set_global_policy(policy: Any) -> None:
     """Set the policy of layers that are given none."""
-    _current[0] = None if policy is None else policy if isinstance(policy, Policy) else Policy(policy)
+    named = policy is None or isinstance(policy, Policy)
+    _current[0] = policy if named else Policy(policy)

@@ -404,8 +404,8 @@ def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
         several = {id(known[each]): each for each in reversed(list(known))}
         suggestion = f" Known are {', '.join(sorted(several.values()))}." if several else ""
     return (
-        f"Unknown {kind}: {name!r}.{suggestion} For an object of your own, make sure it is in a "
-        "`tf.keras.utils.custom_object_scope` or registered with "
+        f"Unknown {kind}: {name!r}.{suggestion} For an object of your own, make sure it is in "
+        "`custom_objects`, in a `tf.keras.utils.custom_object_scope` or registered with "
         "`@tf.keras.saving.register_keras_serializable()`."
     )
 

@@ -20,7 +20,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     for argument, value in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(value):
             raise TypeError(f"'{argument}' must be a callable, got {value!r}.")
-    if isinstance(pred, Tensor) and pred.shape.rank not in (None, 0):
+    if isinstance(pred, Tensor) and pred.shape.num_elements() not in (None, 1):
         raise ValueError(f"`pred` must be a scalar, got shape {pred.shape}.")
     return true_fn() if pred else false_fn()
 

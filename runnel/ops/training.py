@@ -339,14 +339,15 @@ def number_in(variable):
 
 def decay(variable, factor):
     """variable -= factor variable, by a number."""
-    if variable._tensor._array.shape and variable._is_sole_owner():
-        array = variable._tensor._array
-        for start in range(0, len(array), rows := max(1, BLOCK * len(array) // max(array.size, 1))):
-            block = array[start : start + rows]
-            subtract(block, block * factor, block)
-    else:
+    if not (variable._tensor._array.shape and variable._is_sole_owner()):
         array = variable._tensor._array
         variable._replace(array - array * factor)
+        return
+    array = variable._tensor._array
+    rows = max(1, BLOCK * len(array) // max(array.size, 1))
+    for start in range(0, len(array), rows):
+        block = array[start : start + rows]
+        np.subtract(block, block * factor, block)
 
 
 def update_average(average, variable, momentum):

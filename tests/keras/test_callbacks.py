@@ -145,7 +145,9 @@ def test_early_stopping(same, course, monitor, min_delta, patience, mode, baseli
     cooldown=st.integers(0, 2),
     min_lr=st.sampled_from([0, 0.01, 0.1]),
 )
-def test_reduce_on_plateau(same, course, monitor, factor, patience, mode, min_delta, cooldown, min_lr):  # fmt: skip
+def test_reduce_on_plateau(
+    same, course, monitor, factor, patience, mode, min_delta, cooldown, min_lr
+):
     def program(tf, keras):
         callback = keras.callbacks.ReduceLROnPlateau(
             monitor, factor, patience, 1, mode, min_delta, cooldown, min_lr

@@ -70,7 +70,7 @@ IDS = [f"{name}-{'-'.join(arguments)}" for name, arguments in CASES]
 SHAPES = [(3, 4), (5,), (), (2, 3, 2), (0, 2)]
 
 
-def _run(tf, keras_optimizers, name, arguments, dtype, sparse=False, wrap=None):
+def _run(tf, keras_optimizers, name, arguments, dtype, sparse=False, wrap=None, steps=STEPS):
     """All variables and slots after each of the first steps and at the end."""
     random = np.random.default_rng(7)
     shapes = [(6, 3), (4,)] if sparse else SHAPES
@@ -82,7 +82,7 @@ def _run(tf, keras_optimizers, name, arguments, dtype, sparse=False, wrap=None):
     ]
     optimizer = getattr(keras_optimizers, name)(**arguments)
     seen = []
-    for step in range(STEPS):
+    for step in range(steps):
         gradients = [tf.constant(random.normal(size=shape).astype(dtype)) for shape in shapes]
         if sparse:
             rows = random.integers(0, 6, size=4)
@@ -92,7 +92,7 @@ def _run(tf, keras_optimizers, name, arguments, dtype, sparse=False, wrap=None):
                 tf.constant([6, 3]),
             )
         (wrap or _apply)(optimizer, gradients, variables)
-        if step in (0, 1, 2, 3, STEPS - 1):
+        if step in (0, 1, 2, 3, steps - 1):
             seen.append([v.numpy() for v in [*variables, *optimizer.variables]])
     names = [v.name for v in optimizer.variables]
     optimizer.finalize_variable_values(variables)
@@ -136,8 +136,8 @@ def _traced(optimizer, gradients, variables):
 @pytest.mark.parametrize(("name", "arguments"), CASES, ids=IDS)
 def test_a_traced_step_equals_an_eager_one(name, arguments):
     for dtype in ("float32", "float64"):
-        eager = _run(runnel, optimizers, name, arguments, dtype)
-        traced = _run(runnel, optimizers, name, arguments, dtype, wrap=_traced)
+        eager = _run(runnel, optimizers, name, arguments, dtype, steps=6)
+        traced = _run(runnel, optimizers, name, arguments, dtype, wrap=_traced, steps=6)
         _assert_equal_runs(eager, traced)
 
 
@@ -371,6 +371,11 @@ def test_get():
     assert optimizers.get(mine) is mine
     config = {"class_name": "adam", "config": {"learning_rate": 0.5, "is_legacy_optimizer": False}}
     assert optimizers.get(config).learning_rate.numpy() == 0.5
+    old = {"class_name": "SGD", "config": {"lr": 0.5, "decay": 0.1}}
+    assert type(optimizers.get(old)) is optimizers.legacy.SGD
+    assert type(optimizers.get("sgd", use_legacy_optimizer=True)) is optimizers.legacy.SGD
+    with pytest.raises(TypeError):
+        optimizers.get("sgd", unknown=True)
 
 
 def test_gradients_without_values_are_skipped(caplog):

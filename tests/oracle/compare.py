@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow
 
 import runnel
-from runnel.core import tape
+from runnel.core import backward
 from runnel.core.graph import Graph
 from runnel.core.tensor import SymbolicTensor
 
@@ -22,7 +22,7 @@ from runnel.core.tensor import SymbolicTensor
 COMPUTED: set[str] = set()
 DIFFERENTIATED: set[str] = set()
 
-_apply_rule = tape._apply_rule
+_apply_rule = backward._apply_rule
 
 
 def _noted(record, gradients):
@@ -30,7 +30,7 @@ def _noted(record, gradients):
     return _apply_rule(record, gradients)
 
 
-tape._apply_rule = _noted
+backward._apply_rule = _noted
 
 _TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "complex64": 2e-5}
 

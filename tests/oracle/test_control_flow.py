@@ -7,6 +7,8 @@ from test_gradient_tape import both
 CALLS = """
 tf.cond(tf.constant(True), lambda: tf.constant(1), lambda: tf.constant(2))
 tf.cond(False, lambda: tf.constant(1), lambda: [tf.constant(2)])
+tf.cond(tf.constant([[True]]), lambda: tf.constant(1), lambda: tf.constant(2))
+tf.cond(tf.constant([True, False]), lambda: tf.constant(1), lambda: tf.constant(2))
 tf.cond(True, 1, 2)
 tf.case([(tf.constant(False), lambda: 1), (tf.constant(True), lambda: tf.constant(2))])
 tf.case([(tf.constant(False), lambda: 1)], default=lambda: tf.constant(3))

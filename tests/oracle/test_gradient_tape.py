@@ -270,6 +270,8 @@ def test_a_used_tape_records_anew_when_entered_again():
 
 
 MISTAKES = {
+    "target of NumPy": lambda tf, t, y, v: t.gradient(y.numpy(), v),
+    "target of Python": lambda tf, t, y, v: t.gradient([y, 3.0], v),
     "reset when stopped": lambda tf, t, y, v: t.reset(),
     "second use": lambda tf, t, y, v: (t.gradient(y, v), t.gradient(y, v)),
     "source None": lambda tf, t, y, v: t.gradient(y, None),
@@ -314,6 +316,18 @@ def test_warnings_about_integers(kind, words, caplog, monkeypatch):
         if kind == "source":
             assert tape.gradient(y, i) is None
     assert words in caplog.text and "tf.int32" in caplog.text
+
+
+def test_a_warning_names_the_source_that_was_not_watched(caplog, monkeypatch):
+    monkeypatch.setattr(runnel.get_logger(), "propagate", True)
+    c, v, unused = runnel.constant([1.0, 2.0]), runnel.Variable(2.0), runnel.Variable(3.0)
+    with caplog.at_level(logging.WARNING), runnel.GradientTape(persistent=True) as tape:
+        y = v * c
+        with tape.stop_recording():
+            assert tape.gradient(y, [unused]) == [None] and not caplog.text
+            assert tape.gradient(y, [v, c])[1] is None
+    assert "source 1 (shape (2,), float32) is None" in caplog.text
+    assert "tape.watch" in caplog.text
 
 
 def test_jacobian():

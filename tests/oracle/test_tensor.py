@@ -113,6 +113,7 @@ tf.constant(np.full([1001], b'x', object))
 tf.constant([1.0, 2.0]).shape
 tf.constant([1.0, 2.0]).get_shape()
 tf.constant(1.0).device
+tf.constant([1.0, 2.0]).cpu()
 tf.constant(1.0).ref()
 tf.constant([1, 2]).dtype
 f"{tf.constant(1.5):.3f}"
@@ -199,6 +200,9 @@ tf.Variable([1.0, 2.0]).assign(np.zeros(3))
 tf.Variable([1.0, 2.0]).assign_add([1.0, 2.0, 3.0])
 tf.Variable([1.0, 2.0]).assign_add(1.0)
 tf.Variable([1.0, 2.0]).assign(3.0, read_value=False)
+tf.Variable(1.0).assign(3.0, read_value=False)
+tf.Variable(1.0).assign_add(3.0, read_value=False)
+tf.Variable(1.0).assign_sub(3.0, read_value=False)
 tf.Variable([1.0, 2.0], shape=[None]).assign([1.0, 2.0, 3.0])
 tf.Variable([1.0, 2.0], shape=tf.TensorShape(None)).assign(3.0)
 tf.Variable(1.0).value()

@@ -55,6 +55,7 @@ class Layer(tf.Module):
                 "Expected `trainable` argument to be a boolean, but received: "
                 f"trainable={trainable}"
             )
+        self._tracked: list[Any]
         set_plainly(self, "_tracked", [])
         self._trainable = bool(trainable)
         self._dynamic = dynamic
@@ -156,16 +157,18 @@ class Layer(tf.Module):
     def weights(self) -> list[tf.Variable]:
         return unique(iter(self.trainable_weights + self.non_trainable_weights))
 
+    # Lists, where a plain tf.Module gives tuples.
+
     @property
-    def variables(self) -> list[tf.Variable]:
+    def variables(self) -> list[tf.Variable]:  # type: ignore[override]
         return self.weights
 
     @property
-    def trainable_variables(self) -> list[tf.Variable]:
+    def trainable_variables(self) -> list[tf.Variable]:  # type: ignore[override]
         return self.trainable_weights
 
     @property
-    def non_trainable_variables(self) -> list[tf.Variable]:
+    def non_trainable_variables(self) -> list[tf.Variable]:  # type: ignore[override]
         return self.non_trainable_weights
 
     @property
@@ -223,10 +226,7 @@ class Layer(tf.Module):
     def input_spec(self, value: Any) -> None:
         for spec in tf.nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
-                raise TypeError(
-                    "Layer input_spec must be an instance of InputSpec. "
-                    f"Got: {value}"
-                )
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
         self._input_spec = value
 
     # Weights.
@@ -292,7 +292,7 @@ class Layer(tf.Module):
         variables = self.weights
         if len(weights) != len(variables):
             raise ValueError(
-                f"You called `set_weights(weights)` on layer \"{self.name}\" with a weight list of "
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of '
                 f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
                 f"Provided weights: {str(weights)[:50]}..."
             )
@@ -312,7 +312,7 @@ class Layer(tf.Module):
                 f"You tried to call `count_params` on layer {self.name}, but the layer isn't "
                 f"built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
             )
-        return sum(variable.shape.num_elements() for variable in self.weights)
+        return sum(variable.shape.num_elements() or 0 for variable in self.weights)
 
     # Losses and metrics made during a call.
 
@@ -459,10 +459,9 @@ class Layer(tf.Module):
             return inputs
 
         def cast(value: Any) -> Any:
-            dtype = getattr(value, "dtype", None)
-            if isinstance(value, tf.Tensor) and dtype.is_floating and dtype is not wanted:
-                return tf.cast(value, wanted)
-            return value
+            if not isinstance(value, tf.Tensor) or value.dtype is wanted:
+                return value
+            return tf.cast(value, wanted) if value.dtype.is_floating else value
 
         return tf.nest.map_structure(cast, inputs)
 
@@ -600,7 +599,7 @@ class Layer(tf.Module):
     def input(self) -> Any:
         if len(self._inbound_nodes) > 1:
             raise AttributeError(
-                f"Layer {self.name} has multiple inbound nodes, hence the notion of \"layer input\""
+                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer input"'
                 " is ill-defined. Use `get_input_at(node_index)` instead."
             )
         return self._node(0, "input").input_tensors
@@ -648,18 +647,23 @@ class Layer(tf.Module):
     def finalize_state(self) -> None:
         """Called when the weights of a layer that adapts to data are final."""
 
+    def _saved_variables(self) -> list[tf.Variable]:
+        """The layer's own variables in the order of files: those trained first."""
+        return sorted(self._own_variables(), key=lambda variable: not variable.trainable)
+
     def save_own_variables(self, store: Any) -> None:
         """Write the layer's own weights into a mapping."""
-        for index, variable in enumerate(self._own_variables()):
+        for index, variable in enumerate(self._saved_variables()):
             store[f"{index}"] = variable.numpy()
 
     def load_own_variables(self, store: Any) -> None:
         """Read the layer's own weights from a mapping."""
-        variables = self._own_variables()
+        variables = self._saved_variables()
         if len(store.keys()) != len(variables):
             raise ValueError(
                 f"Layer '{self.name}' expected {len(variables)} variables, but received "
-                f"{len(store.keys())} variables during loading."
+                f"{len(store.keys())} variables during loading. Expected: "
+                f"{[variable.name for variable in variables]}"
             )
         for index, variable in enumerate(variables):
             variable.assign(np.asarray(store[f"{index}"]))
@@ -714,9 +718,7 @@ def _default_initializer(dtype: Any, name: Any) -> Any:
         return "glorot_uniform"
     if dtype.is_integer or dtype.is_bool:
         return "zeros"
-    raise ValueError(
-        f"An initializer for variable {name} of type {dtype} is required for layer."
-    )
+    raise ValueError(f"An initializer for variable {name} of type {dtype} is required for layer.")
 
 
 def _regularized(regularizer: Any, variable: tf.Variable) -> Any:
@@ -754,6 +756,8 @@ def _automatic_config(layer: Layer, config: dict[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(type(layer).__init__).parameters.values()
     named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     own = [name for name in named if name not in ("self", *config)]
+    if not own:
+        return config
     missing = [name for name in own if name not in vars(layer)]
     if missing:
         raise NotImplementedError(

@@ -31,8 +31,7 @@ class _Container:
         if isinstance(settings, list | tuple) and len(flat) > 1:
             if len(settings) != len(flat):
                 raise ValueError(
-                    f"The model has {len(flat)} outputs, but {len(settings)} were given: "
-                    f"{settings}"
+                    f"The model has {len(flat)} outputs, but {len(settings)} were given: {settings}"
                 )
             return list(settings)
         return [settings] * len(flat)

@@ -58,15 +58,15 @@ class ArrayBatches(Batches):
         self._batch_size = batch_size
         self._shuffle = shuffle
         full = math.ceil(self._count / batch_size) if batch_size else 0
-        self.steps = full if steps is None else steps
+        self.steps = self._limit = full if steps is None else steps
 
     def epoch(self) -> Iterator[Any]:
         order = np.random.permutation(self._count) if self._shuffle else None
         size = self._batch_size
         produced = 0
-        while produced < self.steps:
+        while produced < self._limit:
             for start in range(0, self._count, size):
-                if produced >= self.steps:
+                if produced >= self._limit:
                     return
                 where = slice(start, start + size) if order is None else order[start : start + size]
                 yield tf.nest.map_structure(lambda array, where=where: _part(array, where),
@@ -209,7 +209,8 @@ def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
     if len({size for each in sizes.values() for size in each}) > 1:
         lines = [f"  {name} sizes: {', '.join(map(str, each))}" for name, each in sizes.items()]
         raise ValueError(
-            "Data cardinality is ambiguous:\n" + "\n".join(lines)
+            "Data cardinality is ambiguous:\n"
+            + "\n".join(lines)
             + "\nMake sure all arrays contain the same number of samples."
         )
 
@@ -260,7 +261,7 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
                 f"following types in the input: {type(each)}"
             )
     count = int(flat[0].shape[0])
-    split = int(math.floor(count * (1.0 - validation_split)))
+    split = math.floor(count * (1.0 - validation_split))
     if split in (0, count):
         raise ValueError(
             f"Training data contains {count} samples, which is not sufficient to split it into a "

@@ -53,7 +53,7 @@ class Functional(Model):
         self._tracked[:] = list(self._layers)
         self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
 
-    @property
+    @property  # type: ignore[misc]
     def input_spec(self) -> Any:
         if isinstance(self._nested_inputs, dict):
             return None

@@ -33,17 +33,16 @@ class InputSpec:
         self.name = name
         self.allow_last_axis_squeeze = allow_last_axis_squeeze
         try:
-            self.axes = {int(key): axes[key] for key in axes or {}}
-        except (ValueError, TypeError):
+            self.axes = {int(key): size for key, size in (axes or {}).items()}
+        except (AttributeError, ValueError, TypeError):
             raise TypeError(
                 f"Argument `axes` must be a dict with integer keys. Received: axes={axes}"
             ) from None
-        if self.axes and (self.ndim is not None or max_ndim is not None):
-            limit = (self.ndim if self.ndim is not None else max_ndim) - 1
-            if max(self.axes) > limit:
-                raise ValueError(
-                    f"Axis {max(self.axes)} is greater than the maximum allowed value: {limit}"
-                )
+        rank = max_ndim if self.ndim is None else self.ndim
+        if self.axes and rank is not None and max(self.axes) >= rank:
+            raise ValueError(
+                f"Axis {max(self.axes)} is greater than the maximum allowed value: {rank - 1}"
+            )
 
     def __repr__(self) -> str:
         parts = [

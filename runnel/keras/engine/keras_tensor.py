@@ -55,6 +55,7 @@ class KerasTensor(SymbolicTensor):
     __slots__ = ("_keras_history", "_label")
 
     _keras_history: KerasHistory
+    _label: str
 
     @property
     def name(self) -> str:
@@ -95,9 +96,7 @@ class Node:
         layer._inbound_nodes.append(self)
         for tensor in self.keras_inputs:
             tensor.op.layer._outbound_nodes.append(self)  # type: ignore[attr-defined]
-        flat = [
-            self._output(index, each) for index, each in enumerate(tf.nest.flatten(outputs))
-        ]
+        flat = [self._output(index, each) for index, each in enumerate(tf.nest.flatten(outputs))]
         self.flat_outputs = flat
         self.outputs = tf.nest.pack_sequence_as(outputs, flat)
 
@@ -136,6 +135,9 @@ class OperationNode(Operation):
 
     __slots__ = ("layer", "order")
 
+    layer: Any
+    order: int
+
     def run(self, values: dict[int, Any]) -> None:
         """Do the operation on the values of its inputs."""
         inputs = [
@@ -171,11 +173,12 @@ class LayersGraph(Graph):
         node.order = next(_order)
         node.layer = self._layer_of_call(op, inputs)
         kinds = [types] if op.single else types
-        node.outputs = [
+        outputs = [
             KerasTensor(node, index, dtype, shape)
             for index, (dtype, shape) in enumerate(zip(kinds, shapes, strict=True))
         ]
-        for index, tensor in enumerate(node.outputs):
+        node.outputs = list(outputs)
+        for index, tensor in enumerate(outputs):
             tensor._keras_history = KerasHistory(node.layer, 0, index)
             tensor._label = f"{node.layer.name}/{op.name}:0"
         node.layer.operations.append(node)

@@ -43,7 +43,8 @@ def shapes_structure(shapes: Any) -> Any:
     """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
     if isinstance(shapes, tf.TensorShape):
         return shapes
-    if isinstance(shapes, list | tuple) and all(size is None or isinstance(size, int) for size in shapes):
+    sizes = shapes if isinstance(shapes, list | tuple) else [shapes]
+    if all(size is None or isinstance(size, int) for size in sizes):
         return tf.TensorShape(shapes)
     if isinstance(shapes, dict):
         return {key: shapes_structure(value) for key, value in shapes.items()}

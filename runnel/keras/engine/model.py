@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import runnel as tf
 
 from . import naming
-from .base_layer import Layer
+from .base_layer import Layer, set_plainly
+from .saved import Saved
 from .summary import print_summary
+from .tracking import unique
 from .trainer import Trainer
 
 
-class Model(Trainer, Layer):
+class Model(Trainer, Saved, Layer):
     """A layer with training, evaluation and prediction; made by subclassing, or functionally.
 
     >>> class Line(tf.keras.Model):
@@ -30,7 +33,9 @@ class Model(Trainer, Layer):
             from .functional import Functional
 
             return object.__new__(Functional)
-        return object.__new__(cls)
+        model = object.__new__(cls)
+        set_plainly(model, "_init_arguments", (args, kwargs))
+        return model
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         functional = len(args) >= 2 or "outputs" in kwargs
@@ -80,11 +85,16 @@ class Model(Trainer, Layer):
     @property
     def weights(self) -> list[Any]:
         self._need_weights()
-        return super().weights
+        return self._weights_by_layer()
+
+    def _weights_by_layer(self) -> list[Any]:
+        """All weights, layer after layer; the model's own variables last."""
+        found = [variable for layer in self._sublayers() for variable in layer.weights]
+        return unique(iter(found + self._own_variables()))
 
     def _need_weights(self) -> None:
         deferred = isinstance(self, tf.keras.Sequential) and not self.built
-        if deferred and self.layers and not super().weights:
+        if deferred and self.layers and not self._weights_by_layer():
             raise ValueError(
                 f"Weights for model {self.name!r} have not yet been created. Weights are created "
                 "when the model is first called on inputs or `build()` is called with an "
@@ -148,10 +158,27 @@ class Model(Trainer, Layer):
                 layer.reset_states()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal model."""
+        """The arguments to make an equal model: those its `__init__` was given."""
         if type(self).__init__ is Model.__init__:
             return {"name": self.name}
-        return super().get_config()
+        args, kwargs = self._init_arguments
+        signature = inspect.signature(type(self).__init__)
+        given = signature.bind(self, *args, **kwargs).arguments
+        several = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        _, *names = signature.parameters
+        config = {
+            name: given[name]
+            for name in names
+            if name in given and signature.parameters[name].kind not in several
+        }
+        if all(map(_is_plain, config.values())):
+            return config
+        tf.get_logger().warning(
+            "Model's `__init__()` arguments contain non-serializable objects. Please implement a "
+            "`get_config()` method in the subclassed Model for proper saving and loading. "
+            "Defaulting to empty config."
+        )
+        return {}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
@@ -162,6 +189,15 @@ class Model(Trainer, Layer):
             return functional_from_config(cls, config, custom_objects)
         with tf.keras.utils.custom_object_scope(custom_objects or {}):
             return super().from_config(config)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON can hold a value as it is."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _is_metric(layer: Any) -> bool:

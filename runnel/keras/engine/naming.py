@@ -11,7 +11,7 @@ _counts: dict[str, int] = defaultdict(int)
 def snake_case(name: str) -> str:
     """The name of a class as Keras writes it: Conv2D becomes conv2d, MyLayer my_layer."""
     name = re.sub(r"\W+", "", name)
-    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
     return "private" + name if name.startswith("_") else name
 

@@ -88,7 +88,7 @@ class Sequential(Functional):
         layers = list(self._stack)
         return layers[1:] if layers and _is_input(layers[0]) else layers
 
-    @property
+    @property  # type: ignore[misc]
     def input_spec(self) -> Any:
         return None
 
@@ -176,9 +176,9 @@ def _is_input(layer: Any) -> bool:
 def _first_input_shape(layer: Any) -> Any:
     """The shape and dtype of the inputs, where the first layer was given them."""
     while isinstance(layer, Model) and layer.layers:
-        if getattr(layer, "inputs", None):
-            tensor = layer.inputs[0]
-            return tuple(tensor.shape), tensor.dtype
+        inputs = getattr(layer, "inputs", None)
+        if inputs:
+            return tuple(inputs[0].shape), inputs[0].dtype
         layer = layer.layers[0]
     shape = getattr(layer, "_batch_input_shape", None)
     return None if shape is None else (shape, layer.compute_dtype)

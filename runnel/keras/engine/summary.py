@@ -90,9 +90,7 @@ def _layer_rows(
     write(" " * length)
     if expand and hasattr(layer, "layers"):
         for inner in layer.layers:
-            _layer_rows(
-                write, inner, columns, length, linear, show_trainable, expand, depth + 1
-            )
+            _layer_rows(write, inner, columns, length, linear, show_trainable, expand, depth + 1)
 
 
 def _shape_text(layer: Any) -> str:
@@ -119,9 +117,7 @@ def _connections(layer: Any) -> list[str]:
         for tensor in operation.keras_inputs:
             if tensor.op.layer is not layer:
                 history = tensor._keras_history
-                names.append(
-                    f"{history.layer.name}[{history.node_index}][{history.tensor_index}]"
-                )
+                names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
     return names
 
 
@@ -136,23 +132,27 @@ def _row(write: Any, fields: list[str], columns: list[int]) -> None:
 def _wrapped_row(write: Any, fields: list[str], columns: list[int]) -> None:
     """A row whose long fields go on in the lines below."""
     starts = [0, *columns[:-1]]
-    rest = [fields[0], *fields[1:]]
-    first = True
-    while any(rest):
+    pieces = [
+        _pieces(field, end - start - 2)
+        for field, start, end in zip(fields, starts, columns, strict=False)
+    ]
+    for index in range(max(len(each) for each in pieces)):
         line = ""
-        for index, (start, end) in enumerate(zip(starts, columns, strict=False)):
-            width = end - start - 2
-            indent = "" if (first or not rest[index]) else " "
-            text = rest[index]
-            head, newline, tail = text.partition("\n")
-            room = width - len(indent) if index else width
-            if len(head) > room + (1 if index == 0 and False else 0):
-                tail = head[room:] + newline + tail
-                head = head[:room]
-            line = line.ljust(start) + indent + head
-            rest[index] = tail
+        for start, each in zip(starts, pieces, strict=False):
+            line = line.ljust(start) + (each[index] if index < len(each) else "")
         write(line.ljust(columns[-1]))
-        first = False
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """The lines of a field; what is too long goes on in the next line, indented by one."""
+    found = []
+    for line in text.split("\n"):
+        found.append(line[:width])
+        rest = line[width:]
+        while rest:
+            found.append(" " + rest[: width - 1])
+            rest = rest[width - 1 :]
+    return found
 
 
 def _count(variables: list[Any]) -> tuple[int, int]:

@@ -94,7 +94,7 @@ class Trainer:
         found += [each for each in super().metrics if not any(each is m for m in found)]  # type: ignore[misc]
         found += [
             leaf
-            for leaf in self._sublayers()  # type: ignore[attr-defined]
+            for leaf in self._flatten_layers(include_self=False)  # type: ignore[attr-defined]
             if isinstance(leaf, tf.keras.metrics.Metric) and not any(leaf is m for m in found)
         ]
         return found

@@ -230,18 +230,24 @@ class Softmax(_Elementwise):
     def __init__(self, axis=-1, robust_masking=False, **kwargs):
         super().__init__(**kwargs)
         self.robust_masking = robust_masking
-        self.axis = list(axis) if isinstance(axis, list | tuple) else axis
+        self.axis = axis
 
     def call(self, inputs, mask=None):
         """The probabilities."""
         if mask is not None:
-            hidden = 1.0 - tf.cast(mask, inputs.dtype)
-            inputs = inputs + hidden * (inputs.dtype.min if inputs.dtype is tf.float16 else -1e9)
-        if not isinstance(self.axis, list):
+            inputs = self._masked(inputs, mask)
+        if not isinstance(self.axis, list | tuple):
             return tf.keras.activations.softmax(inputs, axis=self.axis)
         if len(self.axis) == 1:
             return tf.keras.activations.softmax(inputs, axis=self.axis[0])
         return tf.exp(inputs - tf.reduce_logsumexp(inputs, axis=self.axis, keepdims=True))
+
+    def _masked(self, inputs: Any, mask: Any) -> Any:
+        """The inputs, very low where the mask is False."""
+        lowest = tf.constant(-65504.0 if inputs.dtype is tf.float16 else -1e9, inputs.dtype)
+        if self.robust_masking:
+            return tf.where(tf.cast(mask, tf.bool), inputs, lowest)
+        return inputs + (1.0 - tf.cast(mask, inputs.dtype)) * lowest
 
     def get_config(self):
         """The arguments to make an equal layer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import runnel as tf
@@ -178,7 +179,14 @@ class BatchNormalization(Layer):
         return self._normalize(inputs, bool(training), mask)
 
     def _normalize(self, inputs: Any, training: bool, mask: Any) -> Any:
-        if self._fused_format is not None and mask is None:
+        if self._fused_format is not None:
+            if mask is not None:
+                warnings.warn(
+                    "Masking is not supported with `fused=True`. You should either turn off "
+                    "fusing (`fused=False`) or you should not pass a `mask` argument when calling "
+                    "the layer. For the moment `mask` will be ignored for the normalization.",
+                    stacklevel=2,
+                )
             return self._fused_batch_norm(inputs, training)
         mean, variance = self.moving_mean, self.moving_variance
         if training:

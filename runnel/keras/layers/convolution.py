@@ -146,11 +146,15 @@ class Conv(Layer):
         return _CONVOLUTIONS[self.rank](
             inputs,
             kernel,
-            list(self.strides),
+            self._for_all_axes(self.strides),
             padding,
             self._tf_data_format,
-            list(self.dilation_rate),
+            self._for_all_axes(self.dilation_rate),
         )
+
+    def _for_all_axes(self, numbers: tuple[int, ...]) -> list[int]:
+        """Steps along the spatial axes, with those of batch and channels around them."""
+        return [1, 1, *numbers] if self._channels_first else [1, *numbers, 1]
 
     def call(self, inputs):
         """activation(convolution(inputs, kernel) + bias)"""

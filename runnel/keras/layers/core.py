@@ -103,6 +103,8 @@ class Dense(Layer):
             outputs = tf.matmul(inputs, self.kernel)
         else:
             outputs = tf.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            if not outputs.shape.is_fully_defined():
+                outputs.set_shape(inputs.shape[:-1].concatenate(self.units))
         if self.use_bias:
             outputs = tf.nn.bias_add(outputs, self.bias)
         return self.activation(outputs)

@@ -21,7 +21,8 @@ class TFOpLambda(Layer):
     """The operations of one call of a function such as tf.reduce_mean in a functional model."""
 
     def __init__(self, function: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("name", new_layer_name(function))
+        if kwargs.get("name") is None:
+            kwargs["name"] = new_layer_name(function)
         kwargs["autocast"] = False
         super().__init__(**kwargs)
         self.function_name = function

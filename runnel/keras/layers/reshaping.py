@@ -212,10 +212,18 @@ class _UpSampling(_Spatial):
 
     def call(self, inputs):
         """The inputs with everything repeated along the axes."""
+        return self._with_static_shape(self._repeated(inputs), inputs)
+
+    def _repeated(self, inputs: Any) -> Any:
         for axis, factor in enumerate(self._factors, self._first_axis):
             if factor != 1:
                 inputs = tf.repeat(inputs, factor, axis=axis)
         return inputs
+
+    def _with_static_shape(self, outputs: Any, inputs: Any) -> Any:
+        if not outputs.shape.is_fully_defined() and inputs.shape.rank is not None:
+            outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return outputs
 
     def compute_output_shape(self, input_shape):
         """The sizes times the factors."""
@@ -270,10 +278,11 @@ class UpSampling2D(_UpSampling):
         if self.interpolation in ("nearest", "area"):
             return super().call(inputs)
         if self.interpolation == "bilinear":
+            outputs = inputs
             for axis, factor in enumerate(self._factors, self._first_axis):
                 if factor != 1:
-                    inputs = _interpolated(inputs, factor, axis)
-            return inputs
+                    outputs = _interpolated(outputs, factor, axis)
+            return self._with_static_shape(outputs, inputs)
         return self._resize(inputs)
 
     def _resize(self, inputs: Any) -> Any:
@@ -282,8 +291,7 @@ class UpSampling2D(_UpSampling):
         size = tf.shape(images)[1:3] * tf.constant(self.size)
         resized = tf.image.resize(images, size, method=self.interpolation)
         outputs = tf.transpose(resized, [0, 3, 1, 2]) if first else resized
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        return outputs
+        return self._with_static_shape(outputs, inputs)
 
     def get_config(self):
         """The arguments to make an equal layer."""

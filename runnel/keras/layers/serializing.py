@@ -9,7 +9,8 @@ import runnel as tf
 from ..serialization import Registry
 
 
-def _known_layers() -> dict[str, Any]:
+def known_layers() -> dict[str, Any]:
+    """The classes of layers and models by name."""
     from ..engine.functional import Functional
     from .op_lambda import SlicingOpLambda, TFOpLambda
 
@@ -23,7 +24,7 @@ def _known_layers() -> dict[str, Any]:
     return {**known, **{each.__name__: each for each in inside}}
 
 
-_registry = Registry("layer", _known_layers)
+_registry = Registry("layer", known_layers)
 
 
 def serialize(layer, use_legacy_format=False):

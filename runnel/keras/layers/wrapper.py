@@ -23,6 +23,7 @@ class Wrapper(Layer):
         if not self.layer.built:
             self.layer.build(input_shape)
             self.layer.built = True
+            self.layer._build_input_shape = input_shape
         self.built = True
 
     @property

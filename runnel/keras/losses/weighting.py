@@ -59,8 +59,8 @@ def fit_weights(weights: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
 
 
 def _extra_dimensions(first: tf.Tensor, second: tf.Tensor) -> int | None:
-    ranks = first.shape.rank, second.shape.rank
-    return None if None in ranks else ranks[0] - ranks[1]
+    one, other = first.shape.rank, second.shape.rank
+    return None if one is None or other is None else one - other
 
 
 def weights_with_mask(values: tf.Tensor, weights: Any, mask: Any, reduction: str) -> tf.Tensor:

@@ -9,9 +9,8 @@ import numpy as np
 import runnel as tf
 
 from .base import Metric
-from .thresholds import count, is_evenly_spread, spread_thresholds
+from .thresholds import KINDS, count, is_evenly_spread, spread_thresholds
 
-_KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
 _CURVES = {"roc": "ROC", "pr": "PR", "prgain": "PR_GAIN", "pr_gain": "PR_GAIN"}
 _SUMMATIONS = ("interpolation", "majoring", "minoring")
 
@@ -74,7 +73,7 @@ class AUC(Metric):
             self._make((num_labels,))
 
     def _make(self, labels: tuple[int | None, ...]) -> None:
-        for kind in _KINDS:
+        for kind in KINDS:
             shape = (self.num_thresholds, *labels)
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
         self._made = True
@@ -98,7 +97,7 @@ class AUC(Metric):
             multi_label=self.multi_label,
             label_weights=self.label_weights,
         )
-        for kind in _KINDS:
+        for kind in KINDS:
             getattr(self, kind).assign_add(getattr(counts, kind))
 
     def _check_labels(self, y_pred: tf.Tensor) -> None:

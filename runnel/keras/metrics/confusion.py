@@ -7,7 +7,7 @@ from typing import Any
 import runnel as tf
 
 from .base import Metric
-from .thresholds import NEVER, checked_thresholds, count
+from .thresholds import KINDS, NEVER, checked_thresholds, count
 
 
 class _ConditionCount(Metric):
@@ -178,7 +178,7 @@ class _BestUnderConstraint(Metric):
             inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
             self.thresholds = [0.0, *inner, 1.0]
         shape = (num_thresholds,)
-        for kind in _KINDS:
+        for kind in KINDS:
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
@@ -189,7 +189,7 @@ class _BestUnderConstraint(Metric):
             sample_weight=sample_weight,
             class_id=self.class_id,
         )
-        for kind in _KINDS:
+        for kind in KINDS:
             getattr(self, kind).assign_add(getattr(counts, kind))
 
     def _sensitivities(self) -> tf.Tensor:
@@ -214,9 +214,6 @@ class _BestUnderConstraint(Metric):
             "num_thresholds": self.num_thresholds,
             self._constraint: self.value,
         }
-
-
-_KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
 
 
 def _share(right: Any, wrong: Any) -> tf.Tensor:

@@ -22,6 +22,10 @@ class FBetaScore(Metric):
     array([0.    , 0.8333, 0.8333], dtype=float32)
     """
 
+    true_positives: tf.Variable
+    false_positives: tf.Variable
+    false_negatives: tf.Variable
+
     def __init__(
         self,
         average: str | None = None,

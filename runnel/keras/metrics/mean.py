@@ -22,6 +22,11 @@ def _broadcasts(weights: tf.Tensor, values: tf.Tensor) -> bool:
     return all(one in (1, None) or other is None or one == other for one, other in sizes)
 
 
+def _inner_axes(weights: tf.Tensor, values: tf.Tensor) -> list[int]:
+    """The axes of the values that the weights do not have."""
+    return list(range(len(weights.shape), len(values.shape)))
+
+
 class _Reduce(Metric):
     """The weighted sum of values, in `total`."""
 
@@ -40,7 +45,7 @@ class _Reduce(Metric):
         if _broadcasts(weights, values):
             weights = tf.broadcast_to(weights, tf.shape(values))
         else:
-            axes = list(range(weights.shape.rank, values.shape.rank))
+            axes = _inner_axes(weights, values)
             values = self._inner_reduction(values, axis=axes)
         return values * weights, weights
 
@@ -112,7 +117,9 @@ class MeanMetricWrapper(Mean):
         self._fn = fn
         self._fn_kwargs = kwargs
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def update_state(  # type: ignore[override]
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
         """Take in labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
@@ -187,7 +194,7 @@ class MeanTensor(Metric):
         if sample_weight is not None:
             weights = fit_weights(tf.cast(sample_weight, self._value_dtype), values)
             if not _broadcasts(weights, values):
-                axes = list(range(weights.shape.rank, values.shape.rank))
+                axes = _inner_axes(weights, values)
                 values = tf.reduce_mean(values, axis=axes)
             counts *= weights
             values *= weights

@@ -101,7 +101,9 @@ class RootMeanSquaredError(Mean):
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(name, dtype=dtype)
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def update_state(  # type: ignore[override]
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
         """Take in labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
@@ -125,7 +127,9 @@ class MeanRelativeError(Mean):
         super().__init__(name=name, dtype=dtype)
         self.normalizer = tf.cast(normalizer, self._value_dtype)
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def update_state(  # type: ignore[override]
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
         """Take in labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
@@ -228,7 +232,7 @@ class R2Score(Metric):
                 + " in adjusted R2 score. Falling back to standard R2 score.",
                 stacklevel=4,
             )
-        factor = tf.math.divide_no_nan(tf.cast(self.num_samples - 1, score.dtype), free)
+        factor = tf.cast(self.num_samples - 1, score.dtype) / tf.maximum(free, 1)
         return tf.where(free > 0, 1.0 - (1.0 - score) * factor, score)
 
     def get_config(self) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import runnel as tf
 from ..backend.settings import epsilon
 from ..losses.weighting import fit_weights, squeeze_to_match
 
+KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
+
 # What predictions outside of the top k become: below every threshold.
 NEVER = -1e10
 
@@ -124,8 +126,8 @@ def _in_buckets(
     """
     steps = len(thresholds) - 1
     places = tf.cast(tf.math.ceil(predictions * steps), tf.int32) - 1
-    places = tf.clip_by_value(places, 0, steps)
-    columns = predictions.shape[-1]
+    places = tf.clip_by_value(places, 0, steps - 1)
+    columns = predictions.shape[-1] or 0
     # One run of buckets per column, so that one sum over segments serves all columns.
     places += (steps + 1) * tf.range(columns)
     flat = tf.reshape(places, [-1])

@@ -1,6 +1,6 @@
 """tf.keras.optimizers: what changes variables by their gradients."""
 
-from . import experimental as experimental, schedules as schedules
+from . import experimental as experimental, legacy as legacy, schedules as schedules
 from .adadelta import Adadelta as Adadelta
 from .adafactor import Adafactor as Adafactor
 from .adagrad import Adagrad as Adagrad

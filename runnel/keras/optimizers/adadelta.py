@@ -72,11 +72,11 @@ class Adadelta(Optimizer):
             self._number(self.epsilon, dtype),
         )
 
-    def update_step(self, gradient: Any, variable: Any) -> None:
+    def update_step(self, grad: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
         i = self._index_dict[variable._key]
         cells = (variable, self._accumulated_grads[i], self._accumulated_delta_vars[i])
-        self._fuse(training.ApplyAdadelta, gradient, cells)
+        self._fuse(training.ApplyAdadelta, grad, cells)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the optimizer as a dict."""

@@ -67,17 +67,17 @@ class Adagrad(Optimizer):
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         return self._rate(dtype), self._number(self.epsilon, dtype)
 
-    def update_step(self, gradient: Any, variable: Any) -> None:
+    def update_step(self, grad: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
         accumulator = self._slot(self._accumulators, variable)
-        if type(gradient) is tf.IndexedSlices:
+        if type(grad) is tf.IndexedSlices:
             dtype = variable.dtype
             scalars = (tf.cast(self.learning_rate, dtype), tf.constant(self.epsilon, dtype))
             training.SparseApplyKerasAdagrad(
-                (variable, accumulator), scalars, gradient.values, gradient.indices
+                (variable, accumulator), scalars, grad.values, grad.indices
             )
         else:
-            self._fuse(training.ApplyKerasAdagrad, gradient, (variable, accumulator))
+            self._fuse(training.ApplyKerasAdagrad, grad, (variable, accumulator))
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the optimizer as a dict."""

@@ -48,7 +48,7 @@ class _Moments(Optimizer):
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
         i = self._index_dict[variable._key]
-        cells = (variable, self._momentums[i], self._velocities[i])
+        cells: tuple[Any, ...] = (variable, self._momentums[i], self._velocities[i])
         if self.amsgrad:
             cells = (*cells, self._velocity_hats[i])
             self._fuse(training.ApplyAdamWithAmsgrad, gradient, cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -395,7 +396,9 @@ class Optimizer:
 
     def _base(self, value: float, dtype: tf.DType) -> Any:
         """The base of a power of the step count, rounded as in the original: through float32."""
-        return self._number(float(np.float32(value)), dtype)
+        if state.graph is None:
+            return _through_float32(value, dtype)
+        return tf.constant(float(np.float32(value)), dtype)
 
     def _rate(self, dtype: tf.DType) -> Any:
         if state.graph is None:
@@ -439,7 +442,7 @@ class Optimizer:
 
     # What happens to gradients and variables around the update.
 
-    def _clip_gradients(self, grads: Sequence[Any]) -> list[Any]:
+    def _clip_gradients(self, grads: Sequence[Any]) -> Sequence[Any]:
         grads = [clippable(gradient) for gradient in grads]
         if self.clipnorm is not None and self.clipnorm > 0:
             grads = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
@@ -549,6 +552,11 @@ class Optimizer:
                 config["learning_rate"], custom_objects=custom_objects
             )
         return cls(**config)
+
+
+@functools.lru_cache(maxsize=64)
+def _through_float32(value: float, dtype: tf.DType) -> Any:
+    return dtype.as_numpy_dtype(float(np.float32(value)))
 
 
 def _require_average_settings(momentum: float, frequency: Any) -> None:

@@ -13,9 +13,9 @@ def with_gradients(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     if len(found) == len(pairs):
         return pairs
     if not found:
-        names = ([variable.name for _, variable in pairs],)
+        variables = [variable.name for _, variable in pairs]
         raise ValueError(
-            f"No gradients provided for any variable: {names}. Provided `grads_and_vars` is "
+            f"No gradients provided for any variable: {(variables,)}. Provided `grads_and_vars` is "
             f"{tuple(pairs)}."
         )
     names = [variable.name for gradient, variable in pairs if gradient is None]

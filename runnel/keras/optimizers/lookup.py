@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from .. import serialization
+from . import legacy
 from .adadelta import Adadelta
 from .adafactor import Adafactor
 from .adagrad import Adagrad
@@ -19,7 +20,14 @@ from .rmsprop import RMSprop
 from .sgd import SGD
 
 _ALL = (Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lion, Nadam, RMSprop, SGD)
-_NAMES = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
+_NAMES: dict[str, Any] = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
+_LEGACY: dict[str, Any] = {
+    optimizer.__name__.lower(): optimizer
+    for optimizer in (
+        *(legacy.Adadelta, legacy.Adagrad, legacy.Adam, legacy.Adamax, legacy.Ftrl),
+        *(legacy.Nadam, legacy.RMSprop, legacy.SGD),
+    )
+}
 _registry = serialization.Registry("optimizer", _NAMES)
 
 
@@ -29,15 +37,15 @@ def get(identifier: Any, **kwargs: Any) -> Any:
     >>> tf.keras.optimizers.get("sgd").get_config()["name"]
     'SGD'
     """
-    legacy = kwargs.pop("use_legacy_optimizer", False)
+    is_legacy = kwargs.pop("use_legacy_optimizer", False)
     if kwargs:
         raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
-    if isinstance(identifier, Optimizer):
+    if isinstance(identifier, Optimizer | legacy.Optimizer):
         return identifier
     if isinstance(identifier, dict):
-        return deserialize(identifier, use_legacy_optimizer=legacy)
+        return deserialize(identifier, use_legacy_optimizer=is_legacy)
     if isinstance(identifier, str):
-        return deserialize({"class_name": identifier, "config": {}}, use_legacy_optimizer=legacy)
+        return deserialize({"class_name": identifier, "config": {}}, use_legacy_optimizer=is_legacy)
     raise ValueError(
         f"Could not interpret optimizer identifier: {identifier}. It should be a name such as "
         "'adam', a config or an optimizer."
@@ -50,7 +58,7 @@ def serialize(optimizer: Any, use_legacy_format: bool = False) -> Any:
     >>> tf.keras.optimizers.serialize(tf.keras.optimizers.Adam(0.5))["config"]["learning_rate"]
     0.5
     """
-    if not isinstance(optimizer, Optimizer):
+    if not isinstance(optimizer, Optimizer | legacy.Optimizer):
         warnings.warn(
             "The `keras.optimizers.serialize()` API should only be used for objects of type "
             f"`keras.optimizers.Optimizer`. Found an instance of type {type(optimizer)}, which may "
@@ -67,10 +75,23 @@ def deserialize(
     use_legacy_format: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The optimizer of a config; names of classes in any case."""
-    kwargs.pop("use_legacy_optimizer", False)
+    """The optimizer of a config; names of classes in any case.
+
+    A config that does not say `is_legacy_optimizer: False` comes from the time before the present
+    optimizers, and gives one of that time.
+    """
+    is_legacy = kwargs.pop("use_legacy_optimizer", False)
     if kwargs:
         raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
-    if config["class_name"].lower() in _NAMES:
-        config = {**config, "class_name": config["class_name"].lower()}
-    return _registry.deserialize(config, custom_objects, use_legacy_format)
+    arguments = dict(config["config"] or {})
+    if arguments:
+        is_legacy = is_legacy or arguments.get("is_legacy_optimizer", True)
+    name = config["class_name"].lower()
+    registry = _NAMES
+    if is_legacy and name in _LEGACY:
+        arguments.pop("is_legacy_optimizer", None)
+        registry = _LEGACY
+    if name not in registry:
+        return _registry.deserialize(config, custom_objects, use_legacy_format)
+    with serialization.custom_object_scope(custom_objects or {}):
+        return registry[name].from_config(arguments)

@@ -24,7 +24,7 @@ class Nadam(Optimizer):
     >>> optimizer = tf.keras.optimizers.Nadam(learning_rate=0.1)
     >>> _ = optimizer.apply_gradients([(tf.constant(5.0), v)])
     >>> print(v.numpy().round(3))
-    0.893
+    0.894
     """
 
     def __init__(

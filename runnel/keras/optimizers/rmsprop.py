@@ -73,7 +73,7 @@ class RMSprop(Optimizer):
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
         i = self._index_dict[variable._key]
-        cells = (variable, self._velocities[i])
+        cells: tuple[Any, ...] = (variable, self._velocities[i])
         if self.centered:
             cells = (variable, self._average_gradients[i], self._velocities[i])
         if self.momentum > 0:

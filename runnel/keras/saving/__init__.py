@@ -1,5 +1,9 @@
-"""tf.keras.saving: configs of objects, and the names under which they are found again."""
+"""tf.keras.saving: models in files, configs of objects, and the names they are found again by."""
 
+from ..code_objects import (
+    enable_unsafe_deserialization as enable_unsafe_deserialization,
+    safe_mode_scope as SafeModeScope,  # noqa: N812
+)
 from ..object_registration import (
     custom_object_scope as custom_object_scope,
     get_custom_objects as get_custom_objects,
@@ -11,3 +15,4 @@ from ..serialization import (
     deserialize_keras_object as deserialize_keras_object,
     serialize_keras_object as serialize_keras_object,
 )
+from .api import load_model as load_model, load_weights as load_weights, save_model as save_model

@@ -18,7 +18,9 @@ def extract_archive(path: str, folder: str, archive_format: Any = "auto") -> boo
     """
     for each in _formats(archive_format):
         is_one, extract = (
-            (tarfile.is_tarfile, _extract_tar) if each == "tar" else (zipfile.is_zipfile, _extract_zip)
+            (tarfile.is_tarfile, _extract_tar)
+            if each == "tar"
+            else (zipfile.is_zipfile, _extract_zip)
         )
         if is_one(path):
             aside = tempfile.mkdtemp(prefix=".extracting-", dir=folder)

@@ -76,8 +76,7 @@ def pad_sequences(
         if not lengths:
             raise ValueError("`sequences` is empty: give `maxlen`, since nothing tells the length.")
         maxlen = max(lengths)
-    is_text = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.str_)
-    if isinstance(value, str) and dtype is not object and not is_text:
+    if isinstance(value, str) and dtype is not object and not np.issubdtype(dtype, np.str_):
         raise ValueError(
             f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\n"
             "You should set `dtype=object` for variable length strings."

@@ -108,9 +108,9 @@ def _constant_filled(sizes, value, dtype):
         value = bool(value)
     if not isinstance(sizes, Tensor):
         sizes = _sizes(sizes)
-    if state.graph is None and not value and dtype is not string and sizes.shape.rank == 1:
+    if type(sizes) is Tensor and state.graph is None and not value and dtype is not string:
         # NumPy's zeros need no writing.
-        dims = sizes._array.tolist()
+        dims = sizes._array.tolist() if sizes._array.ndim == 1 else [-1]
         if sizes.dtype in INDEX and min(dims, default=0) >= 0 and dtype in NUMERIC:
             return Tensor(np.zeros(dims, dtype.numpy), dtype)
     return execute(Fill, (sizes, number(value, dtype)))

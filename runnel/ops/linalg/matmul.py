@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import (
     COMPLEX,
@@ -245,11 +244,10 @@ def matmul(
         a = convert_to_tensor(a)
     if not isinstance(b, Tensor):
         b = convert_to_tensor(b, None, a.dtype)
-    if state.graph is None:
-        # The ranks straight from the arrays: this function is called in every step of training.
-        rank_a, rank_b = a._array.ndim, b._array.ndim
-    else:
-        rank_a, rank_b = a.shape.rank, b.shape.rank
+    # Sizes rather than shapes: this function is called in every step of training.
+    sizes_a, sizes_b = a._sizes, b._sizes
+    rank_a = None if sizes_a is None else len(sizes_a)
+    rank_b = None if sizes_b is None else len(sizes_b)
     special = adjoint_a or adjoint_b or a_is_sparse or b_is_sparse or output_type is not None
     if rank_a == 2 == rank_b and not special:
         if not transpose_a and not transpose_b:

@@ -261,12 +261,11 @@ def reduction_axes(value: Tensor, axis) -> Tensor:
     """The axes to reduce as a tensor: all of them for None."""
     if axis is not None:
         return axes_tensor(axis)
-    if state.graph is None:
-        count = value._array.ndim
-        if count < 9:
+    sizes = value._sizes
+    if sizes is not None:
+        count = len(sizes)
+        if count < 9 and state.graph is None:
             return _ALL_AXES[count]
-    count = value.shape.rank
-    if count is not None:
         return tensor_of(np.arange(count, dtype=np.int32), int32)
     return execute(REGISTRY["Range"], (axes_tensor(0), rank(value), axes_tensor(1)))
 

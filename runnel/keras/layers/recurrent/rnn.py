@@ -104,8 +104,9 @@ class RNN(Layer):
         flat = tf.nest.flatten(self.states)
         if flat[0] is None:
             dtype = self.compute_dtype or tf.keras.backend.floatx()
-            initial = as_list(initial_state_of(self.cell, None, batch_size, dtype))
-            self._states = tf.nest.map_structure(tf.Variable, initial)
+            self._states = tf.nest.map_structure(
+                tf.Variable, self._fresh_states(batch_size, dtype)
+            )
             flat = tf.nest.flatten(self._states)
             if states is None:
                 return
@@ -126,6 +127,9 @@ class RNN(Layer):
                 )
         for variable, value in zip(flat, values, strict=True):
             variable.assign(tf.cast(value, variable.dtype))
+
+    def _fresh_states(self, batch_size: int, dtype: Any) -> list[Any]:
+        return as_list(initial_state_of(self.cell, None, batch_size, dtype))
 
     def _known_batch_size(self) -> int:
         spec = tf.nest.flatten(self.input_spec)[0]
@@ -179,6 +183,17 @@ class RNN(Layer):
             as_list(self.cell.state_size),
         )
 
+    def _check_shapes(self, states: list[Any]) -> None:
+        """Refuse initial states that the cell cannot take, before there are weights."""
+        wanted = tf.nest.flatten(self._state_specs())
+        for spec, state in zip(wanted, tf.nest.flatten(states), strict=False):
+            if not tf.TensorShape(spec.shape).is_compatible_with(np.shape(state)):
+                raise ValueError(
+                    "An `initial_state` was passed that is not compatible with `cell.state_size`. "
+                    f"Received a state of shape {tuple(np.shape(state))}; however "
+                    f"`cell.state_size` is {self.cell.state_size}"
+                )
+
     # Calling.
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
@@ -188,10 +203,12 @@ class RNN(Layer):
         )
         if constants is not None:
             self._num_constants = len(constants)
-        more = _checked_alike(initial_state, constants)
+        more = checked_alike(initial_state, constants)
         if more and isinstance(tf.nest.flatten(more)[0], KerasTensor):
             return apply_symbolically(self, [inputs, *more], (), kwargs)
         if initial_state is not None:
+            if not self.built:
+                self._check_shapes(initial_state)
             kwargs["initial_state"] = initial_state
         if constants is not None:
             kwargs["constants"] = constants
@@ -249,17 +266,17 @@ class RNN(Layer):
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
         """The inputs as the steps take them, and the function of one step."""
         cell = self.cell
-        if type(cell) in _PROJECTING and not (cell.dropout or cell.recurrent_dropout):
-            return self._projected(inputs)
         more: dict[str, Any] = {}
-        if takes(cell, "training"):
-            more["training"] = training
         if constants is not None:
             if not takes(cell, "constants"):
                 raise ValueError(
                     f"RNN cell {cell} does not support constants. Received: constants={constants}"
                 )
             more["constants"] = constants
+        if type(cell) in _PROJECTING and not (cell.dropout or cell.recurrent_dropout):
+            return self._projected(inputs)
+        if takes(cell, "training"):
+            more["training"] = training
         call = cell if callable(cell) else cell.call
 
         def step(value: Any, states: list[Any]) -> Any:
@@ -347,7 +364,7 @@ class RNN(Layer):
             tf.TensorShape([batch, *tf.TensorShape(each).as_list()])
             for each in tf.nest.flatten(state_sizes)
         ]
-        return [outputs, *tf.nest.pack_sequence_as(state_sizes, states)]
+        return [outputs, *states]
 
     def compute_mask(self, inputs, mask):
         """The mask of the inputs for sequences of outputs; None for the last output and states."""
@@ -423,7 +440,7 @@ def split_inputs(inputs: Any, initial_state: Any, constants: Any, num_constants:
     )
 
 
-def _checked_alike(initial_state: Any, constants: Any) -> list[Any]:
+def checked_alike(initial_state: Any, constants: Any) -> list[Any]:
     """The states and constants given, either all KerasTensors or none."""
     more = [*(initial_state or ()), *(constants or ())]
     kinds = {isinstance(each, KerasTensor) for each in tf.nest.flatten(more)}

@@ -1,0 +1,136 @@
+"""The walk back over recorded operations, from targets to the gradients of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, errors
+from .context import state
+from .convert import convert_to_tensor
+from .indexed_slices import IndexedSlices, to_dense
+from .op import REGISTRY, Record
+from .tensor import SymbolicTensor, Tensor
+
+
+def backward(
+    records: Sequence[Record],
+    targets: Sequence[Any],
+    weights: Sequence[Any],
+    source_keys: Sequence[int],
+    needed: set[int],
+) -> dict[int, Any]:
+    """Walk the records back from the targets; the gradient of every source key reached.
+
+    A target's weight is the gradient it starts with, None for ones. Only gradients with respect
+    to keys in `needed` are computed.
+    """
+    gradients: dict[int, Any] = {}
+    for target, weight in zip(targets, weights, strict=True):
+        if target._key:
+            seed = _ones_like(target) if weight is None else _weight(weight, target)
+            known = gradients.get(target._key)
+            gradients[target._key] = seed if known is None else add_gradients(known, seed)
+    sources = set(source_keys)
+    for record in reversed(records):
+        found: list[Any] = []
+        reached = False
+        for output in record.outputs:
+            key = output._key
+            gradient = gradients.get(key) if key in sources else gradients.pop(key, None)
+            reached = reached or gradient is not None
+            found.append(gradient)
+        if not reached:
+            continue
+        for tensor in record.inputs:
+            if tensor._key in needed:
+                break
+        else:
+            continue
+        record.needed = needed
+        for tensor, gradient in zip(record.inputs, _apply_rule(record, found), strict=True):
+            key = tensor._key
+            if gradient is not None and key in needed:
+                known = gradients.get(key)
+                gradients[key] = gradient if known is None else add_gradients(known, gradient)
+    return gradients
+
+
+def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
+    op = record.op
+    if op.gradient_rule is None:
+        raise LookupError(f"gradient registry has no entry for: {op.name}")
+    for index, gradient in enumerate(gradients):
+        if gradient is None:
+            output = record.outputs[index]
+            if is_differentiable(output):
+                gradients[index] = zeros_like(output)
+        elif type(gradient) is IndexedSlices and op.name != "Identity":
+            gradients[index] = to_dense(gradient)
+    result = op.gradient_rule(record, *gradients)
+    if not isinstance(result, list | tuple) and len(record.inputs) == 1:
+        return (result,)
+    if len(result) != len(record.inputs):
+        raise ValueError(
+            f"The gradient of {op.name} gave {len(result)} results for {len(record.inputs)} inputs."
+        )
+    checked: Sequence[Any] = result
+    return checked
+
+
+def add_gradients(a: Any, b: Any) -> Any:
+    """The sum of two gradients; of two IndexedSlices it is one with the rows of both."""
+    if isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices):
+        concat = REGISTRY["ConcatV2"]
+        zero = convert_to_tensor(np.int32(0))
+        indices = [convert_to_tensor(a.indices), convert_to_tensor(b.indices)]
+        if indices[0].dtype is not indices[1].dtype:
+            indices = [REGISTRY["Cast"](each, DstT=dtypes.int64) for each in indices]
+        values = concat([a.values, b.values], zero)
+        return IndexedSlices(values, concat(indices, zero), a.dense_shape)
+    return REGISTRY["AddV2"](convert_to_tensor(a), convert_to_tensor(b))
+
+
+def _weight(weight: Any, target: Any) -> Tensor:
+    tensor = convert_to_tensor(weight, dtype_hint=target.dtype)
+    if tensor.shape.is_compatible_with(target.shape):
+        return tensor
+    spread: Tensor = REGISTRY["Mul"](tensor, _ones_like(target))
+    if not spread.shape.is_compatible_with(target.shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"output_gradients must have the shape of the target: expected {target.shape}, "
+            f"got {tensor.shape}.",
+        )
+    return spread
+
+
+def _ones_like(value: Any) -> Tensor:
+    if isinstance(value, SymbolicTensor) or state.graph is not None:
+        ones: Tensor = REGISTRY["OnesLike"](convert_to_tensor(value))
+        return ones
+    return _filled(value, 1)
+
+
+def zeros_like(value: Any) -> Tensor:
+    """Zeros of the shape and dtype of a tensor or variable."""
+    if isinstance(value, SymbolicTensor) or state.graph is not None:
+        zeros: Tensor = REGISTRY["ZerosLike"](convert_to_tensor(value))
+        return zeros
+    return _filled(value, 0)
+
+
+def _filled(value: Any, fill: int) -> Tensor:
+    dtype = value.dtype
+    sizes = (value if isinstance(value, Tensor) else value._tensor)._array.shape
+    if not sizes:
+        return Tensor(dtype.as_numpy_dtype(fill), dtype)
+    return Tensor(np.full(sizes, fill, dtype.numpy), dtype)
+
+
+def is_differentiable(value: Any) -> bool:
+    """Whether a value is of a dtype that has gradients."""
+    return bool(value.dtype.is_floating or value.dtype.is_complex)

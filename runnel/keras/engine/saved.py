@@ -1,0 +1,70 @@
+"""What a model can do with files: save itself, and save and load its weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Saved:
+    """The methods of a model that write and read files."""
+
+    def save(
+        self, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs: Any
+    ) -> None:
+        """Write the whole model into a .keras or .h5 file, for `tf.keras.models.load_model`."""
+        from ..saving.api import save_model
+
+        save_model(self, filepath, overwrite=overwrite, save_format=save_format, **kwargs)
+
+    def save_weights(
+        self,
+        filepath: Any,
+        overwrite: bool = True,
+        save_format: str | None = None,
+        options: Any = None,
+    ) -> None:
+        """Write the weights into a .weights.h5 or .h5 file."""
+        from ..saving.api import save_weights
+
+        save_weights(self, filepath, overwrite, save_format)
+
+    def load_weights(
+        self,
+        filepath: Any,
+        skip_mismatch: bool = False,
+        by_name: bool = False,
+        options: Any = None,
+    ) -> None:
+        """Read the weights from a .weights.h5, .h5 or .keras file.
+
+        `by_name` takes those layers of an .h5 file whose names agree; `skip_mismatch` leaves out
+        weights of other shapes.
+        """
+        from ..saving.api import load_weights
+
+        load_weights(self, filepath, skip_mismatch, by_name)
+
+    def to_json(self, **kwargs: Any) -> str:
+        """The config of the model as JSON, for `tf.keras.models.model_from_json`."""
+        from ..saving.h5_weights import VERSION
+        from ..saving.json_encoding import dumps
+
+        config = {
+            "class_name": type(self).__name__,
+            "config": self.get_config(),  # type: ignore[attr-defined]
+            "keras_version": VERSION,
+            "backend": "tensorflow",
+        }
+        return dumps(config, **kwargs)
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """The arguments of `compile`; None for a model that is not compiled."""
+        from ..saving.compiling import compile_config
+
+        return compile_config(self)
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compile the model as `get_compile_config` says."""
+        from ..saving.compiling import compile_from_config
+
+        compile_from_config(self, config)

@@ -1,0 +1,199 @@
+"""Saving and loading: the kind of a file follows from its name."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import runnel as tf
+
+from ..code_objects import in_safe_mode, safe_mode_scope
+from ..object_registration import custom_object_scope
+from . import h5 as h5_models, h5_weights, keras_zip
+from .files import h5, is_zip, replacing, require_file
+from .state import load_state, save_state
+
+_ENDINGS = (
+    "Give a name that ends in .keras (the native format) or .h5 (HDF5). The folder of TensorFlow's "
+    "SavedModel format is not supported."
+)
+_H5 = (".h5", ".hdf5", ".keras_h5")
+
+
+def save_model(
+    model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs: Any
+) -> None:
+    """Write a model into a file: .keras, or .h5 for the older format.
+
+    An interrupted save leaves the old file as it was.
+
+    >>> import tempfile
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.keras.saving.save_model(model, folder + "/model.keras")
+    ...     again = tf.keras.saving.load_model(folder + "/model.keras")
+    >>> again.output_shape
+    (None, 2)
+    """
+    path = os.fspath(filepath)
+    kind = _save_format(path, save_format)
+    if kind == "keras":
+        unknown = [name for name in kwargs if name != "include_optimizer"]
+        if unknown or "include_optimizer" in kwargs:
+            raise ValueError(
+                "The following argument(s) are not supported with the native TF-Keras format: "
+                f"{list(kwargs)}"
+            )
+        keras_zip.save_model(model, path, overwrite)
+        return
+    include_optimizer = kwargs.pop("include_optimizer", True)
+    if kwargs:
+        raise ValueError(
+            f"The following argument(s) are not supported with the HDF5 format: {list(kwargs)}"
+        )
+    _make_folder(path)
+    h5_models.save_model(model, path, overwrite, include_optimizer)
+
+
+def _save_format(path: str, given: str | None) -> str:
+    if given is None:
+        if path.endswith(".keras"):
+            return "keras"
+        if path.endswith(_H5):
+            return "h5"
+    elif given == "keras":
+        if not path.endswith(".keras"):
+            raise ValueError(
+                "Invalid `filepath` argument: expected a `.keras` extension. Received: "
+                f"filepath={path}"
+            )
+        return "keras"
+    elif given in ("h5", "hdf5"):
+        return "h5"
+    raise ValueError(
+        f"Cannot save a model to {path!r} with save_format={given!r}. {_ENDINGS}"
+    )
+
+
+def load_model(
+    filepath: Any,
+    custom_objects: Any = None,
+    compile: bool = True,
+    safe_mode: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """The model in a .keras or .h5 file.
+
+    `custom_objects` says what the names of your own classes and functions mean. Code that a file
+    brings along, such as a Lambda layer's, is refused unless `safe_mode` is False.
+    """
+    if kwargs:
+        raise ValueError(f"The following argument(s) are not supported: {list(kwargs)}")
+    path = os.fspath(filepath)
+    require_file(path)
+    outer = in_safe_mode()
+    trust = safe_mode if outer is None else outer
+    with custom_object_scope(custom_objects or {}), safe_mode_scope(trust):
+        if is_zip(path):
+            return keras_zip.load_model(path, custom_objects, compile, trust)
+        if os.path.isfile(path) and h5().is_hdf5(path):
+            return h5_models.load_model(path, custom_objects, compile)
+    if os.path.isdir(path):
+        raise OSError(f"{path} is a folder. {_ENDINGS}")
+    raise OSError(
+        f"The file {path} is neither a .keras file nor an HDF5 file: it may be broken, or of "
+        f"another format. {_ENDINGS}"
+    )
+
+
+def save_weights(
+    model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None
+) -> None:
+    """Write the weights of a model into a file, .weights.h5 or .h5."""
+    path = os.fspath(filepath)
+    native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
+    if not native:
+        if save_format not in (None, "h5", "hdf5", "keras") or not (
+            path.endswith(_H5) or save_format
+        ):
+            raise ValueError(
+                f"Cannot save weights to {path!r} with save_format={save_format!r}. Give a name "
+                "that ends in .weights.h5 or .h5. TensorFlow's checkpoint format is not supported."
+            )
+        model._need_weights()
+    _make_folder(path)
+    with replacing(path, overwrite) as temporary:
+        if temporary is None:
+            return
+        with h5().File(temporary, "w") as file:
+            (save_state if native else h5_weights.save_weights)(file, model)
+
+
+def load_weights(
+    model: Any, filepath: Any, skip_mismatch: bool = False, by_name: bool = False
+) -> None:
+    """Read the weights of a model from a .weights.h5, .h5 or .keras file."""
+    path = os.fspath(filepath)
+    if not os.path.exists(path):
+        raise FileNotFoundError(2, "There is no such file of weights", path)
+    if is_zip(path):
+        if by_name:
+            raise ValueError(f"by_name=True works with .h5 files only. Received: {path}")
+        keras_zip.load_weights(path, model, skip_mismatch)
+        return
+    if not h5().is_hdf5(path):
+        raise OSError(f"The file {path} is not an HDF5 file, so it has no weights to load.")
+    with h5().File(path, "r") as file:
+        group = file["model_weights"] if "model_weights" in file else file
+        if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
+            if by_name:
+                raise ValueError(
+                    "Invalid keyword arguments: ['by_name']. Layers are found by name in files of "
+                    f"the older HDF5 format only, which {path} is not."
+                )
+            load_state(file, model, skip_mismatch)
+            return
+        if skip_mismatch and not by_name:
+            raise ValueError(
+                "When calling model.load_weights, skip_mismatch can only be set to True when "
+                "by_name is True."
+            )
+        if not model.built:
+            raise ValueError(
+                "Unable to load weights saved in HDF5 format into a subclassed Model which has not "
+                "created its variables yet. Call the Model first, then load the weights."
+            )
+        if by_name:
+            h5_weights.load_weights_by_name(group, model, skip_mismatch)
+        else:
+            h5_weights.load_weights(group, model)
+
+
+def _make_folder(path: str) -> None:
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+
+
+def model_from_config(config: Any, custom_objects: Any = None) -> Any:
+    """The model of a config: {"class_name": ..., "config": ...}."""
+    if isinstance(config, list):
+        raise TypeError(
+            "`model_from_config` expects a dictionary, not a list. Received: "
+            f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
+        )
+    return tf.keras.layers.deserialize(config, custom_objects=custom_objects)
+
+
+def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+    """The model that `model.to_json()` wrote.
+
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    >>> tf.keras.models.model_from_json(model.to_json()).output_shape
+    (None, 2)
+    """
+    from . import json_encoding
+
+    config = json_encoding.loads(json_string)
+    with custom_object_scope(custom_objects or {}):
+        return tf.keras.layers.deserialize(config, custom_objects=custom_objects)

@@ -1,0 +1,66 @@
+"""Files of models: which kind one is, and writing that never destroys the old one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+
+def h5() -> Any:
+    """The h5py package."""
+    try:
+        import h5py
+    except ImportError:
+        raise ImportError(
+            "Saving and loading weights needs the package h5py, which is not installed: "
+            "`pip install h5py`."
+        ) from None
+    return h5py
+
+
+@contextmanager
+def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
+    """A temporary name to write to; it takes the place of the file when all went well.
+
+    None where there is a file already and the user, when asked, wants to keep it.
+    """
+    path = os.path.realpath(path)
+    if not overwrite and os.path.exists(path) and not _user_agrees(path):
+        yield None
+        return
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            2, "There is no such folder; make it first, for instance with os.makedirs", folder
+        )
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise
+
+
+def _user_agrees(path: str) -> bool:
+    answer = ""
+    while answer not in ("y", "n"):
+        answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()
+    return answer == "y"
+
+
+def require_file(path: str) -> None:
+    """Refuse a path where there is nothing."""
+    if not os.path.exists(path):
+        raise OSError(f"No file or directory found at {path}")
+
+
+def is_zip(path: str) -> bool:
+    """Whether a file is a model in the .keras format."""
+    import zipfile
+
+    return os.path.isfile(path) and zipfile.is_zipfile(path)

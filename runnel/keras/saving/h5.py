@@ -1,0 +1,99 @@
+"""Whole models in HDF5 files (.h5): config, weights, compile arguments, optimizer state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ..layers.serializing import deserialize
+from . import compiling, h5_weights, json_encoding
+from .files import h5, replacing
+
+_NOT_SUBCLASSED = (
+    "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
+    "model. It does not work for subclassed models, because such models are defined via the body "
+    "of a Python method, which isn't safely serializable. Consider the .keras format, or "
+    "`save_weights`."
+)
+
+
+def save_model(
+    model: Any, path: str, overwrite: bool = True, include_optimizer: bool = True
+) -> None:
+    """Write a model into an HDF5 file."""
+    from ..engine.functional import Functional
+
+    if not isinstance(model, Functional):
+        raise NotImplementedError(_NOT_SUBCLASSED)
+    if not model.built and model.layers:
+        raise ValueError(
+            f"Weights for model {model.name!r} have not yet been created. Weights are created when "
+            "the model is first called on inputs or `build()` is called with an `input_shape`."
+        )
+    config = {"class_name": _class_name(model), "config": older_layers(model.get_config())}
+    with replacing(path, overwrite) as temporary:
+        if temporary is None:
+            return
+        with h5().File(temporary, "w") as file:
+            file.attrs["keras_version"] = h5_weights.VERSION
+            file.attrs["backend"] = "tensorflow"
+            file.attrs["model_config"] = json_encoding.dumps(config)
+            h5_weights.save_weights(file.create_group("model_weights"), model)
+            if include_optimizer and model._is_compiled and model.optimizer is not None:
+                file.attrs["training_config"] = json_encoding.dumps(
+                    compiling.training_config(model)
+                )
+                h5_weights.write_values(
+                    file.create_group("optimizer_weights"), list(model.optimizer.variables)
+                )
+
+
+def _class_name(model: Any) -> str:
+    return tf.keras.saving.get_registered_name(type(model))
+
+
+def older_layers(config: Any) -> Any:
+    """A model's config with its layers in the older form: {"class_name", "config", ...}."""
+    if not isinstance(config, dict) or not isinstance(config.get("layers"), list):
+        return config
+    layers = []
+    for each in config["layers"]:
+        kept = {k: v for k, v in each.items() if k in ("name", "inbound_nodes")}
+        name = each.get("registered_name") or each["class_name"]
+        layers.append({"class_name": name, "config": older_layers(each["config"]), **kept})
+    return {**config, "layers": layers}
+
+
+def load_model(path: str, custom_objects: Any, compile: bool) -> Any:
+    """The model in an HDF5 file."""
+    with h5().File(path, "r") as file:
+        text = file.attrs.get("model_config")
+        if text is None:
+            raise ValueError(
+                f"No model config found in the file at {path}. It may hold weights alone: make the "
+                "model, then `model.load_weights`."
+            )
+        model = deserialize(json_encoding.loads(text), custom_objects)
+        h5_weights.load_weights(file["model_weights"], model)
+        if compile:
+            _compile(file, model, custom_objects)
+    return model
+
+
+def _compile(file: Any, model: Any, custom_objects: Any) -> None:
+    text = file.attrs.get("training_config")
+    if text is None:
+        tf.get_logger().warning(
+            "No training configuration found in the save file, so the model was *not* compiled. "
+            "Compile it manually."
+        )
+        return
+    config = json_encoding.loads(text)
+    compiling.compile_from_training_config(model, config, custom_objects)
+    if "optimizer_weights" not in file or model.optimizer is None:
+        return
+    values = h5_weights.read_values(file["optimizer_weights"])
+    if len(values) > 1:
+        model.optimizer.build(model.trainable_variables)
+    model.optimizer.load_own_variables({str(i): value for i, value in enumerate(values)})

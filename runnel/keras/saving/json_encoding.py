@@ -1,0 +1,48 @@
+"""Configs as JSON text, with the few values that JSON does not know."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from ..serialization import serialize_keras_object
+
+
+def dumps(config: Any, **options: Any) -> str:
+    """A config as text."""
+    return json.dumps(config, default=_plain, **options)
+
+
+def _plain(value: Any) -> Any:
+    if value is Ellipsis:
+        return {"class_name": "__ellipsis__"}
+    if isinstance(value, tf.DType):
+        return value.name
+    if isinstance(value, tf.TensorShape):
+        items = None if value.rank is None else value.as_list()
+        return {"class_name": "TensorShape", "items": items}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return serialize_keras_object(value)
+
+
+def loads(text: str | bytes) -> Any:
+    """The config that `dumps` wrote."""
+    return json.loads(text, object_hook=_special)
+
+
+def _special(value: dict[str, Any]) -> Any:
+    kind = value.get("class_name")
+    if kind == "__ellipsis__":
+        return Ellipsis
+    if kind == "TensorShape" and "items" in value:
+        return tf.TensorShape(value["items"])
+    if kind == "__tuple__" and "items" in value:
+        return tuple(value["items"])
+    return value

@@ -1,0 +1,135 @@
+"""Weights in the newer HDF5 layout: groups follow the attributes of the model.
+
+`layers/dense/vars/0` is the first variable of the first Dense among the model's layers. What is
+found under several names is saved under the last of them in the alphabet, as the original does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..engine.base_layer import Layer
+from ..engine.model import Model
+from ..engine.naming import snake_case
+from ..metrics.base import Metric
+from ..optimizers.base import Optimizer
+
+# Attributes of the machinery, which hold the layers under names that files must not depend on.
+_INSIDE = frozenset(
+    {"_tracked", "_layers", "_stack", "_steps", "_own_metrics", "_inbound_nodes"}
+    | {"_outbound_nodes", "_nested_inputs", "_nested_outputs", "inputs", "outputs", "history"}
+    | {"_init_arguments", "compiled_loss", "compiled_metrics", "_compile_config", "loss", "arguments", "operations"}
+)
+
+
+def save_state(group: Any, root: Any) -> None:
+    """Write the variables of an object and of all that it holds."""
+    for holder, path in walk(root):
+        here = group.require_group(f"{path}/vars" if path else "vars")
+        if hasattr(holder, "save_own_variables"):
+            holder.save_own_variables(_Store(here))
+
+
+class _Store:
+    """A group as a mapping that takes arrays."""
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._group[key] = value
+
+    def __getitem__(self, key: str) -> Any:
+        return self._group[key]
+
+    def keys(self) -> Any:
+        """The names in the group."""
+        return self._group.keys()
+
+
+def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
+    """Read what `save_state` wrote; all is checked before anything is changed."""
+    pending: list[Callable[[], None]] = []
+    for holder, path in walk(root):
+        name = f"{path}/vars" if path else "vars"
+        saved = dict(group[name].items()) if name in group else {}
+        problem = None
+        if isinstance(holder, Layer):
+            # The state of metrics ends with the epoch; a different one is no reason to fail.
+            if isinstance(holder, Metric) and len(saved) != len(holder._own_variables()):
+                continue
+            problem = _mismatch(holder, path, saved)
+        if problem and skip_mismatch:
+            warnings.warn(f"Could not load weights in object {holder}. Skipping object. {problem}",
+                          stacklevel=4)  # fmt: skip
+        elif problem:
+            raise ValueError(problem)
+        elif saved or not isinstance(holder, Optimizer):
+            pending.append(lambda holder=holder, saved=saved: holder.load_own_variables(saved))
+    for load in pending:
+        load()
+
+
+def _mismatch(layer: Layer, path: str, saved: dict[str, Any]) -> str | None:
+    if type(layer).load_own_variables is not Layer.load_own_variables:
+        return None
+    variables = layer._saved_variables()
+    if len(saved) != len(variables):
+        return (
+            f"Layer '{layer.name}' expected {len(variables)} variables, but received {len(saved)} "
+            f"variables during loading (at {path!r} in the file). Expected: "
+            f"{[variable.name for variable in variables]}"
+        )
+    for index, variable in enumerate(variables):
+        shape = saved[str(index)].shape
+        if not variable.shape.is_compatible_with(shape):
+            return (
+                f"Cannot assign value to variable '{variable.name}' of layer '{layer.name}': Shape "
+                f"mismatch. The variable shape {tuple(variable.shape)}, and the assigned value "
+                f"shape {shape} are incompatible."
+            )
+    return None
+
+
+def walk(root: Any) -> Iterator[tuple[Any, str]]:
+    """Everything with variables under an object, each once, with its path in the file."""
+    yield from _below(root, "", set())
+
+
+def _below(holder: Any, path: str, visited: set[int]) -> Iterator[tuple[Any, str]]:
+    visited.add(id(holder))
+    yield holder, path
+    prefix = f"{path}/" if path else ""
+    for name, value in _attributes(holder):
+        if _has_state(value):
+            if id(value) not in visited:
+                yield from _below(value, f"{prefix}{name}", visited)
+        elif isinstance(value, list | tuple | set | dict):
+            yield from _inside(value, f"{prefix}{name}", visited)
+
+
+def _inside(values: Any, path: str, visited: set[int]) -> Iterator[tuple[Any, str]]:
+    counts: dict[str, int] = {}
+    for value in values.values() if isinstance(values, dict) else values:
+        if _has_state(value) and id(value) not in visited:
+            name = snake_case(type(value).__name__)
+            count = counts.get(name, 0)
+            counts[name] = count + 1
+            name = f"{name}_{count}" if count else name
+            yield from _below(value, f"{path}/{name}", visited)
+
+
+def _attributes(holder: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(holder, Optimizer):
+        return
+    named = {name: value for name, value in vars(holder).items() if name not in _INSIDE}
+    if isinstance(holder, Model):
+        layers = holder.layers
+        named.update(layers=layers, metrics=holder.metrics, optimizer=holder.optimizer)
+    yield from sorted(named.items(), reverse=True)
+
+
+def _has_state(value: Any) -> bool:
+    return isinstance(value, Layer | Optimizer)
