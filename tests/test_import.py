@@ -41,3 +41,19 @@ def test_import_prints_nothing():
 def test_every_namespace_loads_when_used():
     result = run("import runnel; [getattr(runnel, n) for n in dir(runnel)]; print('done')")
     assert (result.stdout, result.stderr) == ("done\n", "")
+
+
+def test_two_threads_may_ask_at_once_for_ops_that_are_not_loaded_yet():
+    result = run(
+        "import concurrent.futures, threading, runnel\n"
+        "from runnel.core.op import REGISTRY\n"
+        "names = ['Cholesky', 'Cumprod', 'InvertPermutation', 'Svd']\n"
+        "assert not REGISTRY.keys() >= set(names)\n"
+        "barrier = threading.Barrier(len(names))\n"
+        "def ask(name):\n"
+        "    barrier.wait()\n"
+        "    return REGISTRY[name].name\n"
+        "with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:\n"
+        "    print(list(pool.map(ask, names)))\n"
+    )
+    assert result.stdout == "['Cholesky', 'Cumprod', 'InvertPermutation', 'Svd']\n"

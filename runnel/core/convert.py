@@ -14,7 +14,10 @@ from .op import REGISTRY, execute, op, type_text
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, Tensor
 
-_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+_MIXED = (
+    "Can't convert Python sequence with mixed types to Tensor. Give only numbers, only booleans "
+    "or only strings."
+)
 _RAGGED = (
     "Can't convert non-rectangular Python sequence to Tensor. Make all rows equally long, "
     "or use tf.ragged.constant."
@@ -198,7 +201,7 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     if dtype is None:
         dtype = _natural_dtype(array, first)
     elif letter in _FITS and dtype not in _FITS[letter]:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {type_text(dtype)}")
+        raise _misfit(value, dtype)
     if array.dtype != dtype.numpy:
         array = array.astype(dtype.numpy)
     return (array[()] if not array.ndim else array), dtype
@@ -234,6 +237,15 @@ def _unsupported(value: Any) -> str:
     )
 
 
+def _misfit(value: Any, dtype: DType) -> TypeError:
+    text = repr(value)
+    shown = text if len(text) <= 200 else f"{text[:200]}..."
+    return TypeError(
+        f"Cannot convert {shown} to EagerTensor of dtype {type_text(dtype)}. Give values of that "
+        f"dtype, or convert them: tf.cast(values, tf.{dtype.name})."
+    )
+
+
 def _first_leaf(value: Any) -> Any:
     while isinstance(value, list | tuple) and value:
         value = value[0]
@@ -248,9 +260,8 @@ def _object_array(value: Any) -> np.ndarray[Any, Any]:
 
 
 def _strings(array: np.ndarray[Any, Any], value: Any, dtype: DType | None) -> tuple[Any, DType]:
-    if dtype not in (None, dtypes.string):
-        assert dtype is not None
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {type_text(dtype)}")
+    if dtype is not None and dtype is not dtypes.string:
+        raise _misfit(value, dtype)
     encoded = np.empty(array.shape, object)
     flat = encoded.reshape(-1)
     for index, leaf in enumerate(array.flat):
@@ -276,7 +287,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     if dtype is None:
         dtype = natural
     elif dtype is dtypes.string:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype string")
+        raise _misfit(value, dtype)
     if type(value) is np.ndarray and value.ndim:
         return np.array(value, dtype=dtype.numpy, order="C"), dtype
     return np.asarray(value).astype(dtype.numpy)[()], dtype

@@ -19,10 +19,12 @@ class Registry(dict[str, "Op"]):
     load_rest: Callable[[], None] | None = None
 
     def __missing__(self, name: str) -> Op:
-        load, self.load_rest = self.load_rest, None
+        load = self.load_rest
         if load is None:
             raise KeyError(name)
         load()
+        # Only now: another thread that asks meanwhile has to wait for the same imports.
+        self.load_rest = None
         return self[name]
 
 

@@ -45,6 +45,7 @@ def broadcast(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
             raise ValueError(
                 "Incompatible shapes: "
                 + " vs. ".join(dimensions_text(each.shape) for each in inputs)
+                + ". Sizes fit, counted from the last, if they are equal or one of them is 1."
             ) from None
     return shape
 

@@ -27,8 +27,8 @@ OVERLOADABLE_OPERATORS = {
 }  # fmt: skip
 
 _NUMPY_METHODS = frozenset(
-    {"T", "astype", "clip", "copy", "data", "flatten", "max", "mean", "min", "ravel", "reshape"}
-    | {"size", "sum", "tolist", "transpose"}
+    {"T", "astype", "clip", "copy", "data", "dot", "flatten", "item", "max", "mean", "min"}
+    | {"ravel", "reshape", "size", "squeeze", "std", "sum", "tolist", "transpose"}
 )
 
 

@@ -64,7 +64,10 @@ def _clone_layer(layer: Any) -> Any:
 
 
 def _clone_sequential(model: Any, input_tensors: Any, clone: Callable[[Any], Any]) -> Any:
-    layers = [_clone_layer(e) if isinstance(e, InputLayer) else clone(e) for e in model._stack]
+    layers = [
+        _clone_layer(layer) if isinstance(layer, InputLayer) else clone(layer)
+        for layer in model._whole_stack()
+    ]
     if input_tensors is not None:
         given = tf.nest.flatten(input_tensors)
         if len(given) != 1 or not isinstance(given[0], KerasTensor):

@@ -7,6 +7,7 @@ variables never change.
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy as np
@@ -61,10 +62,13 @@ class Update:
         sizes = cells[0]._tensor._array.shape
         if gradient.shape != sizes:
             gradient = _fitted(gradient, sizes)
+        if gradient.size == 1:
+            self._single(cells, sizes, gradient, numbers)
+            return
         arguments = []
         fresh = None
         for cell in cells:
-            if sizes and cell._is_sole_owner():
+            if cell._is_sole_owner():
                 arguments.append(cell._tensor._array)
             else:
                 array = np.array(cell._tensor._array, order="C")
@@ -81,7 +85,20 @@ class Update:
             self.rule(*arguments, *numbers)
         if fresh:
             for cell, array in fresh:
-                cell._replace(array if sizes else array[()])
+                cell._replace(array)
+
+    def _single(self, cells, sizes, gradient, numbers):
+        # NumPy takes twice as long for one element in place as for two, so the element is doubled.
+        arguments = []
+        for value in (*[cell._tensor._array for cell in cells], gradient):
+            pair = np.empty(2, gradient.dtype)
+            pair[...] = value
+            arguments.append(pair)
+        for _ in range(self.scratch):
+            arguments.append(np.empty(2, gradient.dtype))
+        self.rule(*arguments, *numbers)
+        for cell, pair in zip(cells, arguments, strict=False):
+            cell._replace(pair[:1].reshape(sizes).copy() if sizes else pair[0])
 
     def _blocks(self, cells, arrays, fresh, gradient, numbers):
         for i, array in enumerate(arrays):
@@ -150,7 +167,12 @@ class FusedUpdate(Update):
 
     def prepare(self, scalars, dtype):
         """The rule's numbers as arrays of rank 0: ufuncs take those fastest."""
-        return tuple([np.asarray(number, dtype) for number in self._numbers(*scalars)])
+        return tuple(
+            [
+                _constant(number, dtype) if type(number) is float else np.array(number, dtype)
+                for number in self._numbers(*scalars)
+            ]
+        )
 
     def __call__(self, cells, scalars, gradient, **attrs):
         """Do the update as an operation, with scalars and gradient as tensors."""
@@ -216,6 +238,12 @@ class RowUpdate:
         inputs.insert(self.whole.position, gradient)
         inputs.insert(self.whole.position + 1, indices)
         execute(self.op, tuple(inputs), attrs)
+
+
+@functools.lru_cache(maxsize=256)
+def _constant(number, dtype):
+    """A number that comes again at every step, as an array that nobody writes to."""
+    return np.array(number, dtype)
 
 
 def _fitted(gradient, sizes):

@@ -173,6 +173,17 @@ def test_bad_arguments(index):
     assert texts[1] == texts[0]
 
 
+def test_model_with_a_window_larger_than_its_input():
+    for make in (
+        lambda L: L.Conv2D(4, 3)(L.Input((2, 5, 3))),
+        lambda L: L.DepthwiseConv2D(3)(L.Input((5, 2, 3))),
+        lambda L: L.SeparableConv1D(4, 3)(L.Input((2, 3))),
+    ):
+        compare_failure(lambda tf, keras: make(keras.layers), message="Negative dimension")
+    empty = runnel.keras.layers.Conv2D(4, 3)(np.zeros((1, 2, 5, 3), "float32"))
+    assert tuple(empty.shape) == (1, 0, 3, 4)
+
+
 def test_activation_that_is_none():
     compare_failure(lambda tf, keras: keras.layers.Conv2D(4, 3, activation=3))
 

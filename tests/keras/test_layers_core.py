@@ -112,9 +112,7 @@ MASKS = [[[True, False, True]], [[True, True, True]], [[False, False, False]]]
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("robust", [False, True])
 def test_softmax_with_mask(mask, robust):
-    layer_check(
-        "Softmax", {"robust_masking": robust}, (1, 3), call={"mask": np.array(mask)}
-    )
+    layer_check("Softmax", {"robust_masking": robust}, (1, 3), call={"mask": np.array(mask)})
 
 
 def test_softmax_with_mask_along_two_axes():
@@ -222,9 +220,7 @@ def _signature(layer):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_signature(name):
-    ours, theirs = (
-        _signature(getattr(keras.layers, name)) for keras in (runnel.keras, tf_keras)
-    )
+    ours, theirs = (_signature(getattr(keras.layers, name)) for keras in (runnel.keras, tf_keras))
     described = [
         [(p.name, p.kind, p.default) for p in each.parameters.values()] for each in (ours, theirs)
     ]
@@ -237,6 +233,7 @@ def test_same_initial_values_for_a_seed():
         ("Conv2D", (3, 2), (1, 4, 4, 2)),
         ("Embedding", (5, 3), (2, 2)),
     ):
+
         def make(tf, keras):
             keras.utils.set_random_seed(11)
             layer = getattr(keras.layers, name)(*arguments)

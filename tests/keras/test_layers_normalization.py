@@ -65,14 +65,10 @@ def test_batch_normalization_channels_first():
         want, got = (each(images, training=mode).numpy() for each in (plain, layer))
         assert_close(want, got, 1e-5)
     assert_close(plain.moving_mean.numpy(), layer.moving_mean.numpy(), 1e-5)
-    layer_check(
-        "BatchNormalization", {**kwargs, "fused": False}, (3, 4, 5, 2), training=MODES
-    )
+    layer_check("BatchNormalization", {**kwargs, "fused": False}, (3, 4, 5, 2), training=MODES)
 
 
-@pytest.mark.parametrize(
-    ("shape", "kwargs"), [((2, 4, 3), {}), ((2, 4, 3, 2), {"fused": False})]
-)
+@pytest.mark.parametrize(("shape", "kwargs"), [((2, 4, 3), {}), ((2, 4, 3, 2), {"axis": 2})])
 def test_batch_normalization_with_mask(shape, kwargs):
     generator = np.random.default_rng(2)
     mask = generator.uniform(size=shape[:-1]) < 0.6
@@ -233,9 +229,7 @@ def test_bad_arguments(index):
 
 
 def test_bad_fused():
-    compare_failure(
-        lambda tf, keras: keras.layers.BatchNormalization(fused=True)(tf.ones([2, 3]))
-    )
+    compare_failure(lambda tf, keras: keras.layers.BatchNormalization(fused=True)(tf.ones([2, 3])))
     compare_failure(
         lambda tf, keras: keras.layers.BatchNormalization(fused=True, synchronized=True)
     )

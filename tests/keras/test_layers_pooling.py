@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from layer_check import channels_first_check, layer_check
-from side_by_side import tf_keras
+from side_by_side import compare_failure, tf_keras
 
 import runnel
 
@@ -28,7 +28,9 @@ def test_windows(kind, rank, kwargs, shape):
 
 
 @pytest.mark.parametrize("kind", ["Max", "Average"])
-@pytest.mark.parametrize(("rank", "shape"), [(1, (2, 7, 3)), (2, (2, 4, 5, 3)), (3, (2, 3, 4, 2, 3))])
+@pytest.mark.parametrize(
+    ("rank", "shape"), [(1, (2, 7, 3)), (2, (2, 4, 5, 3)), (3, (2, 3, 4, 2, 3))]
+)
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
 def test_global(kind, rank, shape, keepdims, data_format):
@@ -75,6 +77,10 @@ def test_bad_arguments(index):
 
 
 def test_window_larger_than_input():
+    compare_failure(
+        lambda tf, keras: keras.layers.MaxPooling2D(3)(keras.Input((2, 5, 3))),
+        message="Negative dimension",
+    )
     shape = runnel.keras.layers.MaxPooling2D(3).compute_output_shape((1, 2, 2, 1))
     assert tuple(shape) == (1, 0, 0, 1)
 

@@ -40,6 +40,15 @@ def test_layer(name, kwargs, shape):
     layer_check(name, kwargs, shape)
 
 
+@pytest.mark.parametrize(
+    "interpolation", ["bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"]
+)
+@pytest.mark.parametrize("size", [1, 2, (3, 1)])
+def test_interpolation(interpolation, size):
+    kwargs = {"size": size, "interpolation": interpolation}
+    layer_check("UpSampling2D", kwargs, (2, 5, 7, 2), tolerance=1e-5)
+
+
 def test_area_is_nearest_for_whole_factors():
     layer_check(
         "UpSampling2D",
@@ -94,7 +103,9 @@ def test_bad_arguments(index):
     assert texts[1] == texts[0]
 
 
-@pytest.mark.parametrize(("name", "shape"), [("Cropping1D", (1, 5, 2)), ("Cropping2D", (1, 5, 5, 2))])
+@pytest.mark.parametrize(
+    ("name", "shape"), [("Cropping1D", (1, 5, 2)), ("Cropping2D", (1, 5, 5, 2))]
+)
 def test_margins_as_large_as_the_input(name, shape):
     for keras in (tf_keras, runnel.keras):
         with pytest.raises(ValueError, match="must be greater than the input shape"):

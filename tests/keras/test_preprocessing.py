@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from side_by_side import compare, compare_failure
+from side_by_side import compare, compare_failure, tf_keras
 
 import runnel
 import runnel.keras.preprocessing
@@ -15,11 +15,6 @@ import runnel.keras.utils
 TEXTS = ["The cat sat on the mat.", "The dog, the cat!", "", ["pre", "the", "Cat"]]
 UNKNOWN = [*TEXTS, "an unknown cat", ["strange", "dog"]]
 CHARACTERS = st.text("abcAB ,.!\t-é", max_size=12)
-
-
-def equal_arrays(got, wanted):
-    np.testing.assert_array_equal(got, wanted)
-    assert got.dtype == wanted.dtype
 
 
 @given(text=CHARACTERS, lower=st.booleans(), split=st.sampled_from([" ", "a", "b"]))
@@ -119,8 +114,7 @@ def test_tokenizer_failures():
 
 def test_tokenizers_travel_as_json():
     """Either reads what the other writes."""
-    libraries = [compare_libraries()[0], compare_libraries()[1]]
-    for writer, reader in [libraries, libraries[::-1]]:
+    for writer, reader in [(tf_keras, runnel.keras), (runnel.keras, tf_keras)]:
         tokenizer = writer.preprocessing.text.Tokenizer(num_words=5, oov_token="?")
         tokenizer.fit_on_texts(TEXTS)
         again = reader.preprocessing.text.tokenizer_from_json(tokenizer.to_json(indent=1))
@@ -130,12 +124,6 @@ def test_tokenizers_travel_as_json():
         np.testing.assert_array_equal(
             again.texts_to_matrix(UNKNOWN, "tfidf"), tokenizer.texts_to_matrix(UNKNOWN, "tfidf")
         )
-
-
-def compare_libraries():
-    import tf_keras
-
-    return tf_keras, runnel.keras
 
 
 @given(size=st.integers(1, 40), factor=st.sampled_from([1e-5, 1e-3, 0.5]))
@@ -302,11 +290,8 @@ def test_arrays_stay_as_they_were():
 def test_img_to_array(data_format, dtype):
     image = pytest.importorskip("PIL.Image")
     for array in (np.arange(18, dtype=np.uint8).reshape(2, 3, 3), np.eye(3, dtype=np.uint8)):
-        compare(
-            lambda tf, keras, picture=image.fromarray(array): keras.utils.img_to_array(
-                picture, data_format, dtype
-            )
-        )
+        picture = image.fromarray(array)
+        compare(lambda tf, keras: keras.utils.img_to_array(picture, data_format, dtype))
     compare_failure(lambda tf, keras: keras.utils.img_to_array(np.zeros(3)))
     compare_failure(lambda tf, keras: keras.utils.img_to_array(np.eye(3), "channels_middle"))
 
@@ -369,3 +354,77 @@ def test_missing_pillow_is_explained(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
     with pytest.raises(ImportError, match="pip install pillow"):
         runnel.keras.utils.array_to_img(np.zeros((1, 1, 3)))
+
+
+# The original imports SciPy's interpolation from where it used to be.
+scipy_of_the_original = pytest.mark.filterwarnings("ignore:Please import `affine_transform`")
+
+IMAGE = np.random.default_rng(9).uniform(-20, 300, (3, 6, 5))
+
+
+def same_image(program, image=IMAGE, tolerance=1e-5):
+    def seeded(tf, keras):
+        np.random.seed(17)
+        return np.asarray(program(keras.preprocessing.image, image.copy()), np.float64)
+
+    return compare(seeded, tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"theta": 30},
+        {"tx": 1.5, "ty": -2},
+        {"shear": 20},
+        {"zx": 0.7, "zy": 1.4},
+        {"theta": -75, "tx": 1, "shear": 10, "zx": 1.2},
+        {"theta": 30, "fill_mode": "constant", "cval": 9.0, "order": 0},
+        {"theta": 30, "fill_mode": "reflect"},
+        {"ty": 2, "fill_mode": "wrap", "order": 3},
+        {"theta": 30, "row_axis": 0, "col_axis": 1, "channel_axis": 2},
+        {"theta": 30, "tx": 1, "row_axis": 2, "col_axis": 1, "channel_axis": 0},
+    ],
+    ids=str,
+)
+@scipy_of_the_original
+def test_affine_transform(options):
+    pytest.importorskip("scipy")
+    same_image(lambda image, x: image.apply_affine_transform(x, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("random_rotation", (40,)),
+        ("random_shift", (0.3, 0.2)),
+        ("random_shear", (30,)),
+        ("random_zoom", ((0.5, 1.5),)),
+        ("random_zoom", ((1, 1),)),
+        ("apply_channel_shift", (40.0,)),
+        ("random_channel_shift", (60.0,)),
+    ],
+)
+@scipy_of_the_original
+def test_random_transformations(name, arguments):
+    pytest.importorskip("scipy")
+    same_image(lambda image, x: getattr(image, name)(x, *arguments))
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("low", [-20, 0])
+def test_brightness(scale, low):
+    pytest.importorskip("PIL")
+    picture = np.random.default_rng(10).uniform(low, 255, (4, 5, 3))
+    for factor in (0.3, 1.0, 1.8):
+        same_image(lambda image, x: image.apply_brightness_shift(x, factor, scale), picture)
+    same_image(lambda image, x: image.random_brightness(x, (0.2, 2.0), scale), picture)
+
+
+def test_transformation_failures():
+    pytest.importorskip("scipy")
+    compare_failure(lambda tf, keras: keras.preprocessing.image.random_zoom(IMAGE, (1, 2, 3)))
+    compare_failure(lambda tf, keras: keras.preprocessing.image.random_brightness(IMAGE, (1,)))
+    compare_failure(
+        lambda tf, keras: keras.preprocessing.image.apply_affine_transform(IMAGE, 9, row_axis=7)
+    )

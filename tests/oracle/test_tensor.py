@@ -269,6 +269,28 @@ def test_a_tensor_as_a_key_names_the_way_out():
         {tf.constant(1): "one"}
 
 
+@pytest.mark.parametrize(
+    ("mistake", "advice"),
+    [
+        (lambda: tf.constant([1.5], tf.int32), r"tf\.cast\(values, tf\.int32\)"),
+        (lambda: tf.constant([1, "a"]), "only numbers"),
+        (lambda: tf.ones([2, 3]) + tf.ones([4]), "equal or one of them is 1"),
+        (lambda: tf.ones([2, 3]) @ tf.ones([2, 3]), "transpose_b"),
+        (lambda: tf.ones([2, 3]) @ tf.ones([3]), r"tf\.linalg\.matvec"),
+        (lambda: tf.constant([1.0]).item(), r"tensor\.numpy\(\)\.item"),
+    ],
+)
+def test_messages_say_what_to_do(mistake, advice):
+    with pytest.raises(Exception, match=advice):
+        mistake()
+
+
+def test_a_message_shows_no_more_than_the_beginning_of_a_long_value():
+    with pytest.raises(TypeError) as refusal:
+        tf.constant([0.5] * 100_000, tf.int32)
+    assert len(str(refusal.value)) < 500
+
+
 def test_registered_conversion():
     class Celsius:
         def __init__(self, degrees):

@@ -16,7 +16,7 @@ from ..mixed_precision import Policy, global_policy
 from ..serialization import serialize_keras_object
 from . import masking, naming
 from .autocast import AutoCastVariable
-from .call_context import context
+from .call_context import CallContext, context
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
 from .tracking import holds_state, leaves_of, unique
@@ -331,6 +331,7 @@ class Layer(tf.Module):
                     loss, dtype_hint=tf.keras.backend.floatx()
                 )  # fmt: skip
                 self._own_losses.append(value)
+                CallContext.losses_made = True
 
     @property
     def losses(self) -> list[Any]:
@@ -399,7 +400,7 @@ class Layer(tf.Module):
                 return apply_symbolically(self, inputs, rest, kwargs)
             inputs = _as_tensors(inputs, self._name)
         outermost = context.depth == 0
-        if outermost and self._has_losses():
+        if outermost and context.losses_made and self._has_losses():
             self._clear_losses()
         if self._autocast:
             inputs = self._cast_inputs(inputs)

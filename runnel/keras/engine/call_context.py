@@ -18,6 +18,8 @@ class CallContext(threading.local):
     trial: bool = False
     # The value set with tf.keras.backend.set_learning_phase; None: never set.
     learning_phase: Any = None
+    # Whether any layer, in any thread, ever added a loss in its call: most never do.
+    losses_made: bool = False
 
 
 context = CallContext()

@@ -182,10 +182,13 @@ class _Reader:
         name, index = value[0], value[1]
         if not isinstance(name, str) or not isinstance(index, int):
             return False
-        return name in self._layers or (name == _CONSTANT and len(value) == 4)
+        # Three values may be an argument that only looks like a reference; four are none.
+        return name in self._layers or (len(value) == 4 and isinstance(value[3], dict))
 
     def _found(self, reference: Any) -> Any:
         name, call, output = reference[:3]
+        if name not in self._layers:
+            return None
         calls = self._outputs[name]
         call -= _first_index(self._layers[name])
         return calls[call][output] if 0 <= call < len(calls) else None

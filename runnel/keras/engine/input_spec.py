@@ -68,6 +68,9 @@ class InputSpec:
 
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
     """Raise ValueError unless the inputs of a layer are as its input_spec says."""
+    if isinstance(specs, InputSpec) and isinstance(inputs, tf.Tensor):
+        _check_one(0, inputs.shape, inputs.dtype, specs, layer_name)
+        return
     wanted = tf.nest.flatten(specs)
     if isinstance(inputs, dict) and all(spec.name is not None for spec in wanted):
         given = [inputs[spec.name] for spec in wanted]

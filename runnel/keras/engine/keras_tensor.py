@@ -31,10 +31,18 @@ _OPERATORS = {
     "StridedSlice": "__operators__.getitem",
 }  # fmt: skip
 _NAMESPACES = ("math", "linalg", "nn", "random", "bitwise", "dtypes", "image", "signal", "strings")
-# Functions that the original's models name by their older form, which takes the same arguments.
-_FIRST_VERSION = frozenset(
-    {"boolean_mask", "gather", "gather_nd", "norm", "pad", "shape", "size", "squeeze", "transpose"}
-)
+# What the original calls functions that have several names, or an older form whose arguments are
+# the same.
+_NAMES = {
+    **{
+        name: f"compat.v1.{name}"
+        for name in ("boolean_mask", "gather", "gather_nd", "norm", "pad", "shape", "size")
+    },
+    **{name: f"compat.v1.{name}" for name in ("squeeze", "transpose")},
+    **{name: f"nn.{name}" for name in ("log_softmax", "softmax", "softsign")},
+    **{name: name for name in ("cast", "einsum", "eye", "space_to_batch", "tensordot")},
+    "matrix_square_root": "linalg.sqrtm",
+}
 
 
 class KerasHistory(NamedTuple):
@@ -216,9 +224,9 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
         return _OPERATORS.get(op.name, op.name), dict(zip(names, inputs, strict=False))
     if module.endswith(".indexing"):
         tensor, key = frame.f_locals["tensor"], frame.f_locals["key"]
-        if op.name == "StridedSlice":
-            return "__operators__.getitem", {"tensor": tensor, "slice_spec": key}
-        return "compat.v1.boolean_mask", {"tensor": tensor, "mask": key}
+        if getattr(key, "dtype", None) in (tf.bool, bool):
+            return "compat.v1.boolean_mask", {"tensor": tensor, "mask": key}
+        return "__operators__.getitem", {"tensor": tensor, "slice_spec": key}
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
     values = frame.f_locals
@@ -228,11 +236,13 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
 
 def _public_name(code: Any) -> str:
     name = code.co_name
+    if name in _NAMES:
+        return _NAMES[name]
     for space in _NAMESPACES:
         function = getattr(getattr(tf, space, None), name, None)
         if getattr(function, "__code__", None) is code:
             return f"{space}.{name}"
-    return f"compat.v1.{name}" if name in _FIRST_VERSION else name
+    return name
 
 
 GRAPH = LayersGraph()

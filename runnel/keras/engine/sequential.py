@@ -141,19 +141,22 @@ class Sequential(Functional):
                 "shape."
             )
 
+    def _whole_stack(self) -> list[Any]:
+        """The layers, with an input layer in front once the shape of the inputs is known."""
+        if not self._stack or _is_input(self._stack[0]) or self.outputs is None:
+            return list(self._stack)
+        tensor = self.inputs[0]
+        start = tf.keras.layers.InputLayer(
+            batch_input_shape=tuple(tensor.shape),
+            dtype=tensor.dtype,
+            name=f"{self._stack[0].name}_input",
+        )
+        return [start, *self._stack]
+
     def get_config(self) -> dict[str, Any]:
         """The configurations of the layers."""
         serialize = tf.keras.saving.serialize_keras_object
-        stack = list(self._stack)
-        if stack and not _is_input(stack[0]) and self.outputs is not None:
-            tensor = self.inputs[0]
-            shape = tuple(tensor.shape)
-            name = f"{stack[0].name}_input"
-            stack.insert(
-                0,
-                tf.keras.layers.InputLayer(batch_input_shape=shape, dtype=tensor.dtype, name=name),
-            )
-        return {"name": self.name, "layers": [serialize(layer) for layer in stack]}
+        return {"name": self.name, "layers": [serialize(layer) for layer in self._whole_stack()]}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None) -> Sequential:

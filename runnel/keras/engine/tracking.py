@@ -16,8 +16,9 @@ def leaves_of(value: Any) -> Iterator[Any]:
         for each in value:
             yield from leaves_of(each)
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from leaves_of(each)
+        # By key, as structures are flattened everywhere; weight files depend on it.
+        for key in sorted(value, key=str):
+            yield from leaves_of(value[key])
 
 
 def holds_state(value: Any) -> bool:

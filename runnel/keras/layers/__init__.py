@@ -109,6 +109,22 @@ from .pooling import (
     MaxPooling3D as MaxPool3D,
     MaxPooling3D as MaxPooling3D,
 )
+from .recurrent import (
+    GRU as GRU,
+    LSTM as LSTM,
+    RNN as RNN,
+    AbstractRNNCell as AbstractRNNCell,
+    Bidirectional as Bidirectional,
+    ConvLSTM1D as ConvLSTM1D,
+    ConvLSTM2D as ConvLSTM2D,
+    ConvLSTM3D as ConvLSTM3D,
+    GRUCell as GRUCell,
+    LSTMCell as LSTMCell,
+    SimpleRNN as SimpleRNN,
+    SimpleRNNCell as SimpleRNNCell,
+    StackedRNNCells as StackedRNNCells,
+    TimeDistributed as TimeDistributed,
+)
 from .reshaping import (
     Cropping1D as Cropping1D,
     Cropping2D as Cropping2D,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ...core.tensor import SymbolicTensor
 from .. import activations, constraints, initializers, regularizers
 from ..backend.settings import image_data_format
 
@@ -103,6 +104,26 @@ def convolved_length(
     if padding == "valid":
         length -= window + (window - 1) * (dilation - 1) - 1
     return (length + stride - 1) // stride
+
+
+def check_window_fits(layer: Any, inputs: Any, windows: Any, first: bool) -> None:
+    """Raise ValueError if a model under construction has inputs smaller than a layer's window.
+
+    Values may be that small, and give empty outputs; a model made for them is a mistake.
+    """
+    if layer.padding != "valid" or not isinstance(inputs, SymbolicTensor):
+        return
+    if inputs.shape.rank is None:
+        return
+    count = len(windows)
+    space = inputs.shape.as_list()[-count:] if first else inputs.shape.as_list()[-count - 1 : -1]
+    for size, window in zip(space, windows, strict=True):
+        if size is not None and size < window:
+            raise ValueError(
+                f"Negative dimension size caused by subtracting {window} from {size}: layer "
+                f"'{layer.name}' has a window of {tuple(windows)}, larger than its inputs of shape "
+                f"{inputs.shape}. Use larger inputs, a smaller window or padding='same'."
+            )
 
 
 def transposed_length(

@@ -13,12 +13,12 @@ from ..engine.input_spec import InputSpec
 from .arguments import options_config, set_options
 
 # Where the channels of images and volumes are, as the fused operation knows them.
-_FUSED_FORMATS = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
+_FUSED_FORMATS: dict[Any, str] = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
 # The fused operation takes no smaller one.
 _SMALLEST_EPSILON = 1.001e-5
 
 
-def checked_axes(axis: Any, input_shape: tf.TensorShape) -> list[int]:
+def checked_axes(axis: Any, input_shape: Any) -> list[int]:
     """The axes of an argument, none negative; ValueError for those that are not there or double."""
     rank = input_shape.rank
     axes = [axis] if isinstance(axis, int) else list(axis)

@@ -9,6 +9,7 @@ import runnel as tf
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import (
+    check_window_fits,
     convolved_length,
     data_format_of,
     integer_tuple,
@@ -18,11 +19,13 @@ from .arguments import (
     set_options,
 )
 
-_CONVOLUTIONS = (None, tf.nn.conv1d, tf.nn.conv2d, tf.nn.conv3d)
+_CONVOLUTIONS: tuple[Any, ...] = (None, tf.nn.conv1d, tf.nn.conv2d, tf.nn.conv3d)
 
 
 class Conv(Layer):
     """A convolution over `rank` axes: activation(convolution(inputs, kernel) + bias)."""
+
+    activation: Any
 
     def __init__(
         self,
@@ -160,9 +163,17 @@ class Conv(Layer):
         """activation(convolution(inputs, kernel) + bias)"""
         if inputs.dtype is not self._compute_dtype_object:
             inputs = tf.cast(inputs, self._compute_dtype_object)
+        check_window_fits(self, inputs, self._window_sizes(), self._channels_first)
         if self._is_causal:
             inputs = tf.pad(inputs, self._compute_causal_padding(inputs))
         return self._activated(self.convolution_op(inputs, self.kernel))
+
+    def _window_sizes(self) -> list[int]:
+        """The sizes of the kernel with its gaps."""
+        return [
+            (size - 1) * gap + 1
+            for size, gap in zip(self.kernel_size, self.dilation_rate, strict=True)
+        ]
 
     def _activated(self, outputs: Any) -> Any:
         if self.use_bias:

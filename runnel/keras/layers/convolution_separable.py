@@ -7,7 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ..engine.input_spec import InputSpec
-from .arguments import options_config, set_options
+from .arguments import check_window_fits, options_config, set_options
 from .convolution import CausalSeparable, Conv
 
 
@@ -15,10 +15,12 @@ class _PerChannel(Conv):
     """A convolution whose kernel has `depth_multiplier` filters for each channel of the inputs."""
 
     depth_multiplier: int
+    depthwise_kernel: Any
 
     def _depthwise(self, inputs: Any) -> Any:
         """The convolution of each channel, for one or two spatial axes."""
         first = self._channels_first
+        check_window_fits(self, inputs, self._window_sizes(), first)
         kernel = self.depthwise_kernel
         strides, dilations = self.strides, self.dilation_rate
         axis = 2 if first else 1

@@ -10,7 +10,12 @@ from ..engine.input_spec import InputSpec
 from .arguments import integer_tuple, transposed_length
 from .convolution import Conv, Conv1D, Conv2D, Conv3D
 
-_CONVOLUTIONS = (None, tf.nn.conv1d_transpose, tf.nn.conv2d_transpose, tf.nn.conv3d_transpose)
+_CONVOLUTIONS: tuple[Any, ...] = (
+    None,
+    tf.nn.conv1d_transpose,
+    tf.nn.conv2d_transpose,
+    tf.nn.conv3d_transpose,
+)
 
 
 class _Transposed(Conv):

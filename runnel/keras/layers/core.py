@@ -102,12 +102,19 @@ class Dense(Layer):
         if rank == 2 or rank is None:
             outputs = tf.matmul(inputs, self.kernel)
         else:
-            outputs = tf.tensordot(inputs, self.kernel, [[rank - 1], [0]])
-            if not outputs.shape.is_fully_defined():
-                outputs.set_shape(inputs.shape[:-1].concatenate(self.units))
+            outputs = self._matmul_along_last_axis(inputs, rank)
         if self.use_bias:
             outputs = tf.nn.bias_add(outputs, self.bias)
         return self.activation(outputs)
+
+    def _matmul_along_last_axis(self, inputs: Any, rank: int) -> Any:
+        sizes = inputs.shape.as_list()
+        if None not in sizes and sizes[-1]:
+            rows = tf.matmul(tf.reshape(inputs, [-1, sizes[-1]]), self.kernel)
+            return tf.reshape(rows, [*sizes[:-1], self.units])
+        outputs = tf.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+        outputs.set_shape([*sizes[:-1], self.units])
+        return outputs
 
     def compute_output_shape(self, input_shape):
         """The shape of the inputs with `units` for the last size."""

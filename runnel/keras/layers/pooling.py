@@ -7,6 +7,7 @@ import runnel as tf
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import (
+    check_window_fits,
     convolved_length,
     data_format_of,
     integer_tuple,
@@ -32,6 +33,7 @@ class _Pooling(Layer):
 
     def call(self, inputs):
         """The windows of the inputs, each pooled to one number."""
+        check_window_fits(self, inputs, self.pool_size, self.data_format == "channels_first")
         return self.pool_function(
             inputs,
             list(self.pool_size),

@@ -9,6 +9,7 @@ import runnel as tf
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import data_format_of, integer_tuple
+from .interpolation import interpolated
 
 _ORDINALS = ("1st", "2nd", "3rd")
 _SYMMETRIC = {2: ("height", "width"), 3: ("dim1", "dim2", "dim3")}
@@ -57,6 +58,7 @@ class _Spatial(Layer):
 
 class _Cropping(_Spatial):
     _pairs: Any
+    cropping: Any
 
     def call(self, inputs):
         """The inputs without their margins."""
@@ -277,20 +279,9 @@ class UpSampling2D(_UpSampling):
         # For whole factors the mean of the area under a new pixel is the nearest old one.
         if self.interpolation in ("nearest", "area"):
             return super().call(inputs)
-        if self.interpolation == "bilinear":
-            outputs = inputs
-            for axis, factor in enumerate(self._factors, self._first_axis):
-                if factor != 1:
-                    outputs = _interpolated(outputs, factor, axis)
-            return self._with_static_shape(outputs, inputs)
-        return self._resize(inputs)
-
-    def _resize(self, inputs: Any) -> Any:
-        first = self._first_axis == 2
-        images = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
-        size = tf.shape(images)[1:3] * tf.constant(self.size)
-        resized = tf.image.resize(images, size, method=self.interpolation)
-        outputs = tf.transpose(resized, [0, 3, 1, 2]) if first else resized
+        outputs = inputs
+        for axis, factor in enumerate(self._factors, self._first_axis):
+            outputs = interpolated(outputs, factor, axis, self.interpolation)
         return self._with_static_shape(outputs, inputs)
 
     def get_config(self):
@@ -301,22 +292,6 @@ class UpSampling2D(_UpSampling):
             "data_format": self.data_format,
             "interpolation": self.interpolation,
         }
-
-
-def _interpolated(inputs: Any, factor: int, axis: int) -> Any:
-    """Values between neighbours along an axis, `factor` for each; pixels have their centre at ½."""
-    length = inputs.shape[axis]
-    count = tf.shape(inputs)[axis] if length is None else length
-    steps = tf.cast(tf.range(count * factor), tf.float32)
-    places = (steps + 0.5) / factor - 0.5
-    below = tf.floor(places)
-    share = tf.reshape(
-        tf.cast(places - below, inputs.dtype), [-1] + [1] * (inputs.shape.rank - axis - 1)
-    )
-    below = tf.cast(below, tf.int32)
-    lower = tf.gather(inputs, tf.maximum(below, 0), axis=axis)
-    upper = tf.gather(inputs, tf.minimum(below + 1, count - 1), axis=axis)
-    return lower + (upper - lower) * share
 
 
 class UpSampling3D(_UpSampling):

@@ -26,10 +26,6 @@ class Wrapper(Layer):
             self.layer._build_input_shape = input_shape
         self.built = True
 
-    @property
-    def activity_regularizer(self):
-        return getattr(self.layer, "activity_regularizer", None)
-
     def get_config(self):
         """The arguments to make an equal layer."""
         return {**super().get_config(), "layer": serialize_keras_object(self.layer)}

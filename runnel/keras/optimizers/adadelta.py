@@ -68,7 +68,7 @@ class Adadelta(Optimizer):
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         return (
             self._rate(dtype),
-            self._share(self.rho, dtype),
+            self._number(self.rho, dtype),
             self._number(self.epsilon, dtype),
         )
 

@@ -40,8 +40,8 @@ class _Moments(Optimizer):
             self._base(self.beta_1, dtype) ** step,
             self._base(self.beta_2, dtype) ** step,
             self._rate(dtype),
-            self._share(self.beta_1, dtype),
-            self._share(self.beta_2, dtype),
+            self._number(self.beta_1, dtype),
+            self._number(self.beta_2, dtype),
             self._number(self.epsilon, dtype),
         )
 

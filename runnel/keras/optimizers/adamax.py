@@ -65,8 +65,8 @@ class Adamax(Optimizer):
         return (
             self._base(self.beta_1, dtype) ** self._step(dtype),
             self._rate(dtype),
-            self._share(self.beta_1, dtype),
-            self._share(self.beta_2, dtype),
+            self._number(self.beta_1, dtype),
+            self._number(self.beta_2, dtype),
             self._number(self.epsilon, dtype),
         )
 

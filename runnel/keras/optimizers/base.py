@@ -385,14 +385,11 @@ class Optimizer:
         raise NotImplementedError
 
     def _number(self, value: Any, dtype: tf.DType) -> Any:
+        """A hyperparameter: in a graph a tensor, else a Python number, exact as long as it can."""
         if state.graph is None:
-            return dtype.as_numpy_dtype(value)
+            return float(value)
         is_number = isinstance(value, int | float)
         return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
-
-    def _share(self, value: float, dtype: tf.DType) -> Any:
-        """A number whose distance from 1 matters: exact as long as it can be."""
-        return float(value) if state.graph is None else tf.constant(value, dtype)
 
     def _base(self, value: float, dtype: tf.DType) -> Any:
         """The base of a power of the step count, rounded as in the original: through float32."""
@@ -485,7 +482,7 @@ class Optimizer:
                 dtype = variable.dtype
                 factor = self._number(self.weight_decay, dtype) * self._rate(dtype)
                 if state.graph is None:
-                    training.decay(variable, factor)
+                    training.decay(variable, dtype.as_numpy_dtype(factor))
                 else:
                     variable.assign_sub(variable * factor)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.context import state
 from ...ops import training
 from ..object_registration import register_keras_serializable
 from .base import Optimizer
@@ -77,9 +76,8 @@ class Nadam(Optimizer):
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         step = self._step(dtype)
-        product = self._u_product
         return (
-            self._number(float(product) if state.graph is None else product, dtype),
+            self._number(self._u_product, dtype),
             self._momentum(step, dtype),
             self._momentum(step + 1, dtype),
             self._base(self.beta_2, dtype) ** step,

@@ -65,7 +65,7 @@ class RMSprop(Optimizer):
         self._average_gradients = self._slots(var_list, "average_gradient") if self.centered else []
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
-        numbers = [self._share(self.rho, dtype), self._number(self.epsilon, dtype)]
+        numbers = [self._number(self.rho, dtype), self._number(self.epsilon, dtype)]
         if self.momentum > 0:
             numbers.insert(1, self._number(self.momentum, dtype))
         return (self._rate(dtype), *numbers)

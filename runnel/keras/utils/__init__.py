@@ -43,4 +43,5 @@ from .interactive import (
 )
 from .progbar import Progbar as Progbar
 from .sequences import Sequence as Sequence, pad_sequences as pad_sequences
+from .source_inputs import get_source_inputs as get_source_inputs
 from .timed_thread import TimedThread as TimedThread

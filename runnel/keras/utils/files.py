@@ -147,9 +147,7 @@ def _fetch(origin: str, partial: str) -> None:
         if size is None:
             bar.update(received, finalize=True)
         elif received < size:
-            raise urllib.error.ContentTooShortError(
-                f"the connection ended after {received} of {size} bytes", b""
-            )
+            raise OSError(f"the connection ended after {received} of {size} bytes")
 
 
 @contextlib.contextmanager

@@ -53,7 +53,8 @@ def _multiplied(a, b):
 
 def _mismatch(a: TensorShape, b: TensorShape) -> ValueError:
     return ValueError(
-        f"Matrix size-incompatible: In[0]: {dimensions_text(a)}, In[1]: {dimensions_text(b)}"
+        f"Matrix size-incompatible: In[0]: {dimensions_text(a)}, In[1]: {dimensions_text(b)}. The "
+        "rows of the first must be as long as the columns of the second (transpose_a, transpose_b)."
     )
 
 
@@ -61,7 +62,8 @@ def _matmul_shape(inputs, attrs):
     a, b = inputs[0].shape, inputs[1].shape
     if a.rank is not None and b.rank is not None and a.rank != b.rank:
         raise ValueError(
-            f"In[0] and In[1] has different ndims: {dimensions_text(a)} vs. {dimensions_text(b)}"
+            f"In[0] and In[1] has different ndims: {dimensions_text(a)} vs. {dimensions_text(b)}. "
+            "tf.linalg.matvec multiplies a matrix by a vector; tf.expand_dims adds an axis."
         )
     for each in (a, b):
         if each.rank not in (None, 2):

@@ -112,7 +112,11 @@ class GatedCell(DropoutRNNCellMixin):
         outputs = _times(inputs, self.kernel)
         return tf.nn.bias_add(outputs, self.bias) if self.use_bias else outputs
 
-    def advance(self, projected: Any, states: list[Any], recurrent_kernel: Any) -> Any:
+    def recurrent_weights(self) -> Any:
+        """What `advance` needs of the weights: the same for all steps of a sequence."""
+        return tf.convert_to_tensor(self.recurrent_kernel)
+
+    def advance(self, projected: Any, states: list[Any], weights: Any) -> Any:
         """The output and the states of a step, its inputs given as `project` makes them."""
         raise NotImplementedError
 
@@ -140,7 +144,8 @@ class SimpleRNNCell(GatedCell):
     """output = activation(inputs @ kernel + output_before @ recurrent_kernel + bias)
 
     >>> cell = tf.keras.layers.SimpleRNNCell(4)
-    >>> output, state = cell(tf.ones([2, 3]), cell.get_initial_state(batch_size=2, dtype=tf.float32))
+    >>> state = cell.get_initial_state(batch_size=2, dtype=tf.float32)
+    >>> output, state = cell(tf.ones([2, 3]), state)
     >>> output.shape
     TensorShape([2, 4])
     """
@@ -178,9 +183,9 @@ class SimpleRNNCell(GatedCell):
         output = self.advance(self.project(inputs), [before], self.recurrent_kernel)[0]
         return output, [output] if listed else output
 
-    def advance(self, projected, states, recurrent_kernel):
+    def advance(self, projected, states, weights):
         """One step on projected inputs."""
-        output = self.activation(projected + tf.matmul(states[0], recurrent_kernel))
+        output = self.activation(projected + tf.matmul(states[0], weights))
         return output, [output]
 
     def get_config(self):
@@ -276,10 +281,10 @@ class LSTMCell(GatedCell):
         state_parts = product_of_each(h, state_masks, self.recurrent_kernel, 4)
         return self._gated([x + y for x, y in zip(parts, state_parts, strict=True)], c)
 
-    def advance(self, projected, states, recurrent_kernel):
+    def advance(self, projected, states, weights):
         """One step on projected inputs."""
         h, c = states
-        return self._gated(tf.split(projected + tf.matmul(h, recurrent_kernel), 4, 1), c)
+        return self._gated(tf.split(projected + tf.matmul(h, weights), 4, 1), c)
 
     def _gated(self, parts, carry):
         i, f, g, o = parts
@@ -311,7 +316,8 @@ class GRUCell(GatedCell):
     g = tanh(x_g + r * h_g);  h = z * h + (1 - z) * g
 
     >>> cell = tf.keras.layers.GRUCell(4)
-    >>> output, state = cell(tf.ones([2, 3]), cell.get_initial_state(batch_size=2, dtype=tf.float32))
+    >>> state = cell.get_initial_state(batch_size=2, dtype=tf.float32)
+    >>> output, state = cell(tf.ones([2, 3]), state)
     >>> state.shape
     TensorShape([2, 4])
     """
@@ -366,7 +372,7 @@ class GRUCell(GatedCell):
                 inputs = inputs * masks[0]
             if state_masks is not None:
                 h = h * state_masks[0]
-            output = self.advance(self.project(inputs), [h], self.recurrent_kernel)[0]
+            output = self.advance(self.project(inputs), [h], self.recurrent_weights())[0]
         return output, [output] if listed else output
 
     def _step_with_masks(self, inputs, h, masks, state_masks):
@@ -388,21 +394,29 @@ class GRUCell(GatedCell):
         z, r = self.recurrent_activation(x_z + y_z), self.recurrent_activation(x_r + y_r)
         return self._mixed(z, h, x_g + r * y_g)
 
-    def advance(self, projected, states, recurrent_kernel):
+    def recurrent_weights(self):
+        """The kernel and the bias of the state; without `reset_after` the kernel in two parts."""
+        if not self.reset_after:
+            return tf.split(self.recurrent_kernel, [2 * self.units, self.units], 1)
+        kernel = tf.convert_to_tensor(self.recurrent_kernel)
+        return kernel, self.bias[1] if self.use_bias else None
+
+    def advance(self, projected, states, weights):
         """One step on projected inputs."""
         h = states[0]
-        gate, units = self.recurrent_activation, self.units
-        x_gates, x_g = tf.split(projected, [2 * units, units], 1)
+        sizes = [2 * self.units, self.units]
+        x_gates, x_g = tf.split(projected, sizes, 1)
         if self.reset_after:
-            product = tf.matmul(h, recurrent_kernel)
-            if self.use_bias:
-                product = tf.nn.bias_add(product, self.bias[1])
-            h_gates, h_g = tf.split(product, [2 * units, units], 1)
-            z, r = tf.split(gate(x_gates + h_gates), 2, 1)
+            kernel, bias = weights
+            product = tf.matmul(h, kernel)
+            if bias is not None:
+                product = tf.nn.bias_add(product, bias)
+            h_gates, h_g = tf.split(product, sizes, 1)
+            z, r = tf.split(self.recurrent_activation(x_gates + h_gates), 2, 1)
             output = self._mixed(z, h, x_g + r * h_g)
         else:
-            of_gates, of_g = tf.split(recurrent_kernel, [2 * units, units], 1)
-            z, r = tf.split(gate(x_gates + tf.matmul(h, of_gates)), 2, 1)
+            of_gates, of_g = weights
+            z, r = tf.split(self.recurrent_activation(x_gates + tf.matmul(h, of_gates)), 2, 1)
             output = self._mixed(z, h, x_g + tf.matmul(r * h, of_g))
         return output, [output]
 

@@ -219,9 +219,11 @@ def settings_of(layer: Any, *more: str) -> dict[str, Any]:
 
 
 _OWN = frozenset(
-    ["rank", "filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate"]
-    + ["activation", "recurrent_activation", "use_bias", "unit_forget_bias"]
-    + ["dropout", "recurrent_dropout", *INITIALIZERS, *REGULARIZERS, *CONSTRAINTS]
+    (
+        *("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate"),
+        *("activation", "recurrent_activation", "use_bias", "unit_forget_bias"),
+        *("dropout", "recurrent_dropout", *INITIALIZERS, *REGULARIZERS, *CONSTRAINTS),
+    )
 )
 
 

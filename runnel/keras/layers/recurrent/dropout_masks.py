@@ -19,8 +19,8 @@ class DropoutRNNCellMixin(Layer):
     def __init__(self, *args: Any, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._random_generator = RandomGenerator(seed)
-        self._input_masks: dict[bool, list[Any]] = {}
-        self._state_masks: dict[bool, list[Any]] = {}
+        self._input_masks: dict[Any, list[Any]] = {}
+        self._state_masks: dict[Any, list[Any]] = {}
 
     def reset_dropout_mask(self) -> None:
         """Forget the masks of the inputs, as at the start of a sequence."""
@@ -44,7 +44,9 @@ class DropoutRNNCellMixin(Layer):
             return None
         return self._masks(self._state_masks, inputs, self.recurrent_dropout, training, count)
 
-    def _masks(self, kept: dict[bool, list[Any]], like: Any, rate: float, training: Any, count: int) -> Any:
+    def _masks(
+        self, kept: dict[Any, list[Any]], like: Any, rate: float, training: Any, count: int
+    ) -> Any:
         if training is None:
             training = False
         masks = kept.get(training)

@@ -56,7 +56,8 @@ class RNN(Layer):
         _check_cell(cell)
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
-            kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
+            length, size = kwargs.pop("input_length", None), kwargs.pop("input_dim", None)
+            kwargs["input_shape"] = (length, size)
         super().__init__(**kwargs)
         self.cell = cell
         self.return_sequences = return_sequences
@@ -287,9 +288,8 @@ class RNN(Layer):
 
     def _projected(self, inputs: Any) -> Any:
         cell = self.cell
-        recurrent_kernel = tf.convert_to_tensor(cell.recurrent_kernel)
-        advance = cell.advance
-        return cell.project(inputs), lambda value, states: advance(value, states, recurrent_kernel)
+        weights, advance = cell.recurrent_weights(), cell.advance
+        return cell.project(inputs), lambda value, states: advance(value, states, weights)
 
     def _starting_states(self, inputs: Any, initial_state: Any) -> list[Any]:
         if self.stateful:
