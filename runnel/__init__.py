@@ -8,6 +8,9 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from .core.backward import (
+    zeros_like as zeros_like,
+)
 from .core.context import (
     executing_eagerly as executing_eagerly,
     get_current_name_scope as get_current_name_scope,
@@ -98,7 +101,6 @@ from .ops.array.creation import (
     ones_like as ones_like,
     range as range,
     zeros as zeros,
-    zeros_like as zeros_like,
 )
 from .ops.array.gathering import (
     gather as gather,
@@ -408,6 +410,9 @@ _SUBMODULES = frozenset(
     ]
 )
 
+# tf.losses is tf.keras.losses, and so on.
+_OF_KERAS = frozenset({"initializers", "losses", "metrics", "optimizers"})
+
 # Functions whose modules load when they are first asked for: name -> module.
 _LATER = {
     "install_as_tensorflow": "program",
@@ -501,6 +506,8 @@ _LATER = {
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)
+    if name in _OF_KERAS:
+        return getattr(_importlib.import_module(".keras", __name__), name)
     if name in _LATER:
         value = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
@@ -509,4 +516,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES, *_LATER})
+    return sorted({*globals(), *_SUBMODULES, *_OF_KERAS, *_LATER})

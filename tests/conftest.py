@@ -8,6 +8,8 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+# Parts of tf_keras ask for `tensorflow.keras`, which must then be tf_keras itself.
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
 
 from hypothesis import HealthCheck, settings
 

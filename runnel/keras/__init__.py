@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 if _TYPE_CHECKING:
     from . import (
         activations as activations,
+        applications as applications,
         backend as backend,
         callbacks as callbacks,
         constraints as constraints,
@@ -32,6 +33,7 @@ if _TYPE_CHECKING:
 _SUBMODULES = frozenset(
     {
         "activations",
+        "applications",
         "backend",
         "callbacks",
         "constraints",

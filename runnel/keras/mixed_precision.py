@@ -23,6 +23,8 @@ class Policy:
         if not isinstance(name, str):
             raise TypeError(f"'name' must be a string, but got: {name}")
         self._name = name
+        self._compute_dtype: str | None
+        self._variable_dtype: str | None
         if name in ("mixed_float16", "mixed_bfloat16"):
             self._compute_dtype, self._variable_dtype = name.removeprefix("mixed_"), "float32"
         elif name == "_infer":

@@ -87,9 +87,7 @@ def test_half_precision():
         layer = keras.layers.Attention(dtype="float16")
         return layer([query, value], mask=[query_mask, value_mask])
 
-    compare(
-        run, QUERY.astype("f2"), VALUE.astype("f2"), QUERY_MASK, VALUE_MASK, tolerance=1e-2
-    )
+    compare(run, QUERY.astype("f2"), VALUE.astype("f2"), QUERY_MASK, VALUE_MASK, tolerance=1e-2)
 
 
 def test_causal_argument_of_older_programs():

@@ -650,9 +650,7 @@ def test_conv_lstm_of_unknown_size():
         lambda tf, k, x: k.layers.Bidirectional(3),
         lambda tf, k, x: k.layers.Bidirectional(k.layers.GRU(2), backward_layer=3),
         lambda tf, k, x: k.layers.Bidirectional(k.layers.GRU(2), merge_mode="max"),
-        lambda tf, k, x: k.layers.Bidirectional(
-            k.layers.GRU(2), backward_layer=k.layers.GRU(2)
-        ),
+        lambda tf, k, x: k.layers.Bidirectional(k.layers.GRU(2), backward_layer=k.layers.GRU(2)),
         lambda tf, k, x: k.layers.Bidirectional(
             k.layers.GRU(2), backward_layer=k.layers.GRU(2, go_backwards=True, stateful=True)
         ),

@@ -26,6 +26,13 @@ _ALLOWED = frozenset(
     | {"activity_regularizer", "implementation"}
 )
 
+# Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
+_UNTRACKED = frozenset(
+    {"_tracked", "_inbound_nodes", "_outbound_nodes", "_own_losses", "_loss_functions"}
+    | {"_own_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
+    | {"_nested_inputs", "_nested_outputs", "inputs", "outputs", "_compile_config", "_states"}
+)
+
 
 class Layer(tf.Module):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
@@ -38,6 +45,8 @@ class Layer(tf.Module):
     >>> Scale()(tf.constant([1.0, 2.0])).numpy().tolist()
     [1.0, 2.0]
     """
+
+    _is_metric = False
 
     def __init__(
         self,
@@ -89,7 +98,7 @@ class Layer(tf.Module):
     # Attributes: layers, variables and containers of them are remembered in order.
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if holds_state(value) and not name.startswith("_"):
+        if holds_state(value) and name not in _UNTRACKED:
             tracked = self.__dict__.get("_tracked")
             if tracked is not None:
                 old = self.__dict__.get(name)
@@ -108,6 +117,10 @@ class Layer(tf.Module):
         """The layers directly below this one."""
         found = (leaf for value in self._tracked for leaf in leaves_of(value))
         return unique(leaf for leaf in found if isinstance(leaf, Layer))
+
+    def _weight_holders(self) -> list[Any]:
+        """The layers directly below whose weights count as this one's: no metrics."""
+        return [each for each in self._sublayers() if not each._is_metric or self._is_metric]
 
     def _flatten_layers(self, include_self: bool = True) -> Iterator[Layer]:
         """This layer and all below it, each once."""
@@ -138,7 +151,7 @@ class Layer(tf.Module):
         if not self._trainable:
             return []
         own = [variable for variable in self._own_variables() if variable.trainable]
-        below = [v for layer in self._sublayers() for v in layer.trainable_weights]
+        below = [v for layer in self._weight_holders() for v in layer.trainable_weights]
         return unique(iter(own + below))
 
     @property
@@ -147,10 +160,10 @@ class Layer(tf.Module):
         if not self._trainable:
             trainable = [v for v in own if v.trainable]
             fixed = [v for v in own if not v.trainable]
-            below = [v for layer in self._sublayers() for v in layer.weights]
+            below = [v for layer in self._weight_holders() for v in layer.weights]
             return unique(iter(trainable + fixed + below))
         fixed = [variable for variable in own if not variable.trainable]
-        below = [v for layer in self._sublayers() for v in layer.non_trainable_weights]
+        below = [v for layer in self._weight_holders() for v in layer.non_trainable_weights]
         return unique(iter(fixed + below))
 
     @property
@@ -697,9 +710,14 @@ class _CallSpec:
         return kwargs.get("training")
 
 
-@functools.cache
-def _call_spec(kind: type) -> _CallSpec:
-    return _CallSpec(kind)
+_call_specs: dict[Any, _CallSpec] = {}
+
+
+def _call_spec(kind: Any) -> _CallSpec:
+    found = _call_specs.get(kind)
+    if found is None:
+        found = _call_specs[kind] = _CallSpec(kind)
+    return found
 
 
 def _policy_of(dtype: Any) -> Policy:

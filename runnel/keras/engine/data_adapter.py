@@ -32,7 +32,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """A batch as `train_step` takes it."""
     if y is None:
-        return x if not isinstance(x, tuple | list) else (x,)
+        return (x,) if isinstance(x, tuple) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 

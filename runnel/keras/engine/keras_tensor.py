@@ -205,7 +205,7 @@ class LayersGraph(Graph):
 
 def _outermost_library_frame() -> Any:
     """The frame of the public function at work, whether called by the user or by Keras."""
-    frame = sys._getframe(3)
+    frame: Any = sys._getframe(3)
     found = frame
     while frame is not None:
         module = frame.f_globals.get("__name__", "")

@@ -87,6 +87,9 @@ class Model(Trainer, Saved, Layer):
         self._need_weights()
         return self._weights_by_layer()
 
+    def _weight_holders(self) -> list[Any]:
+        return self._sublayers()
+
     def _weights_by_layer(self) -> list[Any]:
         """All weights, layer after layer; the model's own variables last."""
         found = [variable for layer in self._sublayers() for variable in layer.weights]

@@ -217,7 +217,7 @@ class Trainer:
             listeners.on_epoch_begin(epoch)
             logs = self._train_epoch(batches, listeners)
             if validation is not None and _validates(epoch, validation_freq):
-                found = self._evaluate(validation, None)
+                found = self._evaluate(validation, listeners)
                 logs.update({f"val_{name}": value for name, value in found.items()})
             listeners.on_epoch_end(epoch, logs)
             if self.stop_training:

@@ -10,6 +10,11 @@ from .activation import (
     Softmax as Softmax,
     ThresholdedReLU as ThresholdedReLU,
 )
+from .attention import (
+    AdditiveAttention as AdditiveAttention,
+    Attention as Attention,
+    MultiHeadAttention as MultiHeadAttention,
+)
 from .convolution import (
     Conv1D as Conv1D,
     Conv1D as Convolution1D,

@@ -29,6 +29,8 @@ class Metric(Layer, metaclass=abc.ABCMeta):
     5.0
     """
 
+    _is_metric = True
+
     def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"Expected `name` argument to be a string, but got: {name}")

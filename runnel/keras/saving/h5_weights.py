@@ -64,6 +64,11 @@ def read_values(group: Any) -> list[Any]:
     return [np.asarray(group[name]) for name in read_names(group, "weight_names")]
 
 
+def _weights_of(layer: Any) -> list[Any]:
+    """The weights of a layer or model in the order of files: those trained first."""
+    return layer.trainable_weights + layer.non_trainable_weights
+
+
 def save_weights(group: Any, model: Any) -> None:
     """Write the weights of all layers of a model."""
     layers = model.layers
@@ -71,7 +76,7 @@ def save_weights(group: Any, model: Any) -> None:
     group.attrs["backend"] = "tensorflow"
     group.attrs["keras_version"] = VERSION
     for layer in sorted(layers, key=lambda each: each.name):
-        write_values(group.create_group(layer.name), layer.weights)
+        write_values(group.create_group(layer.name), _weights_of(layer))
     write_values(group.create_group(_TOP_LEVEL), model._saved_variables())
 
 
@@ -91,7 +96,7 @@ def load_weights(group: Any, model: Any) -> None:
     pairs: list[tuple[Any, Any]] = []
     for index, (layer, name) in enumerate(zip(layers, names, strict=True)):
         values = read_values(group[name])
-        variables = layer.weights
+        variables = _weights_of(layer)
         if len(values) != len(variables):
             raise ValueError(
                 f"Weight count mismatch for layer #{index} (named {layer.name} in the current "
@@ -115,7 +120,7 @@ def load_weights_by_name(group: Any, model: Any, skip_mismatch: bool) -> None:
         if layer.name not in saved:
             continue
         values = read_values(group[layer.name])
-        variables = layer.weights
+        variables = _weights_of(layer)
         if len(values) != len(variables):
             problem = (
                 f"layer #{index} (named {layer.name}). Layer expects {len(variables)} weight(s). "

@@ -181,9 +181,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return outputs if bias is None else tf.nn.bias_add(outputs, bias, self._format)
 
     def _convolve_state(self, state: Any, kernel: Any) -> Any:
-        return tf.nn.convolution(
-            state, kernel, strides=1, padding="SAME", data_format=self._format
-        )
+        return tf.nn.convolution(state, kernel, strides=1, padding="SAME", data_format=self._format)
 
     def shape_of_state(self, shape_of_step: Any) -> list[int | None]:
         """The shape of the states for inputs of a step of some shape."""

@@ -49,11 +49,7 @@ class _CellLayer(RNN):
         kwargs = arguments["kwargs"]
         others = ("self", "__class__", "kwargs", "activity_regularizer")
         options = {name: value for name, value in arguments.items() if name not in others}
-        of_layer = {
-            name: options.pop(name)
-            for name in _OF_LAYER
-            if name in options
-        }
+        of_layer = {name: options.pop(name) for name in _OF_LAYER if name in options}
         if make is SimpleRNNCell:
             kwargs.pop("implementation", None)
         else:

@@ -105,9 +105,7 @@ class RNN(Layer):
         flat = tf.nest.flatten(self.states)
         if flat[0] is None:
             dtype = self.compute_dtype or tf.keras.backend.floatx()
-            self._states = tf.nest.map_structure(
-                tf.Variable, self._fresh_states(batch_size, dtype)
-            )
+            self._states = tf.nest.map_structure(tf.Variable, self._fresh_states(batch_size, dtype))
             flat = tf.nest.flatten(self._states)
             if states is None:
                 return
@@ -447,7 +445,7 @@ def checked_alike(initial_state: Any, constants: Any) -> list[Any]:
     if len(kinds) > 1:
         raise ValueError(
             "The initial state or constants of an RNN layer cannot be specified via a mix of "
-            "Keras tensors and non-Keras tensors (a \"Keras tensor\" is a tensor that was returned "
+            'Keras tensors and non-Keras tensors (a "Keras tensor" is a tensor that was returned '
             "by a Keras layer or by `Input` during Functional model construction). Received: "
             f"initial_state={initial_state}, constants={constants}"
         )

@@ -50,9 +50,7 @@ class StackedRNNCells(Layer):
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """The states of all cells before the first step."""
-        return tuple(
-            initial_state_of(cell, inputs, batch_size, dtype) for cell in self.cells
-        )
+        return tuple(initial_state_of(cell, inputs, batch_size, dtype) for cell in self.cells)
 
     def build(self, input_shape):
         """Build the cells, each for the output of the one before."""

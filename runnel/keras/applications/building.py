@@ -1,0 +1,155 @@
+"""What all model families share: their inputs, their errors and their pretrained weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+_ORIGIN = "https://storage.googleapis.com/tensorflow/keras-applications/"
+
+
+def channel_axis() -> int:
+    """The axis of the channels in a batch of images."""
+    return 3 if tf.keras.backend.image_data_format() == "channels_last" else 1
+
+
+def check_weights(weights: Any, include_top: bool, classes: int) -> None:
+    """Raise ValueError unless the weights exist and fit the number of classes."""
+    if weights not in (None, "imagenet") and not tf.io.gfile.exists(weights):
+        raise ValueError(
+            "The `weights` argument should be either `None` (random initialization), `imagenet` "
+            "(pre-training on ImageNet), or the path to the weights file to be loaded. "
+            f"Received: weights={weights}"
+        )
+    if weights == "imagenet" and include_top and classes != 1000:
+        raise ValueError(
+            'If using `weights` as `"imagenet"` with `include_top` as true, `classes` should be '
+            f"1000. Received: classes={classes}"
+        )
+
+
+def image_shape(
+    input_shape: Any, default_size: int, smallest: int, include_top: bool, weights: Any
+) -> tuple:
+    """The shape of one image; ValueError for one that the model cannot take."""
+    first = tf.keras.backend.image_data_format() == "channels_first"
+    default = (3, default_size, default_size) if first else (default_size, default_size, 3)
+    if not input_shape:
+        if include_top:
+            return default
+        return (3, None, None) if first else (None, None, 3)
+    input_shape = tuple(input_shape)
+    if weights == "imagenet" and include_top:
+        if input_shape != default:
+            raise ValueError(
+                "When setting `include_top=True` and loading `imagenet` weights, `input_shape` "
+                f"should be {default}. Received: input_shape={input_shape}"
+            )
+        return default
+    if len(input_shape) != 3:
+        raise ValueError(
+            f"`input_shape` must be a tuple of three integers. Received: input_shape={input_shape}"
+        )
+    channels = input_shape[0 if first else 2]
+    if weights == "imagenet" and channels != 3:
+        raise ValueError(f"The input must have 3 channels; Received `input_shape={input_shape}`")
+    sizes = input_shape[1:] if first else input_shape[:2]
+    if any(size is not None and size < smallest for size in sizes):
+        raise ValueError(
+            f"Input size must be at least {smallest}x{smallest}; "
+            f"Received: input_shape={input_shape}"
+        )
+    if include_top and None in input_shape:
+        raise ValueError(
+            "If `include_top` is True, you should specify a static `input_shape`. "
+            f"Received: input_shape={input_shape}"
+        )
+    return input_shape
+
+
+def image_input(input_tensor: Any, shape: tuple) -> Any:
+    """The tensor that the first layer of a model takes."""
+    if input_tensor is None:
+        return tf.keras.Input(shape=shape)
+    if tf.keras.backend.is_keras_tensor(input_tensor):
+        return input_tensor
+    return tf.keras.Input(tensor=input_tensor, shape=shape)
+
+
+def pooled(x: Any, pooling: str | None, named: bool = False) -> Any:
+    """Features of a whole image when pooling is "avg" or "max", else the features as they are."""
+    if pooling == "avg":
+        name = "avg_pool" if named else None
+        return tf.keras.layers.GlobalAveragePooling2D(name=name)(x)
+    if pooling == "max":
+        name = "max_pool" if named else None
+        return tf.keras.layers.GlobalMaxPooling2D(name=name)(x)
+    return x
+
+
+def classified(x: Any, classes: int, activation: Any) -> Any:
+    """The mean of the features over the image, and a class from it."""
+    x = tf.keras.layers.GlobalAveragePooling2D(name="avg_pool")(x)
+    return predicted(x, classes, activation)
+
+
+def predicted(x: Any, classes: int, activation: Any) -> Any:
+    """The scores of the classes."""
+    return tf.keras.layers.Dense(classes, activation=activation, name="predictions")(x)
+
+
+def check_classifier(activation: Any, include_top: bool, weights: Any) -> None:
+    """Raise ValueError unless pretrained scores come out as scores or probabilities."""
+    if weights != "imagenet" or not include_top:
+        return
+    function = tf.keras.activations.get(activation)
+    if function not in (tf.keras.activations.get("softmax"), tf.keras.activations.get(None)):
+        raise ValueError(
+            "Only `None` and `softmax` activations are allowed for the `classifier_activation` "
+            "argument when using pretrained weights, with `include_top=True`; "
+            f"Received: classifier_activation={activation}"
+        )
+
+
+def finished(image: Any, x: Any, name: str, weights: Any, file: str) -> Any:
+    """The model from the sources of its image to its output, with its weights loaded.
+
+    `file` is where ImageNet's weights lie; they are downloaded when asked for.
+    """
+    model = tf.keras.Model(_sources(image), x, name=name)
+    if weights == "imagenet":
+        weights = tf.keras.utils.get_file(
+            file.rsplit("/", 1)[-1], _ORIGIN + file, cache_subdir="models"
+        )
+    if weights is not None:
+        model.load_weights(weights)
+    return model
+
+
+def kernels_file(folder: str, name: str, include_top: bool) -> str:
+    """Where the weights of most families lie."""
+    end = "" if include_top else "_notop"
+    return f"{folder}/{name}_weights_tf_dim_ordering_tf_kernels{end}.h5"
+
+
+def _sources(tensor: Any) -> Any:
+    found: dict[int, Any] = {}
+    pending = [tensor]
+    while pending:
+        current = pending.pop()
+        if current.op.keras_inputs:
+            pending.extend(reversed(current.op.keras_inputs))
+        else:
+            found[id(current)] = current
+    sources = list(found.values())
+    return sources[0] if len(sources) == 1 else sources
+
+
+def trained_size(input_shape: Any, sizes: tuple[int, ...]) -> int:
+    """The size of a square image if there are weights for it, else 224."""
+    if input_shape is None:
+        return 224
+    first = tf.keras.backend.image_data_format() == "channels_first"
+    rows, columns = (input_shape[1], input_shape[2]) if first else (input_shape[0], input_shape[1])
+    return rows if rows == columns and rows in sizes else 224
