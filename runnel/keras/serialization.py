@@ -70,8 +70,6 @@ def serialize_keras_object(obj: Any) -> Any:
         return tuple(values) if isinstance(obj, tuple) else values
     if isinstance(obj, dict):
         return {key: serialize_keras_object(value) for key, value in obj.items()}
-    if obj is Ellipsis:
-        return {"class_name": "__ellipsis__"}
     if isinstance(obj, bytes):
         return {"class_name": "__bytes__", "config": {"value": obj.decode("utf-8")}}
     if isinstance(obj, tf.TensorShape):

@@ -15,10 +15,13 @@ MODELS = [
     ("VGG16", {**BODY, "pooling": "max"}),
     ("VGG19", {**BODY, "input_shape": (32, 32, 1), "pooling": None}),
     ("ResNet50", TOP),
-    ("ResNet50", BODY),
-    ("ResNet50V2", TOP),
     ("ResNet50V2", BODY),
+    ("MobileNet", {**TOP, "alpha": 0.5}),
+    ("MobileNetV2", {**TOP, "alpha": 0.35}),
+    ("MobileNetV2", {**BODY, "alpha": 1.4}),
     ("DenseNet121", TOP),
+    ("Xception", {**BODY, "input_shape": (71, 71, 3)}),
+    ("InceptionV3", {**TOP, "input_shape": (75, 75, 3)}),
 ]
 
 
@@ -47,7 +50,7 @@ def test_model_is_the_same(name, arguments):
     np.testing.assert_allclose(model(image).numpy(), wanted, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["VGG16", "ResNet50", "ResNet50V2", "DenseNet121"])
+@pytest.mark.parametrize("name", ["ResNet50", "MobileNet"])
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -57,7 +60,6 @@ def test_model_is_the_same(name, arguments):
         {"weights": "imagenet", "input_shape": (96, 96, 1), "include_top": False},
         {"weights": "imagenet", "classifier_activation": "relu"},
         {"weights": None, "input_shape": (10, 10, 3)},
-        {"weights": None, "input_shape": (200,), "include_top": False},
         {"weights": None, "input_shape": (None, None, 3)},
     ],
 )
@@ -65,6 +67,12 @@ def test_errors(name, arguments):
     for keras in (theirs, ours):
         with pytest.raises(ValueError):
             getattr(keras.applications, name)(**arguments)
+
+
+def test_an_image_has_three_axes():
+    for keras in (theirs, ours):
+        with pytest.raises(ValueError, match="tuple of three integers"):
+            keras.applications.VGG16(weights=None, input_shape=(200,), include_top=False)
 
 
 def test_input_tensor_and_weights_from_a_file(tmp_path):
@@ -99,7 +107,18 @@ def test_preprocess_input(mode, data_format, dtype):
 
 
 @pytest.mark.parametrize(
-    "module", ["vgg16", "vgg19", "resnet", "resnet50", "resnet_v2", "densenet"]
+    "module",
+    [
+        "vgg16",
+        "resnet",
+        "resnet50",
+        "resnet_v2",
+        "mobilenet",
+        "mobilenet_v2",
+        "densenet",
+        "xception",
+        "inception_v3",
+    ],
 )
 def test_families_scale_as_they_were_trained(module):
     images = np.random.default_rng(2).uniform(0, 255, (1, 2, 2, 3))

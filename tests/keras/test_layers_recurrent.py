@@ -482,7 +482,7 @@ class TestBidirectional:
             assert tuple(output.shape) == (None, 4)
             assert len(layer.input) == 3
         model = keras.Model([sequence, one, two], output)
-        assert model.predict([VALUES, STATE, STATE], verbose=0).shape == (2, 4)
+        assert tuple(model(_tensors(runnel, [VALUES, STATE, STATE])).shape) == (2, 4)
 
 
 class TestTimeDistributed:

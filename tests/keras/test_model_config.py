@@ -187,10 +187,13 @@ def test_functions_on_keras_inputs(name):
     wanted, got = theirs.get_config(), ours.get_config()
     assert got["output_layers"] == wanted["output_layers"]
     for a, b in zip(wanted["layers"], got["layers"], strict=True):
-        assert (b["class_name"], b["module"], b["name"]) == (a["class_name"], a["module"], a["name"])
+        for key in ("class_name", "module", "name"):
+            assert b[key] == a[key]
         assert b["config"] == a["config"]
     models = [
-        keras.models.model_from_json(model.to_json()) for _, keras in BOTH for model in (theirs, ours)
+        keras.models.model_from_json(model.to_json())
+        for _, keras in BOTH
+        for model in (theirs, ours)
     ]
     assert_same_outputs(theirs, ours, *models)
 

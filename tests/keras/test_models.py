@@ -107,6 +107,18 @@ def test_sequential_training_follows_the_original():
     compare_training(sequential, fit)
 
 
+def test_prediction_with_a_list_of_inputs():
+    theirs, ours = functional(tf_keras), functional(runnel.keras)
+    ours.set_weights(theirs.get_weights())
+    inputs = [X, X[:, :2]]
+    for a, b in zip(
+        theirs.predict(inputs, verbose=0), ours.predict(inputs, verbose=0), strict=True
+    ):
+        np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+    for a, b in zip(theirs.predict_on_batch(inputs), ours.predict_on_batch(inputs), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+
+
 def test_functional_training_with_two_outputs():
     def fit(keras, model):
         model.compile(

@@ -193,7 +193,8 @@ def test_keras_files_are_the_originals(make):
     for index in range(2):
         with zipfile.ZipFile(f"{index}.keras") as archive:
             assert archive.namelist() == ["metadata.json", "config.json", "model.weights.h5"]
-            assert list(json.loads(archive.read("metadata.json"))) == ["keras_version", "date_saved"]
+            metadata = json.loads(archive.read("metadata.json"))
+            assert list(metadata) == ["keras_version", "date_saved"]
             configs.append(json.loads(archive.read("config.json")))
     for config in configs:
         for layer in config["config"]["layers"]:
@@ -307,7 +308,7 @@ def test_custom_objects(ending):
 
 @each_ending
 def test_losses_metrics_and_schedules_come_back(ending):
-    for tf, library in BOTH:
+    for _, library in BOTH:
         i = library.Input((3,))
         o1, o2 = library.layers.Dense(1, name="o1")(i), library.layers.Dense(1, name="o2")(i)
         model = library.Model(i, [o1, o2])
@@ -351,7 +352,9 @@ def test_compile_config():
 
 
 def test_by_name():
-    source = keras.Sequential([layers.Dense(3, input_shape=(3,), name="a"), layers.Dense(2)])
+    source = keras.Sequential(
+        [layers.Dense(3, input_shape=(3,), name="a"), layers.Dense(2, name="c")]
+    )
     source.save_weights("w.h5")
     other = keras.Sequential(
         [layers.Dense(4, input_shape=(3,), name="z"), layers.Dense(3, name="a", input_shape=(4,))]
@@ -361,7 +364,7 @@ def test_by_name():
         other.load_weights("w.h5", by_name=True)
     assert all(map(np.array_equal, before, other.get_weights()))
     other.load_weights("w.h5", by_name=True, skip_mismatch=True)
-    fits = keras.Sequential([layers.Dense(3, input_shape=(3,), name="a"), layers.Dense(9, name="b")])
+    fits = keras.Sequential([layers.Dense(3, input_shape=(3,), name="a"), layers.Dense(9)])
     fits.load_weights("w.h5", by_name=True)
     assert_close(fits.get_weights()[0], source.get_weights()[0], 0)
 

@@ -9,12 +9,14 @@ first and second derivatives agree with finite differences in float64.
 from __future__ import annotations
 
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 import tensorflow
 
 import runnel
 from runnel.core import backward
+from runnel.core.context import state
 from runnel.core.graph import Graph
 from runnel.core.tensor import SymbolicTensor
 
@@ -122,8 +124,31 @@ def assert_close(expected, actual, tolerance=None):
     )
 
 
+@contextmanager
+def noted():
+    """Note every op that is computed in a block; a listener among the tapes hears of each."""
+
+    class Listener:
+        def record(self, op, *operation):
+            COMPUTED.add(op.name)
+
+        def variable_read(self, variable):
+            """Reading a variable is no op here."""
+
+    outer, state.tapes = state.tapes, (*state.tapes, Listener())
+    try:
+        yield
+    finally:
+        state.tapes = outer
+
+
 def gradients_of(tf, function, arguments, positions):
     """The results' gradients, weighted by fixed random numbers, for the arguments at positions."""
+    with noted():
+        return _gradients_of(tf, function, arguments, positions)
+
+
+def _gradients_of(tf, function, arguments, positions):
     tensors = [_argument(tf, a) for a in arguments]
     sources = [tensors[i] for i in positions]
     with tf.GradientTape() as tape:

@@ -357,6 +357,12 @@ def test_fractional_pooling(name, data):
         runnel.random.set_seed(None)
 
 
+@pytest.mark.parametrize("name", ["fractional_max_pool", "fractional_avg_pool"])
+def test_second_derivative_of_fractional_pooling(name):
+    images = np.random.default_rng(3).permutation(72).reshape(1, 6, 6, 2).astype(np.float64)
+    check(lambda tf, x: tf.square(getattr(tf.nn, name)(x / 72, 1.5, seed=7)[0]), images)
+
+
 def test_fractional_pooling_without_a_seed_differs_from_call_to_call():
     images = np.random.default_rng(8).permutation(900).reshape(1, 30, 30, 1).astype(np.float32)
     sequences = {

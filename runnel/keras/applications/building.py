@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import runnel as tf
@@ -16,7 +17,7 @@ def channel_axis() -> int:
 
 def check_weights(weights: Any, include_top: bool, classes: int) -> None:
     """Raise ValueError unless the weights exist and fit the number of classes."""
-    if weights not in (None, "imagenet") and not tf.io.gfile.exists(weights):
+    if weights not in (None, "imagenet") and not os.path.exists(weights):
         raise ValueError(
             "The `weights` argument should be either `None` (random initialization), `imagenet` "
             "(pre-training on ImageNet), or the path to the weights file to be loaded. "

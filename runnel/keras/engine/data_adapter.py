@@ -32,8 +32,13 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """A batch as `train_step` takes it."""
     if y is None:
-        return (x,) if isinstance(x, tuple) else x
+        return (x,) if isinstance(x, list | tuple | dict) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+def packed(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """A batch in a tuple of its own, so that a list of inputs is not taken for inputs and targets."""
+    return (x,) if y is None else pack_x_y_sample_weight(x, y, sample_weight)
 
 
 class Batches:
@@ -175,7 +180,7 @@ def batches_of(
         return _weighted(IterableBatches(x, steps), class_weight)
     if x is None:
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
-    data = pack_x_y_sample_weight(x, y, sample_weight)
+    data = packed(x, y, sample_weight)
     arrays = ArrayBatches(data, batch_size or 32, bool(shuffle), steps)
     check_cardinality(x, y, sample_weight)
     return _weighted(arrays, class_weight)

@@ -110,7 +110,9 @@ class _Writer:
             return type(value)(self._argument(layer, each) for each in value)
         if isinstance(value, dict):
             return {key: self._argument(layer, each) for key, each in value.items()}
-        if isinstance(value, tf.Variable) or isinstance(value, tf.Module):
+        if value is Ellipsis:
+            return {"class_name": "__ellipsis__"}
+        if isinstance(value, tf.Variable | tf.Module):
             raise ValueError(
                 f"The layer {layer.name!r} was called on {value!r}, which belongs to no layer and "
                 "cannot be written into a config. Make it a weight of a layer of your own."

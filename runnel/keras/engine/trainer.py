@@ -13,7 +13,7 @@ from .compiled import CompiledLoss, CompiledMetrics
 from .data_adapter import (
     batches_of,
     class_weights,
-    pack_x_y_sample_weight,
+    packed,
     train_validation_split,
     unpack_x_y_sample_weight,
 )
@@ -373,7 +373,7 @@ class Trainer:
 
 
 def _one_batch(x: Any, y: Any, sample_weight: Any) -> Any:
-    data = pack_x_y_sample_weight(x, y, sample_weight)
+    data = packed(x, y, sample_weight)
 
     def convert(value: Any) -> Any:
         if value is None or isinstance(value, tf.Tensor):

@@ -103,6 +103,8 @@ def _key(spec: Any) -> Any:
     if isinstance(spec, list | tuple):
         return tuple(_key(each) for each in spec)
     if isinstance(spec, dict):
+        if "class_name" in spec:
+            return Ellipsis
         return slice(spec["start"], spec["stop"], spec["step"])
     return spec
 

@@ -2,7 +2,7 @@
 
 from ..code_objects import (
     enable_unsafe_deserialization as enable_unsafe_deserialization,
-    safe_mode_scope as SafeModeScope,  # noqa: N812
+    safe_mode_scope as SafeModeScope,
 )
 from ..object_registration import (
     custom_object_scope as custom_object_scope,

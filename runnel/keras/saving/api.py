@@ -144,7 +144,7 @@ def load_weights(
     if not h5().is_hdf5(path):
         raise OSError(f"The file {path} is not an HDF5 file, so it has no weights to load.")
     with h5().File(path, "r") as file:
-        group = file["model_weights"] if "model_weights" in file else file
+        group = file.get("model_weights", file)
         if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
             if by_name:
                 raise ValueError(

@@ -20,7 +20,8 @@ from ..optimizers.base import Optimizer
 _INSIDE = frozenset(
     {"_tracked", "_layers", "_stack", "_steps", "_own_metrics", "_inbound_nodes"}
     | {"_outbound_nodes", "_nested_inputs", "_nested_outputs", "inputs", "outputs", "history"}
-    | {"_init_arguments", "compiled_loss", "compiled_metrics", "_compile_config", "loss", "arguments", "operations"}
+    | {"_init_arguments", "compiled_loss", "compiled_metrics", "_compile_config", "loss"}
+    | {"arguments", "operations"}
 )
 
 
