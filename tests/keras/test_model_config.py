@@ -112,9 +112,9 @@ FUNCTIONS = {
     "norm": lambda tf, x: tf.norm(x, axis=1),
     "clip": lambda tf, x: tf.clip_by_value(x, 0.0, 1.0),
     "l2": lambda tf, x: tf.math.l2_normalize(x, axis=1),
-    "backend": lambda tf, x: tf.keras.backend.mean(x, axis=1)
-    if tf is runnel
-    else tf_keras.backend.mean(x, axis=1),
+    "backend": lambda tf, x: (
+        tf.keras.backend.mean(x, axis=1) if tf is runnel else tf_keras.backend.mean(x, axis=1)
+    ),
 }
 
 

@@ -37,7 +37,7 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
 
 
 def packed(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """A batch in a tuple of its own, so that a list of inputs is not taken for inputs and targets."""
+    """A batch as a tuple, so that a list of inputs is not taken for inputs and targets."""
     return (x,) if y is None else pack_x_y_sample_weight(x, y, sample_weight)
 
 

@@ -28,6 +28,8 @@ class Model(Trainer, Saved, Layer):
     TensorShape([2, 1])
     """
 
+    _init_arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Model and (len(args) >= 2 or "outputs" in kwargs):
             from .functional import Functional

@@ -190,6 +190,13 @@ class MultiHeadAttention(Layer):
     (TensorShape([1, 8, 16]), TensorShape([1, 2, 8, 4]))
     """
 
+    kernel_initializer: Any
+    bias_initializer: Any
+    kernel_regularizer: Any
+    bias_regularizer: Any
+    kernel_constraint: Any
+    bias_constraint: Any
+
     def __init__(
         self,
         num_heads,
@@ -240,10 +247,11 @@ class MultiHeadAttention(Layer):
         shapes = [tf.TensorShape(getattr(each, "shape", each)) for each in (query, key, value)]
         self._query_shape, self._key_shape, self._value_shape = shapes
         heads = self._num_heads
-        self._query_dense = self._projection("query", shapes[0].rank, [heads, self._key_dim])
-        self._key_dense = self._projection("key", shapes[1].rank, [heads, self._key_dim])
-        self._value_dense = self._projection("value", shapes[2].rank, [heads, self._value_dim])
-        rank = shapes[0].rank + 1
+        ranks = [len(shape) for shape in shapes]
+        self._query_dense = self._projection("query", ranks[0], [heads, self._key_dim])
+        self._key_dense = self._projection("key", ranks[1], [heads, self._key_dim])
+        self._value_dense = self._projection("value", ranks[2], [heads, self._value_dim])
+        rank = ranks[0] + 1
         if self._attention_axes is None:
             self._attention_axes = tuple(range(1, rank - 2))
         axes = self._attention_axes
@@ -258,9 +266,7 @@ class MultiHeadAttention(Layer):
             sizes = [shapes[0][-1]]
         elif not isinstance(sizes, list | tuple):
             sizes = [sizes]
-        self._output_dense = self._projection(
-            "attention_output", shapes[0].rank, list(sizes), summed=2
-        )
+        self._output_dense = self._projection("attention_output", ranks[0], list(sizes), summed=2)
         self._tracked += [self._query_dense, self._key_dense, self._value_dense]
         self._tracked += [self._softmax, self._dropout_layer, self._output_dense]
 

@@ -70,9 +70,7 @@ def _save_format(path: str, given: str | None) -> str:
         return "keras"
     elif given in ("h5", "hdf5"):
         return "h5"
-    raise ValueError(
-        f"Cannot save a model to {path!r} with save_format={given!r}. {_ENDINGS}"
-    )
+    raise ValueError(f"Cannot save a model to {path!r} with save_format={given!r}. {_ENDINGS}")
 
 
 def load_model(

@@ -7,7 +7,7 @@ found under several names is saved under the last of them in the alphabet, as th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..engine.base_layer import Layer
@@ -52,7 +52,7 @@ class _Store:
 
 def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
     """Read what `save_state` wrote; all is checked before anything is changed."""
-    pending: list[Callable[[], None]] = []
+    pending: list[tuple[Any, dict[str, Any]]] = []
     for holder, path in walk(root):
         name = f"{path}/vars" if path else "vars"
         saved = dict(group[name].items()) if name in group else {}
@@ -68,9 +68,9 @@ def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
         elif problem:
             raise ValueError(problem)
         elif saved or not isinstance(holder, Optimizer):
-            pending.append(lambda holder=holder, saved=saved: holder.load_own_variables(saved))
-    for load in pending:
-        load()
+            pending.append((holder, saved))
+    for holder, saved in pending:
+        holder.load_own_variables(saved)
 
 
 def _mismatch(layer: Layer, path: str, saved: dict[str, Any]) -> str | None:

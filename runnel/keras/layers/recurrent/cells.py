@@ -56,6 +56,7 @@ class GatedCell(DropoutRNNCellMixin):
     `gates` is how many blocks of `units` columns the kernels have.
     """
 
+    bias_initializer: Any
     gates = 1
 
     def __init__(self, units: int, use_bias: bool, options: dict[str, Any], kwargs: Any) -> None:

@@ -30,6 +30,13 @@ class ConvLSTMCell(DropoutRNNCellMixin):
     i, f, g, o = split(convolution(inputs, kernel) + bias + convolution(h, recurrent_kernel))
     """
 
+    kernel: Any
+    recurrent_kernel: Any
+    bias: Any
+    bias_initializer: Any
+    activation: Any
+    recurrent_activation: Any
+
     def __init__(
         self,
         rank,

@@ -111,11 +111,12 @@ def initial_state_of(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any
 
 def takes(cell: Any, name: str) -> bool:
     """Whether the `call` of a cell has a parameter of that name."""
-    return _takes(type(cell), name)
+    kind: Any = type(cell)
+    return _takes(kind, name)
 
 
 @functools.cache
-def _takes(kind: type, name: str) -> bool:
+def _takes(kind: Any, name: str) -> bool:
     return name in inspect.signature(kind.call).parameters  # type: ignore[attr-defined]
 
 
