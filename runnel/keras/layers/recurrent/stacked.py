@@ -117,7 +117,7 @@ def takes(cell: Any, name: str) -> bool:
 
 @functools.cache
 def _takes(kind: Any, name: str) -> bool:
-    return name in inspect.signature(kind.call).parameters  # type: ignore[attr-defined]
+    return name in inspect.signature(kind.call).parameters
 
 
 def _first_size(state_size: Any) -> Any:
