@@ -8,9 +8,6 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .core.backward import (
-    zeros_like as zeros_like,
-)
 from .core.context import (
     executing_eagerly as executing_eagerly,
     get_current_name_scope as get_current_name_scope,
@@ -101,6 +98,7 @@ from .ops.array.creation import (
     ones_like as ones_like,
     range as range,
     zeros as zeros,
+    zeros_like as zeros_like,
 )
 from .ops.array.gathering import (
     gather as gather,

@@ -57,7 +57,7 @@ class KerasTensor(SymbolicTensor):
     """A value in a functional model: its shape and dtype, and the layer that makes it.
 
     >>> tf.keras.Input([4])
-    <KerasTensor: shape=(None, 4) dtype=float32 (created by layer 'input_1')>
+    <KerasTensor: shape=(None, 4) dtype=float32 (created by layer 'input_...')>
     """
 
     __slots__ = ("_keras_history", "_label")

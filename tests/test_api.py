@@ -1,0 +1,49 @@
+"""Every public function takes the calls that TensorFlow's takes, and says what it does."""
+
+import inspect
+
+import pytest
+import tensorflow
+
+import runnel
+
+SPACES = ["", "math", "math.special", "linalg", "nn", "random", "bitwise", "dtypes", "debugging",
+          "nest", "autodiff", "config", "errors", "test"]  # fmt: skip
+
+
+def members(library, space):
+    for part in space.split(".") if space else []:
+        library = getattr(library, part)
+    return library
+
+
+def public_functions():
+    for space in SPACES:
+        ours, theirs = members(runnel, space), members(tensorflow, space)
+        for name in dir(ours):
+            function = getattr(ours, name)
+            known = hasattr(theirs, name) and inspect.isfunction(function)
+            if known and not name.startswith("_"):
+                yield f"{space}.{name}".strip("."), function, getattr(theirs, name)
+
+
+FUNCTIONS = list(public_functions())
+
+
+def names_of(function):
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind not in kinds]
+
+
+def test_there_are_functions_to_look_at():
+    assert len(FUNCTIONS) > 500
+
+
+@pytest.mark.parametrize(("name", "ours", "theirs"), FUNCTIONS, ids=[f[0] for f in FUNCTIONS])
+def test_same_parameters_and_a_docstring(name, ours, theirs):
+    assert ours.__doc__, "no docstring"
+    if not inspect.isfunction(inspect.unwrap(theirs)):
+        return
+    wanted = names_of(theirs)
+    assert names_of(ours)[: len(wanted)] == wanted
