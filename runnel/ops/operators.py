@@ -7,7 +7,7 @@ else comes (graphs, tapes, conversions, errors) takes the way of the public func
 
 from __future__ import annotations
 
-from inspect import isfunction
+from types import FunctionType
 
 import numpy as np
 
@@ -213,7 +213,7 @@ def _methods():
         types = _result_types(op)
         methods[f"__{name}__"] = _operator(op, function, name, types, numbers, {})
         # Kernels written in Python look at the dtype of what stands on the left.
-        on_the_left = frozenset() if isfunction(op.kernel) else numbers
+        on_the_left = frozenset() if isinstance(op.kernel, FunctionType) else numbers
         methods[f"__r{name}__"] = _reflected(op, function, name, types, on_the_left)
     for name, (op, function, dtypes, attrs) in _COMPARISONS.items():
         types = _result_types(op, dtypes)
