@@ -254,10 +254,18 @@ def test_no_visible_processor(fresh_settings):
         runnel.config.list_logical_devices()
 
 
-def test_log_device_placement_is_remembered(fresh_settings):
+def test_log_device_placement_names_operations_until_it_is_switched_off(fresh_settings, capsys):
     assert devices.get_log_device_placement() is False
     devices.set_log_device_placement(True)
-    assert devices.get_log_device_placement() is True
+    try:
+        assert devices.get_log_device_placement() is True
+        runnel.add(1, 2)
+        cpu = "/job:localhost/replica:0/task:0/device:CPU:0"
+        assert capsys.readouterr().err == f"Executing op AddV2 in device {cpu}\n"
+    finally:
+        devices.set_log_device_placement(False)
+    runnel.add(1, 2)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.skipif(blas_threads() is None, reason="NumPy uses another BLAS than OpenBLAS")
