@@ -364,6 +364,44 @@ def test_second_derivative_of_fractional_pooling(name):
     check(lambda tf, x: tf.square(getattr(tf.nn, name)(x / 72, ratios, seed=7)[0]), images)
 
 
+POOLINGS = {
+    "avg_pool2d": lambda nn, x: nn.avg_pool2d(x, 2, 2, "SAME"),
+    "avg_pool3d": lambda nn, x: nn.avg_pool3d(x[..., None], 2, 2, "SAME"),
+    "max_pool2d": lambda nn, x: nn.max_pool2d(x, 2, 2, "SAME"),
+    "max_pool3d": lambda nn, x: runnel.cast(
+        nn.max_pool3d(runnel.cast(x[..., None], "float32"), 2, 2, "SAME"), "float64"
+    ),
+    "max_pool_with_argmax": lambda nn, x: nn.max_pool_with_argmax(x, 2, 2, "SAME")[0],
+    "dilation2d": lambda nn, x: nn.dilation2d(
+        x, x[0, :2, :2], [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]
+    ),
+    "fractional_max_pool": lambda nn, x: nn.fractional_max_pool(x, 1.5, seed=7)[0],
+    "fractional_avg_pool": lambda nn, x: nn.fractional_avg_pool(x, [1.0, 1.5, 1.5, 1.0], seed=7)[0],
+}
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_third_derivatives(name):
+    """What the second derivatives are made of can be differentiated, too."""
+    images = np.random.default_rng(4).random((1, 5, 5, 1)) + 0.1
+
+    def second(x):
+        with runnel.GradientTape() as outer:
+            outer.watch(x)
+            with runnel.GradientTape() as inner:
+                inner.watch(x)
+                pooled = POOLINGS[name](runnel.nn, x)
+                y = runnel.reduce_sum(pooled * pooled * pooled)
+            slope = runnel.reduce_sum(inner.gradient(y, x) * images)
+        return outer.gradient(slope, x)
+
+    (exact,), (numeric,) = runnel.test.compute_gradient(second, [images], delta=1e-4)
+    assert np.abs(exact).max() > 1e-3
+    # In three dimensions the maximum is there for single precision only.
+    tolerance = 1e-2 if name == "max_pool3d" else 1e-6
+    np.testing.assert_allclose(exact, numeric, rtol=tolerance, atol=tolerance)
+
+
 def test_fractional_pooling_without_a_seed_differs_from_call_to_call():
     images = np.random.default_rng(8).permutation(900).reshape(1, 30, 30, 1).astype(np.float32)
     sequences = {

@@ -601,3 +601,31 @@ def test_traced_with_unknown_shapes():
         np.array([3.0, 20.0], np.float32),
         gradient=False,
     )
+
+
+DIFFERENTIABLE = {
+    "gamma": lambda tf, x: tf.random.stateless_gamma([5, 3], [1, 2], x),
+    "raw gamma": lambda tf, x: raw_gamma(tf, [5, 3], [1, 2], x),
+    "cut-off normal": lambda tf, x: tf.random.stateless_parameterized_truncated_normal(
+        [5, 3], [1, 2], x, 2.0 * x, -1.0, 3.0
+    ),
+}
+
+
+def raw_gamma(tf, shape, seed, alpha):
+    if tf is tensorflow:
+        return tf.raw_ops.StatelessRandomGammaV2(shape=shape, seed=seed, alpha=alpha)
+    arguments = [tf.constant(shape), tf.constant(seed), alpha]
+    return runnel.core.op.REGISTRY["StatelessRandomGammaV2"](*arguments)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_of_draws(name):
+    found = []
+    for tf in (tensorflow, runnel):
+        x = tf.constant([0.5, 1.5, 2.5])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = DIFFERENTIABLE[name](tf, x)
+        found.append(tape.gradient(y, x).numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-4)
