@@ -392,7 +392,7 @@ def test_third_derivatives(name):
                 inner.watch(x)
                 pooled = POOLINGS[name](runnel.nn, x)
                 y = runnel.reduce_sum(pooled * pooled * pooled)
-            slope = runnel.reduce_sum(inner.gradient(y, x) * images)
+            slope = runnel.reduce_sum(inner.gradient(y, x) * x)
         return outer.gradient(slope, x)
 
     (exact,), (numeric,) = runnel.test.compute_gradient(second, [images], delta=1e-4)
