@@ -16,7 +16,7 @@ BOTH = ((tensorflow, tf_keras), (runnel, runnel.keras))
 @pytest.fixture(autouse=True)
 def fresh_names():
     tf_keras.backend.clear_session()
-    from runnel.keras.engine.model import clear_session
+    from runnel.keras.backend import clear_session
 
     clear_session()
 

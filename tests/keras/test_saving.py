@@ -26,7 +26,7 @@ def in_folder(tmp_path, monkeypatch):
     # Tracing of the original's steps would take most of the time.
     tensorflow.config.run_functions_eagerly(True)
     tf_keras.backend.clear_session()
-    from runnel.keras.engine.model import clear_session
+    from runnel.keras.backend import clear_session
 
     clear_session()
     yield

@@ -631,7 +631,7 @@ class Layer(tf.Module):
                 f'The layer "{self.name}" has never been called and thus has no defined input '
                 "shape."
             )
-        return _shape_tuples(self._inbound_nodes[0].input_tensors)
+        return shape_tuples(self._inbound_nodes[0].input_tensors)
 
     @property
     def output_shape(self) -> Any:
@@ -640,7 +640,7 @@ class Layer(tf.Module):
                 f'The layer "{self.name}" has never been called and thus has no defined output '
                 "shape."
             )
-        return _shape_tuples(self._inbound_nodes[0].outputs)
+        return shape_tuples(self._inbound_nodes[0].outputs)
 
     def get_input_at(self, node_index: int) -> Any:
         """The inputs of the layer's call number `node_index`."""
@@ -652,11 +652,11 @@ class Layer(tf.Module):
 
     def get_input_shape_at(self, node_index: int) -> Any:
         """The shapes of the inputs of the layer's call number `node_index`."""
-        return _shape_tuples(self.get_input_at(node_index))
+        return shape_tuples(self.get_input_at(node_index))
 
     def get_output_shape_at(self, node_index: int) -> Any:
         """The shapes of the outputs of the layer's call number `node_index`."""
-        return _shape_tuples(self.get_output_at(node_index))
+        return shape_tuples(self.get_output_at(node_index))
 
     def finalize_state(self) -> None:
         """Called when the weights of a layer that adapts to data are final."""
@@ -761,9 +761,9 @@ def _as_tensors(inputs: Any, name: str) -> Any:
     return tf.nest.map_structure(convert, inputs)
 
 
-def _shape_tuples(tensors: Any) -> Any:
-    shapes = tf.nest.map_structure(lambda tensor: tuple(tensor.shape), tensors)
-    return shapes
+def shape_tuples(tensors: Any) -> Any:
+    """The shapes of tensors as plain tuples, in the structure of the tensors."""
+    return tf.nest.map_structure(lambda tensor: tuple(tensor.shape), tensors)
 
 
 def _automatic_config(layer: Layer, config: dict[str, Any]) -> dict[str, Any]:

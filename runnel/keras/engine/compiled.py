@@ -123,13 +123,6 @@ class CompiledLoss(_Container):
             metric.reset_state()
 
 
-class LossesOnly(CompiledLoss):
-    """The container of a model compiled without a loss."""
-
-    def __init__(self, output_names: list[str] | None) -> None:
-        super().__init__(None, None, output_names)
-
-
 class CompiledMetrics(_Container):
     """The metrics of a compiled model."""
 

@@ -110,7 +110,7 @@ class SequenceBatches(Batches):
         if self._shuffle:
             np.random.shuffle(order)
         for index in order[: self.steps]:
-            yield _tensors(self._sequence[index])
+            yield tensors_of(self._sequence[index])
         self._sequence.on_epoch_end()
 
 
@@ -140,7 +140,7 @@ class IterableBatches(Batches):
                     )
                 self._iterator = None
                 return
-            yield _tensors(batch)
+            yield tensors_of(batch)
             produced += 1
 
 
@@ -151,7 +151,9 @@ def _length(iterable: Any) -> int | None:
         return None
 
 
-def _tensors(batch: Any) -> Any:
+def tensors_of(batch: Any) -> Any:
+    """A batch with tensors in place of arrays; double precision becomes Keras's own."""
+
     def convert(value: Any) -> Any:
         if value is None or isinstance(value, tf.Tensor):
             return value

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from .base_layer import shape_tuples
 from .input_spec import InputSpec
 from .keras_tensor import KerasTensor, Node
 from .layer_order import ordered_layers
@@ -76,11 +77,11 @@ class Functional(Model):
 
     @property
     def input_shape(self) -> Any:
-        return _shapes(self._nested_inputs)
+        return shape_tuples(self._nested_inputs)
 
     @property
     def output_shape(self) -> Any:
-        return _shapes(self._nested_outputs)
+        return shape_tuples(self._nested_outputs)
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers on the inputs."""
@@ -167,10 +168,6 @@ def _unique_names(names: list[str]) -> list[str]:
         seen[name] = count + 1
         result.append(name if not count else f"{name}_{count}")
     return result
-
-
-def _shapes(tensors: Any) -> Any:
-    return tf.nest.map_structure(lambda tensor: tuple(tensor.shape), tensors)
 
 
 def _fitted(value: Any, tensor: KerasTensor) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 
 import runnel as tf
 
-from . import naming
 from .base_layer import Layer, set_plainly
 from .saved import Saved
 from .summary import print_summary
@@ -207,8 +206,3 @@ def _is_plain(value: Any) -> bool:
 
 def _is_metric(layer: Any) -> bool:
     return isinstance(layer, tf.keras.metrics.Metric)
-
-
-def clear_session() -> None:
-    """Start naming layers from the beginning."""
-    naming.reset()

@@ -14,6 +14,7 @@ from .data_adapter import (
     batches_of,
     class_weights,
     packed,
+    tensors_of,
     train_validation_split,
     unpack_x_y_sample_weight,
 )
@@ -340,7 +341,7 @@ class Trainer:
     ) -> Any:
         """One step of training; the loss and metrics."""
         self._need_compiled()
-        data = _one_batch(x, y, sample_weight)
+        data = tensors_of(packed(x, y, sample_weight))
         if class_weight:
             data = class_weights(class_weight)(data)
         return self._on_batch(self.train_step, data, reset_metrics, return_dict)
@@ -355,7 +356,7 @@ class Trainer:
     ) -> Any:
         """The loss and metrics on one batch."""
         self._need_compiled()
-        data = _one_batch(x, y, sample_weight)
+        data = tensors_of(packed(x, y, sample_weight))
         return self._on_batch(self.test_step, data, reset_metrics, return_dict)
 
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
@@ -368,22 +369,8 @@ class Trainer:
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as NumPy arrays."""
-        outputs = self.predict_step(_one_batch(x, None, None))
+        outputs = self.predict_step(tensors_of(packed(x)))
         return tf.nest.map_structure(np.asarray, outputs)
-
-
-def _one_batch(x: Any, y: Any, sample_weight: Any) -> Any:
-    data = packed(x, y, sample_weight)
-
-    def convert(value: Any) -> Any:
-        if value is None or isinstance(value, tf.Tensor):
-            return value
-        array = np.asarray(value)
-        if array.dtype == np.float64:
-            array = array.astype(tf.keras.backend.floatx())
-        return tf.constant(array)
-
-    return tf.nest.map_structure(convert, data)
 
 
 def _validates(epoch: int, validation_freq: Any) -> bool:
