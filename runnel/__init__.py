@@ -53,6 +53,13 @@ from .core.dtypes import (
     uint64 as uint64,
     variant as variant,
 )
+from .core.function import (
+    function as function,
+)
+from .core.graph import (
+    Graph as Graph,
+    Operation as Operation,
+)
 from .core.indexed_slices import (
     IndexedSlices as IndexedSlices,
     IndexedSlicesSpec as IndexedSlicesSpec,
@@ -232,11 +239,13 @@ if _TYPE_CHECKING:
         dtypes as dtypes,
         errors as errors,
         experimental as experimental,
+        image as image,
         keras as keras,
         linalg as linalg,
         math as math,
         nest as nest,
         nn as nn,
+        ragged as ragged,
         random as random,
         test as test,
         version as version,
@@ -358,6 +367,12 @@ if _TYPE_CHECKING:
     from .ops.printing import (
         print as print,
     )
+    from .ops.ragged.ragged_tensor import (
+        RaggedTensor as RaggedTensor,
+    )
+    from .ops.ragged.spec import (
+        RaggedTensorSpec as RaggedTensorSpec,
+    )
     from .ops.random_stateless import (
         random_index_shuffle as random_index_shuffle,
     )
@@ -391,18 +406,23 @@ __version__ = _VERSION
 _SUBMODULES = frozenset(
     [
         "autodiff",
+        "autograph",
         "bitwise",
         "config",
         "debugging",
         "dtypes",
         "errors",
         "experimental",
+        "image",
         "keras",
         "linalg",
+        "lookup",
         "math",
         "nest",
         "nn",
+        "ragged",
         "random",
+        "strings",
         "test",
         "version",
     ]
@@ -424,12 +444,12 @@ _LATER = {
     "recompute_grad": "core.autodiff",
     "case": "ops.control_flow",
     "cond": "ops.control_flow",
-    "foldl": "ops.control_flow",
-    "foldr": "ops.control_flow",
-    "map_fn": "ops.control_flow",
-    "scan": "ops.control_flow",
+    "foldl": "ops.mapping",
+    "foldr": "ops.mapping",
+    "map_fn": "ops.mapping",
+    "scan": "ops.mapping",
     "switch_case": "ops.control_flow",
-    "vectorized_map": "ops.control_flow",
+    "vectorized_map": "ops.mapping",
     "while_loop": "ops.control_flow",
     "Assert": "ops.debugging",
     "assert_equal": "ops.debugging",
@@ -486,6 +506,8 @@ _LATER = {
     "space_to_batch_nd": "ops.nn.space_batch",
     "extract_volume_patches": "ops.nn.volume_patches",
     "print": "ops.printing",
+    "RaggedTensor": "ops.ragged.ragged_tensor",
+    "RaggedTensorSpec": "ops.ragged.ragged_tensor",
     "random_index_shuffle": "ops.random_stateless",
     "CriticalSection": "ops.script",
     "inside_function": "ops.script",

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
-from .backward import backward, is_differentiable
+from .backward import backward, graph_records, is_differentiable
 from .context import next_key, no_recording, state
 from .convert import convert_to_tensor
-from .graph import Graph
-from .op import REGISTRY, Op, Record
+from .op import REGISTRY, Op, Record, execute
 from .shape_rules import unknown
 from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
-from .tensor import SymbolicTensor, Tensor
+from .tensor import Tensor
 from .variable import Variable
 
 
@@ -81,21 +80,39 @@ def _with_custom_gradient(
         )
     # The outputs are tensors of their own: the way back leads through the user's gradient, while
     # the operations inside stay known to tapes, for derivatives of that gradient.
-    flat_result = [_copied(value) for value in nest.flatten(result)]
     inputs = [*_as_tensors(tensors), *_as_tensors(variables)]
     rule = _custom_rule(gradient_function, len(tensors), variables)
+    if state.graph is not None:
+        computed = [convert_to_tensor(value) for value in nest.flatten(result)]
+        return nest.pack_sequence_as(result, _passed_on(computed, inputs, rule))
+    flat_result = [_copied(value) for value in nest.flatten(result)]
     op = _rule_op(getattr(function, "__name__", "custom_gradient"), rule)
     for tape in state.tapes:
         tape.record(op, inputs, flat_result, {})
     return nest.pack_sequence_as(result, flat_result)
 
 
+def _passed_on(
+    results: list[Tensor], inputs: list[Tensor], rule: Callable[..., list[Any]]
+) -> list[Tensor]:
+    """The results as outputs of an operation of the graph, whose gradient is the rule."""
+    count = len(results)
+    op = Op(
+        "IdentityN",
+        "input: *T -> output: *Tout",
+        lambda input, *, Tout: input[:count],
+        lambda groups, attrs: [each.shape for each in groups[0][:count]],
+        False,
+        True,
+        {},
+    )
+    op.gradient_rule = lambda record, *gradients: [None] * count + rule(record, *gradients)
+    outputs: list[Tensor] = execute(op, (*results, *inputs), {"Tout": [r.dtype for r in results]})
+    return outputs
+
+
 def _copied(value: Any) -> Tensor:
     tensor = convert_to_tensor(value)
-    if isinstance(tensor, SymbolicTensor):
-        with no_recording():
-            fresh: Tensor = REGISTRY["Identity"](tensor)
-        return fresh
     return Tensor(tensor._array, tensor.dtype)
 
 
@@ -322,28 +339,9 @@ def gradients(
         if not value._key:
             value._key = next_key()
     keys = [source._key for source in sources]
-    records, needed = _graph_records(state.graph, keys, {each._key for each in stopped})
+    records, needed = graph_records(state.graph, keys, {each._key for each in stopped})
     found = backward(records, targets, weights, keys, needed)
     return [_finish(found.get(key), x, zero) for key, x in zip(keys, sources, strict=True)]
-
-
-def _graph_records(
-    graph: Graph, source_keys: Sequence[int], stopped: set[int]
-) -> tuple[list[Record], set[int]]:
-    """The operations of a graph that lie on a way from the sources, as a tape would have them."""
-    needed = set(source_keys)
-    records = []
-    for operation in graph.operations:
-        inputs = [x for x in operation.inputs if x._key in needed and x._key not in stopped]
-        if not inputs or not operation.op.differentiable:
-            continue
-        for output in operation.outputs:
-            if not output._key:
-                output._key = next_key()
-            if is_differentiable(output):
-                needed.add(output._key)
-        records.append(Record(operation.op, operation.inputs, operation.outputs, operation.given))
-    return records, needed
 
 
 def hessians(

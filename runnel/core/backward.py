@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, errors
-from .context import state
+from .context import next_key, state
 from .convert import convert_to_tensor
 from .indexed_slices import IndexedSlices, to_dense
 from .op import REGISTRY, Record
@@ -58,6 +58,25 @@ def backward(
     return gradients
 
 
+def graph_records(
+    graph: Any, source_keys: Sequence[int], stopped: frozenset[int] | set[int] = frozenset()
+) -> tuple[list[Record], set[int]]:
+    """The operations of a graph that lie on a way from the sources, as a tape would have them."""
+    needed = set(source_keys)
+    records = []
+    for operation in graph.operations:
+        inputs = [x for x in operation.inputs if x._key in needed and x._key not in stopped]
+        if not inputs or not operation.op.differentiable:
+            continue
+        for output in operation.outputs:
+            if not output._key:
+                output._key = next_key()
+            if is_differentiable(output):
+                needed.add(output._key)
+        records.append(Record(operation.op, operation.inputs, operation.outputs, operation.given))
+    return records, needed
+
+
 def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
     op = record.op
     if op.gradient_rule is None:
@@ -65,7 +84,7 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
     for index, gradient in enumerate(gradients):
         if gradient is None:
             output = record.outputs[index]
-            if is_differentiable(output):
+            if not op.partial and is_differentiable(output):
                 gradients[index] = zeros_like(output)
         elif type(gradient) is IndexedSlices and op.name != "Identity":
             gradients[index] = to_dense(gradient)
@@ -90,6 +109,8 @@ def add_gradients(a: Any, b: Any) -> Any:
             indices = [REGISTRY["Cast"](each, DstT=dtypes.int64) for each in indices]
         values = concat([a.values, b.values], zero)
         return IndexedSlices(values, concat(indices, zero), a.dense_shape)
+    if a.dtype is dtypes.variant:
+        return REGISTRY["AddVariants"](a, b)
     return REGISTRY["AddV2"](convert_to_tensor(a), convert_to_tensor(b))
 
 
@@ -117,6 +138,9 @@ def _ones_like(value: Any) -> Tensor:
 
 def zeros_like(value: Any) -> Tensor:
     """Zeros of the shape and dtype of a tensor or variable."""
+    if value.dtype is dtypes.variant:
+        nothing: Tensor = REGISTRY["TensorListZeros"](value)
+        return nothing
     if isinstance(value, SymbolicTensor) or state.graph is not None:
         zeros: Tensor = REGISTRY["ZerosLike"](convert_to_tensor(value))
         return zeros
@@ -132,5 +156,6 @@ def _filled(value: Any, fill: int) -> Tensor:
 
 
 def is_differentiable(value: Any) -> bool:
-    """Whether a value is of a dtype that has gradients."""
-    return bool(value.dtype.is_floating or value.dtype.is_complex)
+    """Whether a value is of a dtype that has gradients; lists of tensors (variants) do."""
+    dtype = value.dtype
+    return bool(dtype.is_floating or dtype.is_complex or dtype is dtypes.variant)

@@ -36,6 +36,22 @@ _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double
 _KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
+class CompositeInput(TypeError):
+    """An operation met a value made of several tensors where it takes one tensor.
+
+    Such values (ragged and sparse tensors) raise it where their array is asked for, and know
+    themselves what the operation does to them: `composite._execute(op, inputs, attrs)`.
+    """
+
+    def __init__(self, composite: Any) -> None:
+        super().__init__(f"A {type(composite).__name__} is no tf.Tensor and has no array.")
+        self.composite = composite
+
+
+# The classes of such values, for graphs to ask; empty until their modules are loaded.
+COMPOSITES: set[type] = set()
+
+
 class Argument:
     """An input or output of an op: `name: type`, `name: count*type` or `name: *types`."""
 
@@ -72,6 +88,7 @@ class Op:
         "kernel",
         "name",
         "outputs",
+        "partial",
         "result_types",
         "shape_rule",
         "single",
@@ -98,6 +115,8 @@ class Op:
         self.stateful = stateful
         self.differentiable = differentiable
         self.gradient_rule: Callable[..., Any] | None = None
+        # Whether the rule takes None for outputs that have no gradient, instead of zeros.
+        self.partial = False
         self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}
         self.defaults = _keyword_defaults(kernel)
         self.input_lists = [i for i, argument in enumerate(self.inputs) if argument.count]
@@ -319,6 +338,9 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
     """
     graph = state.graph
     if graph is not None:
+        for tensor in inputs if COMPOSITES else ():
+            if type(tensor) in COMPOSITES:
+                return tensor._execute(op, inputs, attrs)  # type: ignore[attr-defined]
         return graph.add(op, inputs, attrs)
     try:
         # Lanes for one and two inputs: half of the time of an op on small tensors is spent here.
@@ -340,6 +362,8 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
         if not leak.tensor.graph.open:
             raise
         return leak.tensor.graph.add(op, inputs, attrs)
+    except CompositeInput as found:
+        return found.composite._execute(op, inputs, attrs)
     if op.single:
         output = Tensor(result, types)
         for tape in state.tapes:

@@ -22,7 +22,7 @@ from .dtypes import DType, as_dtype
 from .op import REGISTRY, Op, execute, op
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
-from .tensor import CPU, Operators, Reference, Tensor, numpy_text
+from .tensor import CPU, Operators, Reference, SymbolicTensor, Tensor, numpy_text
 from .type_spec import TensorSpec, register_type_spec
 
 
@@ -182,8 +182,11 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint}.")
+        graph = state.graph
         with init_scope():
             value = initial_value() if callable(initial_value) else initial_value
+            if graph is not None and isinstance(value, SymbolicTensor):
+                value = _traced_initial_value(value)
             try:
                 tensor = convert_to_tensor(value, None if dtype is None else as_dtype(dtype))
             except ValueError as error:
@@ -205,6 +208,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self.synchronization = synchronization
         self.aggregation = aggregation
         self._replace(tensor._array)
+        if graph is not None and graph.building_function:
+            _announce(self, graph)
 
     # The cell.
 
@@ -420,6 +425,35 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     def initialized_value(self) -> Tensor:
         """The current value; an eager variable is always initialized."""
         return self.read_value()
+
+
+_SINGLETON = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
+    "tf.Variable is only created once or created outside tf.function: make it in __init__, or "
+    "under `if self.v is None:`."
+)
+
+
+def _announce(variable: Variable, graph: Any) -> None:
+    """Tell the function being traced that it makes a variable; ValueError if it must not."""
+    made = graph.function_graph().new_variables
+    if made is None:
+        raise ValueError(_SINGLETON)
+    made.append(variable)
+
+
+def _traced_initial_value(value: SymbolicTensor) -> Tensor:
+    """The value, in the call that is being traced, of a tensor of the function."""
+    graph: Any = value.graph
+    example = getattr(graph, "example", None)
+    if example is None:
+        raise ValueError(
+            f"The initial value {value!r} of a tf.Variable is a tensor of a function being traced, "
+            "and not known. Compute it inside tf.init_scope(), or outside of the function."
+        )
+    feeds = list(zip(graph.inputs, example, strict=True))
+    feeds += [(inside, outside._array) for outside, inside in graph.captures]
+    return Tensor(graph.compute([value], feeds)[0], value.dtype)
 
 
 class UnreadVariable(Variable):

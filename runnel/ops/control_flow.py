@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..core import nest
+from ..core.context import state
 from ..core.convert import convert_to_tensor
-from ..core.dtypes import as_dtype
+from ..core.dtypes import int32
 from ..core.errors import InvalidArgumentError
-from ..core.tensor import Tensor
-from .array.joining import stack, unstack
+from ..core.tensor import SymbolicTensor, Tensor
+from . import conditional, debugging, loops
+from .array.joining import stack
+from .math.casting import cast
+from .math.reduction import reduce_any, reduce_sum
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
@@ -22,6 +28,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
             raise TypeError(f"'{argument}' must be a callable, got {value!r}.")
     if isinstance(pred, Tensor) and pred.shape.num_elements() not in (None, 1):
         raise ValueError(f"`pred` must be a scalar, got shape {pred.shape}.")
+    if isinstance(pred, SymbolicTensor):
+        return conditional.traced_cond(pred, true_fn, false_fn, name or "cond")
     return true_fn() if pred else false_fn()
 
 
@@ -44,14 +52,39 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             raise TypeError(f"pred must be a Tensor, got: {pair[0]!r}")
     if default is not None and not callable(default):
         raise TypeError(f"'default' must be a callable, got {default!r}.")
-    for pred, function in pairs:
-        if pred:
-            return function()
     if default is None:
-        raise InvalidArgumentError(
-            None, None, "None of the conditions of tf.case is true, and it has no default."
-        )
+        if not pairs:
+            raise ValueError("tf.case needs at least one condition, or a default.")
+        if any(isinstance(pred, SymbolicTensor) for pred, _ in pairs):
+            default = _without_match([pred for pred, _ in pairs], pairs[-1][1])
+        else:
+            default = _no_match
+    if exclusive:
+        _require_one([pred for pred, _ in pairs])
+    for pred, function in reversed(pairs):
+        default = functools.partial(cond, pred, function, default)
     return default()
+
+
+def _no_match():
+    raise InvalidArgumentError(
+        None, None, "None of the conditions of tf.case is true, and it has no default."
+    )
+
+
+def _without_match(preds, function):
+    """In a graph: the last function, once it is sure that some condition holds."""
+
+    def checked():
+        debugging.Assert(reduce_any(stack(preds)), ["None of the conditions of tf.case is true:"])
+        return function()
+
+    return checked
+
+
+def _require_one(preds):
+    count = reduce_sum(cast(stack(preds), int32))
+    debugging.assert_less(count, 2, message="More than one condition of an exclusive tf.case holds")
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
@@ -73,9 +106,14 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     for key, function in branches.items():
         if not isinstance(key, int) or not callable(function):
             raise TypeError(f"branch_fns must map ints to callables, got {key!r}: {function!r}.")
-    index = int(branch_index)
     fallback = branches[max(branches)] if default is None else default
-    return branches.get(index, fallback)()
+    if isinstance(branch_index, SymbolicTensor):
+        first, last = min(branches), max(branches)
+        if first < 0:
+            raise ValueError(f"branch_fns must have keys of at least 0, got {first}.")
+        functions = [branches.get(i, fallback) for i in range(last + 1)]
+        return conditional.traced_switch(branch_index, [*functions, fallback], name)
+    return branches.get(int(branch_index), fallback)()
 
 
 def while_loop(
@@ -98,6 +136,10 @@ def while_loop(
         raise TypeError(f"'cond' and 'body' must be callable, got {cond!r} and {body!r}.")
     if not loop_vars:
         raise ValueError("'loop_vars' must have at least one variable.")
+    if state.graph is not None:
+        return loops.traced_while(
+            cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while"
+        )
     limit = None if maximum_iterations is None else int(maximum_iterations)
     structure = values = loop_vars
     rounds = 0
@@ -115,145 +157,3 @@ def while_loop(
 
 def _as_loop_value(value):
     return value if not isinstance(value, int | float | list) else convert_to_tensor(value)
-
-
-def _rows(elems):
-    """The structure of each row of the elements, and how many there are."""
-    flat = [convert_to_tensor(each) for each in nest.flatten(elems)]
-    if not flat:
-        raise ValueError("elems must be a Tensor or a structure of at least one Tensor.")
-    if any(each.shape.rank == 0 for each in flat):
-        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars.")
-    columns = [unstack(each) for each in flat]
-    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
-
-
-def map_fn(
-    fn,
-    elems,
-    dtype=None,
-    parallel_iterations=None,
-    back_prop=True,
-    swap_memory=False,
-    infer_shape=True,
-    name=None,
-    fn_output_signature=None,
-):
-    """`fn` applied to each row, the results stacked.
-
-    >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
-    [1, 4, 9]
-    """
-    if not callable(fn):
-        raise TypeError(f"The provided function {fn!r} is not callable.")
-    signature = dtype if fn_output_signature is None else fn_output_signature
-    results = [fn(row) for row in _rows(elems)]
-    if not results:
-        raise ValueError("tf.map_fn over no elements cannot know the shape of its result.")
-    return _stacked(results, signature)
-
-
-def _stacked(results, signature=None):
-    structure = results[0] if signature is None else signature
-    columns = zip(*[nest.flatten(each) for each in results], strict=True)
-    dtypes = [None] * len(nest.flatten(structure)) if signature is None else _dtypes(signature)
-    stacked = [
-        stack([convert_to_tensor(value, dtype) for value in column])
-        for column, dtype in zip(columns, dtypes, strict=True)
-    ]
-    return nest.pack_sequence_as(structure, stacked)
-
-
-def _dtypes(signature):
-    return [as_dtype(getattr(each, "dtype", each)) for each in nest.flatten(signature)]
-
-
-def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """`fn` applied to each row, the results stacked.
-
-    >>> tf.vectorized_map(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
-    [1, 4, 9]
-    """
-    return _stacked([fn(row) for row in _rows(elems)])
-
-
-def foldl(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    name=None,
-):
-    """The rows combined from first to last: `fn(fn(initializer, row0), row1)`...
-
-    >>> tf.foldl(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()
-    np.int32(6)
-    """
-    return _fold(fn, _rows(elems), initializer)
-
-
-def foldr(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    name=None,
-):
-    """The rows combined from last to first.
-
-    >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy()
-    np.int32(0)
-    """
-    return _fold(fn, _rows(elems)[::-1], initializer)
-
-
-def _fold(fn, rows, initializer):
-    if not callable(fn):
-        raise TypeError(f"{fn!r} is not callable.")
-    value = rows.pop(0) if initializer is None else _tensors(initializer)
-    for row in rows:
-        value = fn(value, row)
-    return value
-
-
-def _tensors(structure):
-    return nest.map_structure(convert_to_tensor, structure)
-
-
-def scan(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    infer_shape=True,
-    reverse=False,
-    name=None,
-):
-    """All intermediate results of combining the rows from first to last, stacked.
-
-    >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy().tolist()
-    [1, 3, 6]
-    """
-    if not callable(fn):
-        raise TypeError(f"{fn!r} is not callable.")
-    rows = _rows(elems)
-    if reverse:
-        rows.reverse()
-    if initializer is None:
-        value = rows.pop(0)
-        results = [value]
-    else:
-        value = _tensors(initializer)
-        results = []
-    for row in rows:
-        value = fn(value, row)
-        results.append(value)
-    if reverse:
-        results.reverse()
-    return _stacked(results)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import errors
+from ..core.context import state
 from ..core.convert import constant_value, convert_to_tensor
-from ..core.dtypes import as_dtype, int32
+from ..core.dtypes import as_dtype, int32, int64, variant
 from ..core.shapes import TensorShape
-from ..core.tensor import Tensor
-from ..core.type_spec import TypeSpec, register_type_spec
+from ..core.tensor import SymbolicTensor, Tensor
+from ..core.type_spec import TensorSpec, TypeSpec, register_type_spec
+from . import tensor_list as lists
 from .array.creation import zeros
 from .array.joining import concat, split, stack, unstack
+from .math.casting import cast
 
 
 class TensorArray:
@@ -23,6 +26,10 @@ class TensorArray:
     >>> squares.stack()
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 4], dtype=int32)>
     """
+
+    def __new__(cls, *args, **kwargs):
+        traced = cls is TensorArray and state.graph is not None
+        return object.__new__(TracedTensorArray if traced else cls)
 
     def __init__(
         self,
@@ -226,6 +233,151 @@ def _index(index):
     return int(value)
 
 
+class TracedTensorArray(TensorArray):
+    """A TensorArray in a graph: its tensors are in a list that the operations pass on."""
+
+    def __init__(
+        self,
+        dtype,
+        size=None,
+        dynamic_size=None,
+        clear_after_read=None,
+        tensor_array_name=None,
+        handle=None,
+        flow=None,
+        infer_shape=True,
+        element_shape=None,
+        colocate_with_first_write_call=True,
+        name=None,
+    ):
+        if flow is None and size is None and not dynamic_size:
+            raise ValueError("Size must be declared for TensorArrays.")
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        self._element_shape = TensorShape(element_shape)
+        self._size = size if isinstance(size, int) else None
+        if flow is None:
+            flow = lists.TensorListReserve(
+                self._shape_tensor(),
+                _int32(0 if size is None else size),
+                element_dtype=self._dtype,
+            )
+        self._flow = flow
+
+    @property
+    def flow(self):
+        return self._flow
+
+    @property
+    def handle(self):
+        return self._flow
+
+    def _shape_tensor(self):
+        shape = self._element_shape
+        if shape.rank is None:
+            return convert_to_tensor(np.int32(-1))
+        return convert_to_tensor(np.array([-1 if n is None else n for n in shape], np.int32))
+
+    def _with(self, flow, size=None):
+        made = object.__new__(TracedTensorArray)
+        made.__dict__ = {**self.__dict__, "_flow": flow}
+        if size is not None:
+            made._size = size
+        return made
+
+    def read(self, index, name=None):
+        """The tensor at an index; zeros where none was written."""
+        return lists.TensorListGetItem(
+            self._flow, _int32(index), self._shape_tensor(), element_dtype=self._dtype
+        )
+
+    def write(self, index, value, name=None):
+        """The array with a tensor at an index."""
+        value = self._checked(value)
+        flow = lists.TensorListSetItem(
+            self._flow,
+            _int32(index),
+            value,
+            resize_if_index_out_of_bounds=self._dynamic_size,
+        )
+        return self._with(flow)
+
+    def _checked(self, value):
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
+        if tensor.dtype is not self._dtype:
+            raise ValueError(
+                f"Invalid data type: TensorArray of {self._dtype.name}, tensor of "
+                f"{tensor.dtype.name}. Use tf.cast."
+            )
+        return super()._checked(tensor)
+
+    def stack(self, name=None):
+        """All tensors stacked along a new first axis."""
+        stacked = lists.TensorListStack(
+            self._flow, self._shape_tensor(), element_dtype=self._dtype
+        )
+        if self._size is not None and not self._dynamic_size:
+            stacked.set_shape(TensorShape([self._size]).concatenate(self._element_shape))
+        return stacked
+
+    def gather(self, indices, name=None):
+        """The tensors at several indices, stacked."""
+        return lists.TensorListGather(
+            self._flow, _int32(indices), self._shape_tensor(), element_dtype=self._dtype
+        )
+
+    def concat(self, name=None):
+        """All tensors joined along their first axis."""
+        joined, _ = lists.TensorListConcatV2(
+            self._flow,
+            self._shape_tensor(),
+            convert_to_tensor(np.zeros(0, np.int64)),
+            element_dtype=self._dtype,
+        )
+        return joined
+
+    def unstack(self, value, name=None):
+        """The array filled with the rows of a tensor."""
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
+        self._notice_rows(value)
+        return self._with(
+            lists.TensorListFromTensor(value, self._shape_tensor()), value.shape[:1].num_elements()
+        )
+
+    def _notice_rows(self, value):
+        if self._infer_shape and value.shape.rank is not None:
+            self._element_shape = self._element_shape.merge_with(value.shape[1:])
+
+    def scatter(self, indices, value, name=None):
+        """The array with the rows of a tensor at several indices."""
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
+        self._notice_rows(value)
+        flow = lists.TensorListScatterIntoExistingList(self._flow, value, _int32(indices))
+        return self._with(flow)
+
+    def split(self, value, lengths, name=None):
+        """The array filled with pieces of a tensor, of the given lengths."""
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
+        self._element_shape = TensorShape([None]).concatenate(value.shape[1:])
+        lengths = cast(convert_to_tensor(lengths), int64)
+        return self._with(lists.TensorListSplitRows(value, lengths))
+
+    def size(self, name=None):
+        """The number of places."""
+        if self._size is not None and not self._dynamic_size:
+            return convert_to_tensor(self._size, int32)
+        return lists.TensorListLength(self._flow)
+
+    def close(self, name=None):
+        """Nothing to let go of: the list ends with its last use."""
+
+
+def _int32(value):
+    tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else int32)
+    return tensor if tensor.dtype is int32 else cast(tensor, int32)
+
+
 class TensorArraySpec(TypeSpec):
     """The type of a TensorArray."""
 
@@ -246,8 +398,39 @@ class TensorArraySpec(TypeSpec):
     def value_type(self):
         return TensorArray
 
+    @property
+    def _component_specs(self):
+        return [TensorSpec([], variant)]
+
+    def _to_components(self, value):
+        if isinstance(value, TracedTensorArray):
+            return [value.flow]
+        arrays = [None if each is None else each._array for each in value._tensors]
+        return [Tensor(lists.TensorList.of(arrays), variant)]
+
+    def _from_components(self, components):
+        (flow,) = components
+        if isinstance(flow, SymbolicTensor):
+            array = object.__new__(TracedTensorArray)
+            size = None
+        else:
+            array = object.__new__(TensorArray)
+            size = flow._array.size
+        array.__init__(
+            self._dtype,
+            size,
+            dynamic_size=self._dynamic_size,
+            flow=flow,
+            infer_shape=self._infer_shape,
+            element_shape=self._element_shape,
+        )
+        for index, each in flow._array.items() if size else ():
+            array._tensors[index] = Tensor(each, self._dtype)
+        return array
+
     def _serialize(self):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
 
 
 register_type_spec(TensorArray, TensorArraySpec.from_value)
+TensorArray._type_spec = property(TensorArraySpec.from_value)

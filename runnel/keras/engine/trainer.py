@@ -18,6 +18,7 @@ from .data_adapter import (
     train_validation_split,
     unpack_x_y_sample_weight,
 )
+from .steps import TracedStep
 
 _NOT_COMPILED = (
     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
@@ -37,6 +38,7 @@ class Trainer:
         self._is_compiled = False
         self._run_eagerly: Any = None
         self._compile_config: dict[str, Any] = {}
+        self._traced_steps: dict[str, TracedStep] = {}
 
     def compile(
         self,
@@ -74,6 +76,7 @@ class Trainer:
             "jit_compile": jit_compile,
         }
         self._is_compiled = True
+        self._traced_steps = {}
 
     @property
     def run_eagerly(self) -> bool:
@@ -169,6 +172,17 @@ class Trainer:
         x, _, _ = unpack_x_y_sample_weight(data)
         return self(x, training=False)  # type: ignore[operator]
 
+    def _step(self, name: str) -> Any:
+        """train_step, test_step or predict_step: traced, or as it is where it runs eagerly."""
+        step = getattr(self, name)
+        if self.run_eagerly or getattr(self, "dynamic", False):
+            return step
+        traced = self._traced_steps.get(name)
+        if traced is None:
+            jit_compile = self._compile_config.get("jit_compile")
+            traced = self._traced_steps[name] = TracedStep(step, jit_compile)
+        return traced
+
     # The loops.
 
     def fit(
@@ -241,9 +255,10 @@ class Trainer:
 
     def _train_epoch(self, batches: Any, listeners: Any) -> dict[str, Any]:
         logs: dict[str, Any] = {}
+        train_step = self._step("train_step")
         for step, data in enumerate(batches.epoch()):
             listeners.on_train_batch_begin(step)
-            logs = self.train_step(data)
+            logs = train_step(data)
             listeners.on_train_batch_end(step, logs)
             if self.stop_training:
                 break
@@ -287,10 +302,11 @@ class Trainer:
         if listeners is not None:
             listeners.on_test_begin()
         logs: dict[str, Any] = {}
+        test_step = self._step("test_step")
         for step, data in enumerate(batches.epoch()):
             if listeners is not None:
                 listeners.on_test_batch_begin(step)
-            logs = self.test_step(data)
+            logs = test_step(data)
             if listeners is not None:
                 listeners.on_test_batch_end(step, logs)
         found = numbers(logs)
@@ -317,10 +333,11 @@ class Trainer:
             listeners = self._listeners(callbacks, verbose, epochs=1, steps=batches.steps)
             listeners.on_predict_begin()
         parts: list[Any] = []
+        predict_step = self._step("predict_step")
         for step, data in enumerate(batches.epoch()):
             if listeners is not None:
                 listeners.on_predict_batch_begin(step)
-            outputs = self.predict_step(data)
+            outputs = predict_step(data)
             parts.append(tf.nest.map_structure(np.asarray, outputs))
             if listeners is not None:
                 listeners.on_predict_batch_end(step, {"outputs": outputs})
@@ -344,7 +361,7 @@ class Trainer:
         data = tensors_of(packed(x, y, sample_weight))
         if class_weight:
             data = class_weights(class_weight)(data)
-        return self._on_batch(self.train_step, data, reset_metrics, return_dict)
+        return self._on_batch(self._step("train_step"), data, reset_metrics, return_dict)
 
     def test_on_batch(
         self,
@@ -357,7 +374,7 @@ class Trainer:
         """The loss and metrics on one batch."""
         self._need_compiled()
         data = tensors_of(packed(x, y, sample_weight))
-        return self._on_batch(self.test_step, data, reset_metrics, return_dict)
+        return self._on_batch(self._step("test_step"), data, reset_metrics, return_dict)
 
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
         if reset_metrics:
@@ -369,7 +386,7 @@ class Trainer:
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as NumPy arrays."""
-        outputs = self.predict_step(tensors_of(packed(x)))
+        outputs = self._step("predict_step")(tensors_of(packed(x)))
         return tf.nest.map_structure(np.asarray, outputs)
 
 

@@ -1,0 +1,164 @@
+"""Branches: the graphs inside of conditions and loops, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import dtypes
+from .backward import backward, graph_records, is_differentiable, zeros_like
+from .context import next_key, state
+from .convert import convert_to_tensor
+from .graph import FuncGraph, Operation
+from .plan import Plan
+from .tensor import SymbolicTensor, Tensor
+
+
+class BranchGraph(FuncGraph):
+    """The graph of a branch or a loop's body, inside of the graph that is being built."""
+
+    def function_graph(self) -> FuncGraph:
+        outer = self.outer_graph
+        return outer.function_graph() if isinstance(outer, FuncGraph) else self
+
+    def own(self, tensor: Tensor) -> Tensor:
+        owned = super().own(tensor)
+        if owned.dtype is dtypes.resource and isinstance(self.outer_graph, FuncGraph):
+            self.outer_graph.own(tensor)
+        return owned
+
+    @classmethod
+    def inside(cls, name: str) -> BranchGraph:
+        """An empty graph inside of the one being built."""
+        assert state.graph is not None
+        return cls(state.graph.unique_name(name))
+
+
+class Branch:
+    """A graph with an order of inputs and outputs; calling it with arrays runs its plan.
+
+    None among the feeds is an argument that the branch does not use.
+    """
+
+    def __init__(
+        self, graph: FuncGraph, feeds: Sequence[Tensor | None], outputs: Sequence[Tensor]
+    ) -> None:
+        self.graph = graph
+        self.feeds = list(feeds)
+        self.outputs = list(outputs)
+        self._run: Callable[..., tuple[Any, ...]] | None = None
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        return (self._run or self._compiled())(*arrays)
+
+    def _compiled(self) -> Callable[..., tuple[Any, ...]]:
+        from .passes import optimize
+
+        feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
+        operations = optimize(self.graph, feeds, self.outputs)
+        plan = Plan(self.graph, feeds, self.outputs, self.graph.name, operations)
+        self._run = plan.run
+        return self._run
+
+    def with_outputs(self, more: Sequence[Tensor]) -> Branch:
+        """The same branch with further outputs."""
+        return Branch(self.graph, self.feeds, [*self.outputs, *more])
+
+    def aligned(self, captured: Sequence[Tensor]) -> Branch:
+        """The branch with inputs for these tensors from outside, after its own."""
+        known = self.graph.captured
+        inside = [known[id(t)][1] if id(t) in known else None for t in captured]
+        return Branch(self.graph, [*self.feeds, *inside], self.outputs)
+
+    def source(self, place: int, outside: Tensor) -> Any:
+        """What stands inside for the input at this place: a feed, or a variable read there."""
+        feed = self.feeds[place]
+        if feed is None:
+            variable = self.graph.variables.get(outside._key)
+            if variable is not None:
+                return variable
+            feed = self.feeds[place] = self.graph.add_input(outside.dtype, outside.shape)
+        return feed
+
+    def __repr__(self) -> str:
+        return f"<Branch {self.graph.name}>"
+
+    @property
+    def name(self) -> str:
+        return self.graph.name
+
+
+def captured_by(graphs: Sequence[FuncGraph]) -> list[Tensor]:
+    """What branches use from outside: the tensors, and the values of trainable variables.
+
+    Branches read variables themselves; the values here are how gradients find the variables.
+    """
+    tensors = {id(t): t for graph in graphs for t in graph.external_captures}
+    variables = {key: v for graph in graphs for key, v in graph.variables.items() if v.trainable}
+    return [*tensors.values(), *(v._as_tensor() for v in variables.values() if is_differentiable(v))]
+
+
+class BranchGradient:
+    """The gradients of some inputs of a branch, given those of some of its outputs.
+
+    `extra` are further inputs that come after the outputs' gradients; `finish(gradients, extra,
+    sources)` makes the outputs of what was found (None where a source has no gradient).
+    """
+
+    def __init__(
+        self,
+        branch: Branch,
+        targets: Sequence[Tensor],
+        sources: Sequence[Any],
+        extra: Sequence[Tensor],
+        finish: Callable[[list[Any], list[Tensor], Sequence[Any]], list[Tensor]],
+    ) -> None:
+        self.graph = BranchGraph(f"{branch.name}_grad", branch.graph)
+        with self.graph.building():
+            weights = [self.graph.add_input(t.dtype, t.shape, "gradient") for t in targets]
+            inputs: list[Tensor] = [self.graph.add_input(t.dtype, t.shape) for t in extra]
+            for tensor in (*targets, *sources):
+                tensor._key = tensor._key or next_key()
+            keys = [source._key for source in sources]
+            records, needed = graph_records(branch.graph, keys)
+            found = backward(records, targets, weights, keys, needed)
+            gradients = [found.get(key) for key in keys]
+            results = finish(gradients, inputs, sources)
+            outputs = [self.graph.own(convert_to_tensor(each)) for each in results]
+        self.outputs = outputs
+        self.weights: list[Tensor] = [*weights, *inputs]
+        # The tensors of the branch that the gradients are computed from.
+        self.uses = [outside for outside, _ in self.graph.captures]
+
+    def branch(self, feeds: Sequence[Tensor | None]) -> Branch:
+        """The gradient as a branch of its own."""
+        return Branch(self.graph, feeds, self.outputs)
+
+    def inside(self, tensor: Tensor) -> SymbolicTensor:
+        """The input that stands for a tensor of the branch."""
+        return self.graph.captured[id(tensor)][1]
+
+
+def dense_or_zeros(gradients: list[Any], sources: Sequence[Any]) -> list[Tensor]:
+    """A tensor for each source: its gradient, or zeros where it has none."""
+    return [
+        zeros_like(source) if gradient is None else convert_to_tensor(gradient)
+        for gradient, source in zip(gradients, sources, strict=True)
+    ]
+
+
+def extend(node: Operation, tensors: Sequence[tuple[Any, Any]]) -> list[SymbolicTensor]:
+    """Give a node further outputs of these dtypes and shapes; tapes that watch it watch them."""
+    first = len(node.outputs)
+    fresh = [
+        SymbolicTensor(node, first + i, dtype, shape) for i, (dtype, shape) in enumerate(tensors)
+    ]
+    watched = {output._key for output in node.outputs if output._key}
+    for output in fresh:
+        output._key = next_key()
+    for tape in state.tapes:
+        known = getattr(tape, "_watched", None)
+        if known is not None and known & watched:
+            known.update(output._key for output in fresh if is_differentiable(output))
+    node.outputs.extend(fresh)
+    return fresh

@@ -1,0 +1,372 @@
+"""ConcreteFunction: one traced graph of a function, called with tensors.
+
+Its gradient is a concrete function too. It is traced when a tape first needs it; the forward
+program then also gives what the backward one uses ("saved"), and nothing else is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import nest
+from .backward import backward, graph_records, is_differentiable
+from .context import next_key, state
+from .convert import convert_to_tensor
+from .graph import FuncGraph, replay
+from .indexed_slices import IndexedSlices
+from .op import Op, Record
+from .passes import optimize
+from .plan import Plan, needed_operations
+from .shape_rules import unknown
+from .tensor import SymbolicTensor, Tensor
+
+
+class ConcreteFunction:
+    """A graph with its inputs and outputs, as a function of tensors.
+
+    >>> double = tf.function(lambda x: x * 2).get_concrete_function(tf.TensorSpec([], tf.int32))
+    >>> double(tf.constant(3)).numpy()
+    np.int32(6)
+    """
+
+    def __init__(self, graph: FuncGraph, structure: Any, signature: Any = None) -> None:
+        self.graph = graph
+        self._structure = structure
+        self._signature = signature
+        self._spec = signature
+        self._plan: Plan | None = None
+        self._differentiable: dict[int, Differentiable] = {}
+        captures = graph.captures
+        self._captured = [outside for outside, _ in captures]
+        self._feeds = [*graph.inputs, *(inside for _, inside in captures)]
+        self._types = [output.dtype for output in graph.outputs]
+        self._trainable = [v for v in graph.variables.values() if v.trainable]
+        self._single = structure is _ONE
+
+    # What the user sees.
+
+    @property
+    def name(self) -> str:
+        return f"__inference_{self.graph.name}"
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        return list(self._feeds)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return list(self.graph.outputs)
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        return [*self._captured, *(v.handle for v in self.graph.variables.values())]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        return tuple(self.graph.variables.values())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(self._trainable)
+
+    @property
+    def structured_outputs(self) -> Any:
+        return self._packed(self.graph.outputs)
+
+    @property
+    def output_shapes(self) -> Any:
+        return self._packed([output.shape for output in self.graph.outputs])
+
+    @property
+    def output_dtypes(self) -> Any:
+        return self._packed(self._types)
+
+    @property
+    def structured_input_signature(self) -> Any:
+        return None if self._signature is None else self._signature.structured()
+
+    @property
+    def function_type(self) -> Any:
+        return self._signature
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The arguments and results with their types."""
+        name = self.graph.name
+        if self._signature is None:
+            return f"{name}(...)"
+        arguments = self._signature.described()
+        if not verbose:
+            return f"{name}({', '.join(each for each, _ in arguments)})"
+        returned = nest.map_structure(
+            lambda each: each._type_spec if isinstance(each, Tensor) else each,
+            self.structured_outputs,
+        )
+        lines = ["Input Parameters:"]
+        lines += [f"  {each} ({kind})" for each, kind in arguments]
+        lines += ["Output Type:", f"  {returned!r}", "Captures:"]
+        lines += [f"  {id(each)}: {each._type_spec}" for each in self._captured]
+        if not self._captured:
+            lines.append("  None")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at {id(self):#x}>"
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def code(self) -> str:
+        """The Python program that a call runs."""
+        return self.plan.show()
+
+    @property
+    def plan(self) -> Plan:
+        if self._plan is None:
+            graph = self.graph
+            graph.finalize()
+            operations = optimize(graph, self._feeds, graph.outputs)
+            self._plan = Plan(graph, self._feeds, graph.outputs, graph.name, operations)
+        return self._plan
+
+    # Calling.
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(self._signature.tensors_of(args, kwargs))
+
+    def call(self, tensors: Sequence[Tensor]) -> Any:
+        """The results for the input tensors, in the structure that the function returns."""
+        if state.graph is not None:
+            return self._packed(self._inlined(tensors))
+        if state.tapes:
+            return self._packed(self._recorded(tensors))
+        arrays = [tensor._array for tensor in tensors]
+        if self._captured:
+            arrays += [tensor._array for tensor in self._captured]
+        results = (self._plan or self.plan).run(*arrays)
+        if self._single:
+            return Tensor(results[0], self._types[0])
+        return self._packed(
+            [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
+        )
+
+    def _packed(self, flat: Sequence[Any]) -> Any:
+        if self._single:
+            return flat[0]
+        values = iter(flat)
+        leaves = [each.value(values) for each in nest.flatten(self._structure)]
+        return nest.pack_sequence_as(self._structure, leaves)
+
+    def _inlined(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Add the operations to the graph being built."""
+        from .context import name_scope
+
+        graph = self.graph
+        values: dict[int, Tensor] = {
+            id(inside): outside
+            for inside, outside in zip(self._feeds, [*tensors, *self._captured], strict=True)
+        }
+        operations = needed_operations(graph, self._feeds, graph.outputs)
+        with name_scope(graph.name):
+            replay(operations, values, lambda variable: variable._as_tensor())
+        return [values.get(id(output), output) for output in graph.outputs]
+
+    def _recorded(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Compute the results and tell the tapes how to go back."""
+        tapes = state.tapes
+        for tape in tapes:
+            for variable in self._trainable:
+                tape.variable_read(variable)
+        inputs = [*tensors, *self._captured]
+        arrays = [tensor._array for tensor in inputs]
+        if not self._trainable and not any(tensor._key for tensor in inputs):
+            results = self.plan.run(*arrays)
+            return [Tensor(a, dtype) for a, dtype in zip(results, self._types, strict=True)]
+        order = len(tapes) + any(getattr(tape, "_persistent", False) for tape in tapes)
+        differentiable = self._differentiable.get(order)
+        if differentiable is None:
+            differentiable = self._differentiable[order] = Differentiable(self, order)
+        return differentiable.call(inputs, arrays)
+
+
+class _Single:
+    """The structure of a result that is one tensor."""
+
+    def value(self, tensors: Any) -> Any:
+        return next(tensors)
+
+
+_ONE = _Single()
+
+
+class Leaf:
+    """A place in the structure of results: a tensor, a composite of tensors, or a Python value."""
+
+    __slots__ = ("constant", "spec")
+
+    def __init__(self, spec: Any, constant: Any = None) -> None:
+        self.spec = spec
+        self.constant = constant
+
+    def value(self, tensors: Any) -> Any:
+        """The result, made of the next tensors."""
+        return self.constant if self.spec is None else self.spec.from_tensors(tensors)
+
+
+class Differentiable:
+    """A concrete function with what tapes need: its forward program with saved values, its rule.
+
+    `order` is how often it may be differentiated: the saved values serve those derivatives too.
+    """
+
+    def __init__(self, function: ConcreteFunction, order: int) -> None:
+        graph = function.graph
+        self._function = function
+        self._variables = function._trainable
+        self._feeds = function._feeds
+        self._sources = [
+            *(feed for feed in self._feeds),
+            *self._variables,
+        ]
+        for feed in self._feeds:
+            feed._key = feed._key or next_key()
+        self._results = list(graph.outputs)
+        self._backward: dict[tuple[int, ...], tuple[ConcreteFunction, Any]] = {}
+        self.saved: list[SymbolicTensor] = []
+        targets: list[Tensor] = self._results
+        for _ in range(order):
+            found = [t for t, _ in self._trace(targets).graph.captures]
+            known = {id(each) for each in self.saved}
+            fresh = [t for t in found if id(t) not in known]
+            self.saved += fresh  # type: ignore[arg-type]
+            if not fresh:
+                break
+            targets = [*self._results, *self.saved]
+        fetches = [*self._results, *self.saved]
+        operations = optimize(graph, self._feeds, fetches)
+        self._plan = Plan(graph, self._feeds, fetches, graph.name, operations)
+        self._types = [tensor.dtype for tensor in fetches]
+        self._op = Op(graph.name, "inputs: *T", _never, unknown, False, True, {})
+        self._op.gradient_rule = self._rule
+        self._op.partial = True
+
+    def call(self, inputs: Sequence[Tensor], arrays: Sequence[Any]) -> list[Tensor]:
+        """The results, recorded on the tapes together with the saved values."""
+        computed = self._plan.run(*arrays)
+        outputs = [Tensor(a, dtype) for a, dtype in zip(computed, self._types, strict=True)]
+        reads = [variable._tensor for variable in self._variables]
+        for tape in state.tapes:
+            tape.record(self._op, [*inputs, *reads], outputs, {})
+        return outputs[: len(self._results)]
+
+    def _rule(self, record: Record, *gradients: Any) -> Sequence[Any]:
+        present = tuple(i for i, gradient in enumerate(gradients) if gradient is not None)
+        known = self._backward.get(present)
+        if known is None:
+            targets = [*self._results, *self.saved]
+            traced = self._trace([targets[i] for i in present])
+            places = {id(tensor): i for i, tensor in enumerate(targets)}
+            captured = [places.get(id(tensor)) for tensor in traced._captured]
+            if None in captured:
+                raise RuntimeError(
+                    f"The values that this derivative of '{self._op.name}' needs were not kept. "
+                    "Nest one tf.GradientTape per order of derivative around the call."
+                )
+            known = self._backward[present] = traced, captured
+        function, captured = known
+        weights = [convert_to_tensor(gradients[i]) for i in present]
+        held = [record.outputs[place] for place in captured]
+        found: Sequence[Any] = function.call_with(weights, held)
+        return found
+
+    def _trace(self, targets: Sequence[Tensor]) -> BackwardFunction:
+        """The gradients of the sources, as a function of the gradients of the targets."""
+        graph = FuncGraph(f"{self._function.graph.name}_grad", self._function.graph)
+        wanted = [t for t in targets if is_differentiable(t) and isinstance(t, SymbolicTensor)]
+        with graph.building():
+            weights = {}
+            for target in targets:
+                weights[id(target)] = graph.add_input(target.dtype, target.shape, "gradient")
+                if isinstance(target, SymbolicTensor):
+                    target._key = target._key or next_key()
+            keys = [source._key for source in self._sources]
+            records, needed = graph_records(self._function.graph, keys)
+            found = backward(records, wanted, [weights[id(t)] for t in wanted], keys, needed)
+            # An input that is passed on as a result has its gradient among those that were given.
+            gradients = [found.get(key) for key in keys]
+            flat: list[Tensor] = []
+            structure = []
+            for gradient in gradients:
+                if isinstance(gradient, IndexedSlices):
+                    spec = gradient._type_spec
+                    structure.append(Leaf(spec))
+                    flat += [graph.own(convert_to_tensor(t)) for t in spec.to_tensors(gradient)]
+                elif gradient is None:
+                    structure.append(Leaf(None))
+                else:
+                    structure.append(Leaf(gradient._type_spec))
+                    flat.append(graph.own(gradient))
+            graph.outputs = flat
+        return BackwardFunction(graph, structure)
+
+
+class BackwardFunction(ConcreteFunction):
+    """The gradient of a concrete function: the saved values are inputs, too."""
+
+    def call_with(self, weights: Sequence[Tensor], held: Sequence[Tensor]) -> Any:
+        """The gradients, given those of the results and the saved values."""
+        if state.graph is None and not state.tapes:
+            arrays = [tensor._array for tensor in weights]
+            arrays += [tensor._array for tensor in held]
+            results = self.plan.run(*arrays)
+            return self._packed(
+                [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
+            )
+        outer, self._captured = self._captured, list(held)
+        try:
+            return self.call(weights)
+        finally:
+            self._captured = outer
+
+
+def _never(*inputs: Any) -> None:
+    raise NotImplementedError("This op only carries a gradient.")
+
+
+def structure_of(result: Any, graph: FuncGraph) -> tuple[Any, list[Tensor]]:
+    """The structure of what a function returned, with the tensors of its results."""
+    if isinstance(result, Tensor):
+        return _ONE, [graph.own(result)]
+    flat: list[Tensor] = []
+    leaves = []
+    for value in nest.flatten(result):
+        leaf, tensors = _leaf(value)
+        leaves.append(leaf)
+        flat += [graph.own(tensor) for tensor in tensors]
+    return nest.pack_sequence_as(result, leaves), flat
+
+
+def _leaf(value: Any) -> tuple[Leaf, list[Tensor]]:
+    from .type_spec import TypeSpec, type_spec_from_value
+
+    if value is None or isinstance(value, (TypeSpec,)):
+        return Leaf(None, value), []
+    kind = getattr(value, "_type_spec", None)
+    if isinstance(value, Tensor) or not isinstance(kind, TypeSpec):
+        try:
+            tensor = value if isinstance(value, Tensor) else _returned(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "To be compatible with tf.function, Python functions must return zero or more "
+                "Tensors or ExtensionTypes or None values; in compilation of the function, found "
+                f"return value of type {type(value).__name__}, which is not a Tensor or "
+                "ExtensionType."
+            ) from None
+        return Leaf(tensor._type_spec), [tensor]
+    spec = type_spec_from_value(value)
+    return Leaf(spec), [convert_to_tensor(each) for each in spec.to_tensors(value)]
+
+
+def _returned(value: Any) -> Tensor:
+    read: Callable[[], Tensor] | None = getattr(value, "read_value", None)
+    return convert_to_tensor(value) if read is None else read()

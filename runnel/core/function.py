@@ -1,0 +1,510 @@
+"""tf.function: Python functions traced into graphs, one per kind of arguments."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .concrete import ConcreteFunction, structure_of
+from .context import state
+from .convert import convert_to_tensor
+from .graph import FuncGraph
+from .logger import get_logger
+from .shapes import TensorShape
+from .signature import BoundSignature, Identity, Parameters, key_of, spec_of
+from .tensor import Tensor
+from .type_spec import TensorSpec, TypeSpec
+from .variable import Variable
+
+_SINGLETON = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
+    "tf.Variable is only created once or created outside tf.function. See "
+    "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
+)
+_RETRACING = (
+    "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive: the "
+    "Python function runs anew and its graph is planned anew. This time it was because of %s. To "
+    "avoid it: pass tensors instead of Python numbers (tf.constant(x)), set reduce_retracing=True "
+    "or an input_signature with None for dimensions that vary, and decorate functions outside of "
+    "loops."
+)
+_XLA = "jit_compile=True: XLA is not used here; %r runs on Runnel's own plan, with equal results."
+
+
+class Execution:
+    """Whether functions run their Python code at each call instead of a graph."""
+
+    eagerly = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Let every `tf.function` run as plain Python, to debug it; False to trace again.
+
+    >>> tf.config.run_functions_eagerly(True)
+    >>> tf.config.functions_run_eagerly()
+    True
+    >>> tf.config.run_functions_eagerly(False)
+    """
+    Execution.eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether functions run as plain Python.
+
+    >>> tf.config.functions_run_eagerly()
+    False
+    """
+    return Execution.eagerly
+
+
+class Function:
+    """A Python function that is traced into a graph for each new kind of arguments.
+
+    Tensors and NumPy arrays differ by dtype and shape, Python numbers and strings by value,
+    other objects by identity.
+    """
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str | None = None,
+        input_signature: Sequence[Any] | None = None,
+        autograph: bool = True,
+        reduce_retracing: bool = False,
+        jit_compile: bool | None = None,
+    ) -> None:
+        self._python_function = python_function
+        functools.update_wrapper(self, _described(python_function), updated=())
+        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self._autograph = autograph
+        self._reduce_retracing = reduce_retracing
+        self._jit_compile = jit_compile
+        self._input_signature = _checked_signature(input_signature, python_function)
+        self._parameters: Parameters | None = None
+        self._cache: dict[Any, ConcreteFunction] = {}
+        self._traces: list[tuple[Any, ConcreteFunction]] = []
+        self._relaxed: list[tuple[Any, ConcreteFunction]] = []
+        self._made_variables = False
+        self._traced_once = False
+        self._recent: deque[bool] = deque(maxlen=5)
+        self._warned = False
+        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._tracing_count = 0
+
+    # What the user sees.
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        return self._input_signature
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def function_spec(self) -> Any:
+        return self.parameters.signature
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced.
+
+        >>> double = tf.function(lambda x: x * 2)
+        >>> double(tf.constant(1)), double(tf.constant(2))  # doctest: +ELLIPSIS
+        (<tf.Tensor: ...2>, <tf.Tensor: ...4>)
+        >>> double.experimental_get_tracing_count()
+        1
+        """
+        return self._tracing_count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, one after the other."""
+        texts = [each.pretty_printed_signature(verbose) for _, each in self._traces]
+        return "\n\n".join(texts)
+
+    def code(self) -> str:
+        """The Python programs that calls run, one per trace."""
+        return "\n".join(each.code() for _, each in self._traces)
+
+    def __repr__(self) -> str:
+        return f"<runnel.core.function.Function {self._name} at {id(self):#x}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        bound = self._of(instance)
+        if bound is None:
+            bound = Function(
+                _WeakMethod(self._python_function, instance), self._name,
+                None if self._input_signature is None else self._input_signature,
+                self._autograph, self._reduce_retracing, self._jit_compile,
+            )  # fmt: skip
+            self._keep(instance, bound)
+        return bound
+
+    def _of(self, instance: Any) -> Function | None:
+        try:
+            return self._bound.get(instance)
+        except TypeError:
+            kept: Function | None = instance.__dict__.get(f"_runnel_function_{id(self)}")
+            return kept
+
+    def _keep(self, instance: Any, bound: Function) -> None:
+        try:
+            self._bound[instance] = bound
+        except TypeError:
+            object.__setattr__(instance, f"_runnel_function_{id(self)}", bound)
+
+    @property
+    def parameters(self) -> Parameters:
+        if self._parameters is None:
+            self._parameters = Parameters(self._python_function)
+        return self._parameters
+
+    # Calling.
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if Execution.eagerly:
+            return self._python_function(*args, **kwargs)
+        if self._input_signature is not None:
+            concrete, tensors = self._by_signature(args, kwargs)
+            return concrete.call(tensors)
+        args, kwargs = (self._parameters or self.parameters).bound(args, kwargs)
+        tensors = []
+        key = key_of(args, tensors)
+        if kwargs:
+            key = key, key_of(kwargs, tensors)
+        concrete = self._cache.get(key)
+        if concrete is None:
+            concrete = self._new(key, args, kwargs, tensors)
+        elif self._recent:
+            self._recent.append(False)
+        return concrete.call(tensors)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments; a tf.TensorSpec may stand for a tensor."""
+        if self._input_signature is not None and not args and not kwargs:
+            return self._of_signature()
+        if self._input_signature is not None:
+            return self._by_signature(args, kwargs)[0]
+        args, kwargs = self.parameters.bound(args, kwargs)
+        tensors: list[Tensor] = []
+        key = key_of(args, tensors)
+        if kwargs:
+            key = key, key_of(kwargs, tensors)
+        known = self._cache.get(key)
+        return known or self._new(key, args, kwargs, None)
+
+    def _by_signature(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[ConcreteFunction, list[Tensor]]:
+        """The only trace, and the arguments as tensors of the signature's types."""
+        concrete = self._cache.get(None) or self._of_signature()
+        try:
+            given, keywords = self.parameters.bound(args, kwargs)
+        except TypeError as error:
+            raise TypeError(f"Binding inputs to tf.function failed due to `{error}`.") from None
+        signature = self._input_signature
+        given = given[: len(signature)] if len(given) > len(signature) else given
+        tensors: list[Tensor] = []
+        for name, spec, value in zip(self.parameters.names, signature, given, strict=False):
+            tensors += _cast(name, spec, value)
+        return concrete, tensors
+
+    def _of_signature(self) -> ConcreteFunction:
+        known = self._cache.get(None)
+        if known is not None:
+            return known
+        names = self.parameters.names
+        specs = tuple(
+            nest.map_structure(lambda s, n=name: _with_name(s, n), spec)
+            for name, spec in zip(names, self._input_signature, strict=False)
+        )
+        defaults = [
+            parameter.default
+            for parameter in list(self.parameters.signature.parameters.values())[len(specs) :]
+            if parameter.default is not parameter.empty
+            and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
+        return self._new(None, (*specs, *defaults), {}, None)
+
+    # Tracing.
+
+    def _new(
+        self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor] | None
+    ) -> ConcreteFunction:
+        """The trace for arguments that came for the first time."""
+        if self._reduce_retracing and tensors is not None:
+            found = self._generalized(key, args, kwargs)
+            if found is not None:
+                self._cache[key] = found
+                return found
+        self._recent.append(True)
+        self._warn(key)
+        concrete = self._traced(args, kwargs, tensors)
+        self._cache[key] = concrete
+        self._traces.append((key, concrete))
+        return concrete
+
+    def _traced(
+        self, args: Any, kwargs: Any, tensors: list[Tensor] | None
+    ) -> ConcreteFunction:
+        if self._jit_compile and not self._tracing_count:
+            get_logger().warning(_XLA, self._name)
+        concrete, created = self._trace(args, kwargs, tensors, not self._traced_once)
+        self._traced_once = True
+        if created:
+            # What made variables on the first call must not do so again.
+            concrete, _ = self._trace(args, kwargs, tensors, False)
+        return concrete
+
+    def _trace(
+        self, args: Any, kwargs: Any, tensors: list[Tensor] | None, may_create: bool
+    ) -> tuple[ConcreteFunction, bool]:
+        self._tracing_count += 1
+        graph = FuncGraph(self._name)
+        graph.new_variables = [] if may_create else None
+        signature = BoundSignature(
+            self.parameters,
+            nest.map_structure(spec_of, args),
+            nest.map_structure(spec_of, kwargs),
+        )
+        with graph.building():
+            named = self.parameters.named(signature.args, signature.kwargs)
+            inside = [_placeholders(graph, name, value) for name, value in named]
+            positional = inside[: len(args)]
+            keywords = dict(zip(kwargs, inside[len(args) :], strict=True))
+            if tensors is not None and state.graph is graph and graph.outer_graph is None:
+                graph.example = [tensor._array for tensor in tensors]
+            result = self._converted()(*positional, **keywords)
+            structure, graph.outputs = structure_of(result, graph)
+        graph.example = None
+        return ConcreteFunction(graph, structure, signature), bool(graph.new_variables)
+
+    def _converted(self) -> Callable[..., Any]:
+        if not self._autograph:
+            return self._python_function
+        from .. import autograph
+
+        if not hasattr(autograph, 'convert'): return self._python_function
+        return autograph.convert(self._python_function)
+
+    def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
+        """A trace of more general shapes that serves these arguments, too."""
+        specs = nest.map_structure(spec_of, (args, kwargs))
+        for known, concrete in self._relaxed:
+            if _fits(specs, known):
+                return concrete
+        for _, concrete in self._traces:
+            signature = concrete.function_type
+            merged = _merged(specs, (signature.args, signature.kwargs))
+            if merged is not None:
+                wider = self._traced(*merged, None)
+                self._relaxed.append((merged, wider))
+                self._traces.append((key, wider))
+                return wider
+        return None
+
+    def _warn(self, key: Any) -> None:
+        if self._warned or len(self._recent) < 5 or not all(self._recent) or not self._traces:
+            return
+        self._warned = True
+        get_logger().warning(
+            _RETRACING, len(self._recent), len(self._recent), self._name,
+            _difference(self.parameters.names, self._traces[-1][0], key),
+        )  # fmt: skip
+
+
+class _WeakMethod:
+    """A method of an object that it does not keep alive."""
+
+    def __init__(self, function: Callable[..., Any], instance: Any) -> None:
+        self._function = function
+        self.__name__ = getattr(function, "__name__", "method")
+        self.__doc__ = function.__doc__
+        self._reference = weakref.ref(instance)
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        instance = self._reference()
+        if instance is None:
+            raise ReferenceError(f"The object of the method {self.__name__!r} is gone.")
+        bound: Callable[..., Any] = self._function.__get__(instance, type(instance))
+        return bound
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.method(*args, **kwargs)
+
+    @property
+    def __signature__(self) -> Any:
+        import inspect
+
+        return inspect.signature(self.method)
+
+
+def _described(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
+    if signature is None:
+        return None
+    if not isinstance(signature, tuple | list):
+        raise TypeError(
+            f"input_signature must be either a tuple or a list, got {type(signature)}: {signature}."
+        )
+    for leaf in nest.flatten(signature):
+        if not isinstance(leaf, TypeSpec | Variable):
+            raise TypeError(
+                "input_signature must be a possibly nested sequence of TensorSpec objects, got "
+                f"{leaf!r}."
+            )
+    return tuple(signature)
+
+
+def _with_name(spec: Any, name: str) -> Any:
+    return TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is TensorSpec else spec
+
+
+def _cast(name: str, spec: Any, value: Any) -> list[Tensor]:
+    """The tensors of an argument that a signature has a spec for."""
+    flat_specs = nest.flatten(spec)
+    flat = [value] if isinstance(spec, TypeSpec) else nest.flatten(value)
+    try:
+        if not isinstance(spec, TypeSpec):
+            nest.assert_same_structure(spec, value)
+        tensors: list[Tensor] = []
+        for each, leaf in zip(flat_specs, flat, strict=True):
+            tensors += each.to_tensors(leaf)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"Binding inputs to tf.function failed due to `{error}`. Received {name} = {value!r}, "
+            f"which does not fit {spec} of the input_signature."
+        ) from None
+    return tensors
+
+
+def _placeholders(graph: FuncGraph, name: str, value: Any) -> Any:
+    """The argument with inputs of the graph in the places of its tensors."""
+
+    def inside(leaf: Any) -> Any:
+        if not isinstance(leaf, TypeSpec):
+            return leaf
+        if type(leaf) is TensorSpec:
+            return graph.add_input(leaf.dtype, leaf.shape, leaf.name or name)
+        parts = [graph.add_input(each.dtype, each.shape, name) for each in leaf.flatten()]
+        return leaf.from_tensors(iter(parts))
+
+    return nest.map_structure(inside, value)
+
+
+def _fits(specs: Any, wider: Any) -> bool:
+    try:
+        nest.assert_same_structure(specs, wider)
+    except (TypeError, ValueError):
+        return False
+    pairs = zip(nest.flatten(specs), nest.flatten(wider), strict=True)
+    return all(
+        a.is_subtype_of(b) if isinstance(a, TypeSpec) and isinstance(b, TypeSpec) else _same(a, b)
+        for a, b in pairs
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and not isinstance(a, Variable) and bool(a == b))
+
+
+def _merged(specs: Any, others: Any) -> Any:
+    """Specs that hold both; None where values differ otherwise than by shape."""
+    try:
+        nest.assert_same_structure(specs, others)
+    except (TypeError, ValueError):
+        return None
+    merged = []
+    for a, b in zip(nest.flatten(specs), nest.flatten(others), strict=True):
+        if isinstance(a, TensorSpec) and isinstance(b, TensorSpec):
+            a = TensorSpec(a.shape, a.dtype)
+            common = a.most_specific_common_supertype([TensorSpec(b.shape, b.dtype)])
+            if common is None:
+                return None
+            merged.append(common)
+        elif isinstance(a, TypeSpec) and isinstance(b, TypeSpec):
+            common = a.most_specific_common_supertype([b])
+            if common is None:
+                return None
+            merged.append(common)
+        elif _same(a, b):
+            merged.append(a)
+        else:
+            return None
+    return nest.pack_sequence_as(specs, merged)
+
+
+def _difference(names: Sequence[str], old: Any, new: Any) -> str:
+    """In words, what differs between the arguments of two traces."""
+    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) == 2:
+        before, after = old[1], new[1]
+        if isinstance(before, tuple) and isinstance(after, tuple):
+            for i, (a, b) in enumerate(zip(before, after, strict=False)):
+                if a != b:
+                    name = names[i] if i < len(names) else f"argument {i}"
+                    return f"the argument {name!r}: before {_shown(a)}, now {_shown(b)}"
+    return f"new arguments: before {_shown(old)}, now {_shown(new)}"
+
+
+def _shown(key: Any) -> str:
+    if isinstance(key, tuple) and len(key) == 2:
+        kind, value = key
+        if isinstance(kind, type):
+            return f"the Python value {value!r}" if not isinstance(value, tuple) else repr(value)
+        return f"a {kind.name} tensor of shape {value}"
+    return "another object" if isinstance(key, Identity) else repr(key)
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Trace a Python function into graphs that run faster; also a decorator.
+
+    >>> @tf.function
+    ... def square_sum(x, y):
+    ...     return tf.reduce_sum(x * x + y * y)
+    >>> square_sum(tf.constant([1.0, 2.0]), tf.constant(2.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=13.0>
+    """
+    if jit_compile is None:
+        jit_compile = experimental_compile
+    if experimental_relax_shapes is not None:
+        reduce_retracing = experimental_relax_shapes
+
+    def decorated(inner: Callable[..., Any]) -> Function:
+        if not callable(inner):
+            raise TypeError(f"tf.function takes a callable, got {inner!r}.")
+        return Function(
+            inner,
+            input_signature=input_signature,
+            autograph=autograph,
+            reduce_retracing=reduce_retracing,
+            jit_compile=jit_compile,
+        )
+
+    return decorated if func is None else decorated(func)

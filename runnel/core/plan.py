@@ -1,0 +1,267 @@
+"""Plan: a graph made into a straight-line Python program that calls kernels.
+
+One line per operation, in program order; values are dropped after their last use. The source can
+be printed (`plan.source`), and an error in a line leads back to the operation it came from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import keyword
+import linecache
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .context import tracebacks
+from .op import _KERNEL_FAILURES
+from .tensor import SymbolicTensor, Tensor
+
+if TYPE_CHECKING:
+    from .graph import Graph, Operation
+
+_IN_GRAPH = "Graph execution error:"
+_numbers = itertools.count(1)
+_LITERALS = (bool, int, str, bytes, type(None))
+
+
+class Plan:
+    """The program that computes the fetches of a graph from the arrays fed.
+
+    `run(*arrays)` gives a tuple of arrays.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        name: str = "plan",
+        operations: Sequence[Operation] | None = None,
+    ) -> None:
+        writer = _Writer(graph, feeds, fetches, name, operations)
+        self.name = name
+        self.source = "\n".join(writer.lines) + "\n"
+        self.operations = writer.operations
+        self._lines = writer.operation_of_line
+        self._file = f"<runnel plan {next(_numbers)} of {name}>"
+        namespace = writer.namespace
+        exec(compile(self.source, self._file, "exec"), namespace)
+        self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arrays of the fetches; an error tells of the operation and the user's line."""
+        try:
+            return self.program(*arrays)
+        except _KERNEL_FAILURES as failure:
+            raise self.explained(failure) from tracebacks.cause(failure)
+
+    def explained(self, failure: Exception) -> Exception:
+        """The error to raise for a failure in one of the lines."""
+        operation = self._failed(failure.__traceback__)
+        known = getattr(failure, "message", "")
+        if operation is None or known.startswith(_IN_GRAPH):
+            return failure
+        explained = operation.op.explain(failure, operation.inputs, operation.given)
+        message = getattr(explained, "message", str(explained))
+        message = message.replace(f" [Op:{operation.type}]", "")
+        kind: Any = type(explained)
+        told: Exception = kind(
+            None,
+            None,
+            f"{_IN_GRAPH}\n\nDetected at node '{operation.name}' defined at:\n"
+            f"  {operation.location}\n\n{message}\n\t [[{{{{node {operation.name}}}}}]] "
+            f"[Op:__inference_{self.name}]",
+        )
+        return told
+
+    def _failed(self, traceback: TracebackType | None) -> Operation | None:
+        found = None
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self._file:
+                found = self._lines.get(traceback.tb_lineno, found)
+            traceback = traceback.tb_next
+        return found
+
+    def show(self) -> str:
+        """The source, also for debuggers and tracebacks."""
+        lines = self.source.splitlines(True)
+        linecache.cache[self._file] = (len(self.source), None, lines, self._file)
+        return self.source
+
+
+def needed_operations(
+    graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
+) -> list[Operation]:
+    """The operations, in program order, that the fetches need or that have effects."""
+    fed = {id(tensor) for tensor in feeds}
+    wanted = {id(tensor.op) for tensor in fetches if _is_computed(tensor, fed)}
+    kept = []
+    for operation in reversed(graph.operations):
+        if id(operation) not in wanted and not (graph.building_function and has_effects(operation)):
+            continue
+        kept.append(operation)
+        for tensor in operation.inputs:
+            if _is_computed(tensor, fed):
+                wanted.add(id(tensor.op))  # type: ignore[attr-defined]
+    kept.reverse()
+    return kept
+
+
+def _is_computed(tensor: Tensor, fed: set[int]) -> bool:
+    return isinstance(tensor, SymbolicTensor) and id(tensor) not in fed
+
+
+def has_effects(operation: Operation) -> bool:
+    """Whether an operation must happen even if nobody uses its outputs."""
+    op = operation.op
+    return op.stateful and op.name != "ReadVariableOp"
+
+
+class _Writer:
+    """Writes the source of a plan."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        name: str,
+        operations: Sequence[Operation] | None,
+    ) -> None:
+        self.names: dict[int, str] = {}
+        self.namespace: dict[str, Any] = {}
+        self.operation_of_line: dict[int, Operation] = {}
+        self._globals: dict[int, str] = {}
+        self._counts: dict[str, int] = {}
+        self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
+        parameters = []
+        for index, tensor in enumerate(feeds):
+            parameters.append(f"x{index}")
+            self.names[id(tensor)] = f"x{index}"
+        if operations is None:
+            operations = needed_operations(graph, feeds, fetches)
+        self.operations = [op for op in operations if not self._is_fed(op)]
+        self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
+        written = [self._written(operation) for operation in self.operations]
+        results = [self._value(tensor) for tensor in fetches]
+        self._emit(written, parameters, results)
+
+    def _is_fed(self, operation: Operation) -> bool:
+        return any(id(output) in self.names for output in operation.outputs)
+
+    def _emit(
+        self, written: list[tuple[list[str], list[str], str]], parameters: list[str],
+        results: list[str],
+    ) -> None:  # fmt: skip
+        """The lines, each followed by dropping what is not used any more."""
+        last: dict[str, int] = {}
+        for index, (_, uses, _) in enumerate(written):
+            for name in uses:
+                last[name] = index
+        kept = set(results)
+        alive = set(parameters)
+        dropped = sorted(alive - set(last) - kept)
+        if dropped:
+            self.lines.append(f"    del {', '.join(dropped)}")
+        for index, (makes, uses, text) in enumerate(written):
+            if text:
+                self.lines.append(f"    {text}")
+                self.operation_of_line[len(self.lines)] = self.operations[index]
+            alive.update(makes)
+            ended = [
+                name
+                for name in dict.fromkeys([*uses, *makes])
+                if name in alive and last.get(name, index) <= index and name not in kept
+            ]
+            if ended:
+                alive.difference_update(ended)
+                self.lines.append(f"    del {', '.join(ended)}")
+        trailing = "," if len(results) == 1 else ""
+        self.lines.append(f"    return ({', '.join(results)}{trailing})")
+
+    def _written(self, operation: Operation) -> tuple[list[str], list[str], str]:
+        """The names a line makes, the names it uses, and the line."""
+        op = operation.op
+        outputs = operation.outputs
+        if op.name == "Const":
+            self.names[id(outputs[0])] = self._global("c", operation.given["value"])
+            return [], [], ""
+        values = [self._value(tensor) for tensor in operation.inputs]
+        if op.name in _ALIASES:
+            for output, value in zip(outputs, values, strict=False):
+                self.names[id(output)] = value
+            return [], values, ""
+        makes = []
+        for output in outputs:
+            name = f"t{len(self.names)}"
+            self.names[id(output)] = name
+            makes.append(name)
+        if op.name == "ReadVariableOp":
+            return makes, [], f"{makes[0]} = {values[0]}._tensor._array"
+        arguments = [
+            f"[{', '.join(each)}]" if isinstance(each, list) else each
+            for each in op.grouped(values)
+        ]
+        arguments += [
+            f"{name}={self._attribute(value)}" for name, value in operation.given.items()
+        ]
+        call = f"{self._kernel(operation)}({', '.join(arguments)})"
+        if op.single:
+            text = f"{makes[0]} = {call}"
+        elif makes:
+            text = f"{', '.join(makes)}{',' if len(makes) == 1 else ''} = {call}"
+        else:
+            text = call
+        return makes, values, text
+
+    def _kernel(self, operation: Operation) -> str:
+        kernel = operation.op.kernel
+        name = self._globals.get(id(kernel))
+        if name is None:
+            name = operation.type if operation.type.isidentifier() else "Op"
+            if name in self.namespace:
+                name = f"{name}_{len(self.namespace)}"
+            self._globals[id(kernel)] = name
+            self.namespace[name] = kernel
+        return name
+
+    def _attribute(self, value: Any) -> str:
+        if type(value) in _LITERALS:
+            return repr(value)
+        if type(value) is tuple or type(value) is list:
+            parts = [self._attribute(each) for each in value]
+            if type(value) is list:
+                return f"[{', '.join(parts)}]"
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        return self._global("a", value)
+
+    def _value(self, tensor: Tensor) -> str:
+        known = self.names.get(id(tensor))
+        if known is not None:
+            return known
+        if isinstance(tensor, SymbolicTensor):
+            raise errors.InvalidArgumentError(
+                None,
+                tensor.op,
+                f"You must feed a value for placeholder tensor '{tensor.op.name}' with dtype "
+                f"{tensor.dtype.name} and shape {tensor.shape}"
+                if tensor.op.type == "Placeholder"
+                else f"The tensor {tensor.name} is not computed in this graph.",
+            )
+        prefix = "v" if tensor.dtype.name == "resource" else "c"
+        return self._global(prefix, tensor._array)
+
+    def _global(self, prefix: str, value: Any) -> str:
+        name = self._globals.get(id(value))
+        if name is None:
+            self._counts[prefix] = number = self._counts.get(prefix, -1) + 1
+            name = f"{prefix}{number}"
+            self._globals[id(value)] = name
+            # Held by the namespace, so the id stays the value's own.
+            self.namespace[name] = value
+        return name
+
+
+_ALIASES = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})

@@ -1,0 +1,240 @@
+"""What distinguishes one trace of a function from another, and how arguments become tensors."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .convert import convert_to_tensor
+from .shapes import TensorShape
+from .tensor import Tensor
+from .type_spec import TensorSpec, TypeSpec, type_spec_from_value
+from .variable import Variable
+
+_VALUES = (bool, int, float, complex, str, bytes)
+
+
+class Identity:
+    """A key that stands for an object and does not keep it alive."""
+
+    __slots__ = ("_hash", "_reference")
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        try:
+            self._reference: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self._reference = lambda: value
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity):
+            return False
+        ours = self._reference()
+        return ours is not None and ours is other._reference()
+
+    @property
+    def value(self) -> Any:
+        return self._reference()
+
+    def __repr__(self) -> str:
+        return repr(self._reference())
+
+
+def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
+    """The key of an argument; the tensors that it holds are appended to the list."""
+    kind = type(value)
+    if kind is Tensor:
+        tensors.append(value)
+        return value.dtype, value._array.shape
+    if value is None:
+        return None
+    if kind in _VALUES:
+        return kind, value
+    if kind is tuple or kind is list:
+        return kind, tuple([key_of(each, tensors) for each in value])
+    if isinstance(value, np.ndarray | np.generic):
+        return key_of(convert_to_tensor(value), tensors)
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        return value.dtype, value._sizes
+    if isinstance(value, Variable):
+        return Identity(value)
+    if isinstance(value, TensorSpec):
+        return value.dtype, value.shape._dims
+    if isinstance(value, TypeSpec):
+        return value
+    if isinstance(value, Mapping):
+        names = sorted(value, key=repr)
+        return kind, tuple([(name, key_of(value[name], tensors)) for name in names])
+    if isinstance(value, tuple | list) or nest.is_nested(value):
+        return kind, tuple([key_of(each, tensors) for each in nest.flatten(value)])
+    spec = getattr(value, "_type_spec", None)
+    if isinstance(spec, TypeSpec):
+        tensors.extend(spec.to_tensors(value))
+        return spec
+    protocol = getattr(kind, "__tf_tracing_type__", None)
+    if protocol is not None:
+        return Identity(value)
+    return Identity(value)
+
+
+class Parameters:
+    """The parameters of a Python function, and arguments in their order."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        try:
+            self.signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            self.signature = inspect.Signature(
+                [
+                    inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+                    inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+                ]
+            )
+        kinds = [parameter.kind for parameter in self.signature.parameters.values()]
+        self.names = list(self.signature.parameters)
+        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        # With as many positional arguments as parameters there is nothing to bind.
+        self.exact = len(kinds) if all(kind is plain for kind in kinds) else -1
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Positional and keyword arguments, with the defaults filled in."""
+        if not kwargs and len(args) == self.exact:
+            return args, {}
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[str, Any]]:
+        """The arguments with the names of their parameters."""
+        positional = []
+        variadic = None
+        for parameter in self.signature.parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                variadic = parameter.name
+            elif parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD):
+                positional.append(parameter.name)
+        names = [
+            positional[i] if i < len(positional) else f"{variadic}_{i - len(positional)}"
+            for i in range(len(args))
+        ]
+        return [*zip(names, args, strict=True), *kwargs.items()]
+
+
+def spec_of(value: Any) -> Any:
+    """The spec of an argument that holds tensors; any other value itself."""
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        return TensorSpec(TensorShape(value.shape), convert_to_tensor(value).dtype)
+    if isinstance(value, TypeSpec | Variable):
+        return value
+    spec = getattr(value, "_type_spec", None)
+    return type_spec_from_value(value) if isinstance(spec, TypeSpec) else value
+
+
+class BoundSignature:
+    """The arguments a trace was made for: specs where tensors go, other values as they were."""
+
+    def __init__(self, parameters: Parameters, args: Any, kwargs: Any, skip: int = 0) -> None:
+        self._parameters = parameters
+        self.args = args
+        self.kwargs = kwargs
+        self._skip = skip
+
+    def structured(self) -> Any:
+        """The positional and keyword arguments, with named specs in the places of tensors."""
+        named = self._parameters.named(self.args, self.kwargs)
+        specs = [nest.map_structure(lambda s, n=name: _named(s, n), each) for name, each in named]
+        return (tuple(specs[: len(self.args)]), dict(zip(self.kwargs, specs[len(self.args) :],
+                strict=True)))  # fmt: skip
+
+    def described(self) -> list[tuple[str, str]]:
+        """Each argument's name and type."""
+        named = self._parameters.named(self.args, self.kwargs)
+        return [(name, _kind(value)) for name, value in named]
+
+    def tensors_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+        """The tensors in the arguments of a call; TypeError where they do not fit the trace."""
+        given = dict(zip(self._names(args), args, strict=False))
+        for name, value in kwargs.items():
+            if name in given:
+                raise TypeError(f"Binding inputs to tf.function failed due to `got two values for "
+                                f"argument {name!r}`.")  # fmt: skip
+            given[name] = value
+        tensors: list[Tensor] = []
+        known = dict(self._parameters.named(self.args, self.kwargs))
+        for name in given:
+            if name not in known:
+                raise TypeError(
+                    f"Binding inputs to tf.function failed due to `got an unexpected argument "
+                    f"{name!r}`. It takes {', '.join(known) or 'no arguments'}."
+                )
+        for name, expected in known.items():
+            if name in given:
+                tensors += self._fitting(name, expected, given[name])
+            elif any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(expected)):
+                raise TypeError(
+                    "Binding inputs to tf.function failed due to `missing a required argument: "
+                    f"{name!r}`. Give {_kind(expected)}."
+                )
+        return tensors
+
+    def _names(self, args: Sequence[Any]) -> list[str]:
+        names = [name for name, _ in self._parameters.named(self.args, self.kwargs)]
+        takes_tensors = [
+            name
+            for name, value in self._parameters.named(self.args, self.kwargs)
+            if any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
+        ]
+        if len(args) > len(names):
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `too many positional arguments`: "
+                f"{len(args)} came, {len(names)} fit."
+            )
+        # Python values belong to the trace already: calls may leave them out.
+        return takes_tensors if len(args) == len(takes_tensors) else names
+
+    def _fitting(self, name: str, expected: Any, value: Any) -> list[Tensor]:
+        try:
+            nest.assert_same_structure(expected, value)
+        except (TypeError, ValueError) as mismatch:
+            if not isinstance(expected, TypeSpec):
+                raise TypeError(
+                    f"Binding inputs to tf.function failed due to `{mismatch}` ({name!r})."
+                ) from None
+            pairs = [(expected, value)]
+        else:
+            pairs = list(zip(nest.flatten(expected), nest.flatten(value), strict=True))
+        tensors: list[Tensor] = []
+        for spec, leaf in pairs:
+            if isinstance(spec, TypeSpec):
+                try:
+                    tensors += spec.to_tensors(leaf)
+                except (TypeError, ValueError) as mismatch:
+                    raise TypeError(
+                        f"Binding inputs to tf.function failed due to `{mismatch}`. Received "
+                        f"{name} = {leaf!r}, which does not fit {spec}."
+                    ) from None
+            elif not (leaf is spec or leaf == spec):
+                raise TypeError(
+                    f"Binding inputs to tf.function failed due to `Can not cast {leaf!r} to "
+                    f"Literal[{spec!r}]`: this trace was made for {name}={spec!r}."
+                )
+        return tensors
+
+
+def _named(spec: Any, name: str) -> Any:
+    return TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is TensorSpec else spec
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, TypeSpec) or nest.is_nested(value):
+        return repr(value)
+    return f"Literal[{value!r}]"

@@ -1,0 +1,213 @@
+"""Conditions in graphs: If and Case, whose branches are graphs of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import nest
+from ..core.backward import is_differentiable
+from ..core.branch import (
+    Branch,
+    BranchGradient,
+    BranchGraph,
+    captured_by,
+    dense_or_zeros,
+    extend,
+)
+from ..core.concrete import structure_of
+from ..core.convert import convert_to_tensor
+from ..core.op import execute, op
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+
+
+def _output_shapes(inputs, attrs):
+    return list(attrs["output_shapes"])
+
+
+@op(
+    "If",
+    "cond: Tcond, input: *Tin -> output: *Tout",
+    shape=_output_shapes,
+    stateful=True,
+)
+def If(cond, input, *, then_branch, else_branch, Tout, output_shapes):
+    return (then_branch if cond else else_branch)(*input)
+
+
+@op(
+    "Case",
+    "branch_index: int32, input: *Tin -> output: *Tout",
+    shape=_output_shapes,
+    stateful=True,
+)
+def Case(branch_index, input, *, branches, Tout, output_shapes):
+    index = int(branch_index)
+    return branches[index if 0 <= index < len(branches) else -1](*input)
+
+
+If.partial = Case.partial = True
+
+
+def _branches(given):
+    return given["branches"] if "branches" in given else [given["then_branch"], given["else_branch"]]
+
+
+def _with_branches(given, branches, tensors):
+    """The attributes of a node with these branches, whose outputs are like the tensors."""
+    changed = dict(given, Tout=[t.dtype for t in tensors], output_shapes=[t.shape for t in tensors])
+    if "branches" in given:
+        return {**changed, "branches": branches}
+    return {**changed, "then_branch": branches[0], "else_branch": branches[1]}
+
+
+def _gradient(op, *gradients):
+    node = op.outputs[0].op
+    branches = _branches(node.given)
+    present = [i for i, gradient in enumerate(gradients) if gradient is not None]
+    inputs = node.inputs[1:]
+    wanted = [i for i, x in enumerate(inputs) if is_differentiable(x) and op.needs(i + 1)]
+    backward = [
+        BranchGradient(
+            branch,
+            [branch.outputs[i] for i in present],
+            [branch.source(i, inputs[i]) for i in wanted],
+            [],
+            lambda found, extra, sources: dense_or_zeros(found, sources),
+        )
+        for branch in branches
+    ]
+    given = [gradients[i] for i in present]
+    feeds = [list(each.weights) for each in backward]
+    values = [convert_to_tensor(each) for each in given]
+    for branch_index, each in enumerate(backward):
+        for tensor in each.uses:
+            values.append(_saved(node, branch_index, tensor, inputs))
+            for other, row in enumerate(feeds):
+                row.append(each.inside(tensor) if other == branch_index else None)
+    parts = [each.branch(row) for each, row in zip(backward, feeds, strict=True)]
+    shapes = [inputs[i] for i in wanted]
+    attrs = _with_branches(node.given, parts, shapes)
+    found = execute(op.op, (node.inputs[0], *values), attrs)
+    results = [None] * len(node.inputs)
+    for i, gradient in zip(wanted, found, strict=True):
+        results[i + 1] = gradient
+    return results
+
+
+If.gradient(_gradient)
+Case.gradient(_gradient)
+
+
+def _saved(node, branch_index, tensor, inputs):
+    """A value inside of a branch, seen from outside: an input, or an output that is added."""
+    branches = _branches(node.given)
+    branch = branches[branch_index]
+    for place, feed in enumerate(branch.feeds):
+        if feed is tensor:
+            return inputs[place]
+    for place, output in enumerate(branch.outputs):
+        if output is tensor:
+            return node.outputs[place]
+    # The other branches have nothing to give here, and nobody asks them.
+    nothing = Tensor(np.zeros((), tensor.dtype.numpy)[()], tensor.dtype)
+    longer = [
+        each.with_outputs([tensor if i == branch_index else nothing])
+        for i, each in enumerate(branches)
+    ]
+    (added,) = extend(node, [(tensor.dtype, tensor.shape)])
+    node.given = _with_branches(node.given, longer, node.outputs)
+    return added
+
+
+def traced_branches(functions, names):
+    """The functions traced as branches: their common captures, the branches, the structure."""
+    branches, structures = [], []
+    for function, name in zip(functions, names, strict=True):
+        graph = BranchGraph.inside(name)
+        with graph.building():
+            structure, outputs = structure_of(function(), graph)
+        graph.outputs = outputs
+        branches.append(Branch(graph, [], outputs))
+        structures.append(structure)
+    captured = captured_by([branch.graph for branch in branches])
+    return captured, [branch.aligned(captured) for branch in branches], structures
+
+
+def common_outputs(branches, structures, names):
+    """The dtypes and shapes of results that every branch has; TypeError where they differ."""
+    first = structures[0]
+    for structure, name in zip(structures[1:], names[1:], strict=True):
+        try:
+            nest.assert_same_structure(first, structure, expand_composites=True)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{names[0]} and {name} must return the same structure of results: {error}"
+            ) from None
+    columns = list(zip(*[branch.outputs for branch in branches], strict=False))
+    if len({len(branch.outputs) for branch in branches}) > 1:
+        raise TypeError(
+            f"{' and '.join(names)} must return the same number of tensors, got "
+            f"{[len(branch.outputs) for branch in branches]}."
+        )
+    shapes = []
+    for place, column in enumerate(columns):
+        if len({each.dtype for each in column}) > 1:
+            raise TypeError(
+                f"{' and '.join(names)} arguments to tf.cond must have the same number, type, and "
+                f"overall structure of return values: result {place} is "
+                f"{' or '.join(each.dtype.name for each in column)}."
+            )
+        shape = column[0].shape
+        for each in column[1:]:
+            shape = _common_shape(shape, each.shape)
+        shapes.append(shape)
+    return [column[0].dtype for column in columns], shapes
+
+
+def _common_shape(a, b):
+    if a.rank is None or b.rank is None or a.rank != b.rank:
+        return TensorShape(None)
+    return TensorShape([m if m == n else None for m, n in zip(a, b, strict=True)])
+
+
+def packed(structure, outputs):
+    """The results of a branch, in its structure."""
+    values = iter(outputs)
+    leaves = [leaf.value(values) for leaf in nest.flatten(structure)]
+    return nest.pack_sequence_as(structure, leaves)
+
+
+def traced_cond(pred, true_fn, false_fn, name):
+    """tf.cond in a graph."""
+    names = ["true_fn", "false_fn"]
+    captured, branches, structures = traced_branches(
+        [true_fn, false_fn], [f"{name}_true", f"{name}_false"]
+    )
+    dtypes, shapes = common_outputs(branches, structures, names)
+    outputs = execute(
+        If,
+        (pred, *captured),
+        {
+            "then_branch": branches[0],
+            "else_branch": branches[1],
+            "Tout": dtypes,
+            "output_shapes": shapes,
+        },
+    )
+    return packed(structures[0], outputs)
+
+
+def traced_switch(index, functions, name):
+    """tf.switch_case in a graph."""
+    names = [f"branch {i}" for i in range(len(functions))]
+    captured, branches, structures = traced_branches(
+        functions, [f"{name}_branch{i}" for i in range(len(functions))]
+    )
+    dtypes, shapes = common_outputs(branches, structures, names)
+    outputs = execute(
+        Case,
+        (index, *captured),
+        {"branches": branches, "Tout": dtypes, "output_shapes": shapes},
+    )
+    return packed(structures[0], outputs)

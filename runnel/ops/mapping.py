@@ -1,0 +1,287 @@
+"""Functions of the rows of tensors: map_fn, scan and folds.
+
+Eagerly they are Python loops; in a graph they are while loops that write into TensorArrays.
+"""
+
+from __future__ import annotations
+
+from ..core import nest
+from ..core.context import state
+from ..core.convert import convert_to_tensor
+from ..core.dtypes import as_dtype
+from ..core.tensor import SymbolicTensor
+from ..core.type_spec import TensorSpec
+from .array.joining import stack, unstack
+from .array.shaping import shape as shape_of
+from .control_flow import while_loop
+from .tensor_array import TensorArray
+
+
+def _elements(elems):
+    """The elements as tensors, flat; ValueError where they have no rows."""
+    flat = [convert_to_tensor(each) for each in nest.flatten(elems)]
+    if not flat:
+        raise ValueError("elems must be a Tensor or a structure of at least one Tensor.")
+    if any(each.shape.rank == 0 for each in flat):
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars.")
+    return flat
+
+
+def _rows(elems):
+    """The rows of the elements, in their structure."""
+    columns = [unstack(each) for each in _elements(elems)]
+    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+class _Traced:
+    """The elements in a graph: arrays of rows, and how many there are."""
+
+    def __init__(self, elems):
+        flat = _elements(elems)
+        sizes = {each.shape[0] for each in flat if each.shape.rank and each.shape[0] is not None}
+        if len(sizes) > 1:
+            raise ValueError(f"The elements have different numbers of rows: {sorted(sizes)}.")
+        self.known = sizes.pop() if sizes else None
+        self.count = shape_of(flat[0])[0] if self.known is None else convert_to_tensor(self.known)
+        self._structure = elems
+        self._arrays = [TensorArray(each.dtype, self.count).unstack(each) for each in flat]
+
+    def row(self, index):
+        """The elements' rows at an index."""
+        rows = [array.read(index) for array in self._arrays]
+        return nest.pack_sequence_as(self._structure, rows)
+
+    def collected(self, dtypes):
+        """Arrays for results."""
+        size = self.count if self.known is None else self.known
+        return [TensorArray(dtype, size) for dtype in dtypes]
+
+
+def _is_traced(elems):
+    return state.graph is not None or any(
+        isinstance(each, SymbolicTensor) for each in nest.flatten(elems)
+    )
+
+
+def map_fn(
+    fn,
+    elems,
+    dtype=None,
+    parallel_iterations=None,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    name=None,
+    fn_output_signature=None,
+):
+    """`fn` applied to each row, the results stacked.
+
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
+    [1, 4, 9]
+    """
+    if not callable(fn):
+        raise TypeError(f"The provided function {fn!r} is not callable.")
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    if _is_traced(elems):
+        return _traced_map(fn, elems, elems if signature is None else signature)
+    results = [fn(row) for row in _rows(elems)]
+    if not results:
+        return _nothing(elems if signature is None else signature)
+    return _stacked(results, signature)
+
+
+def _nothing(signature):
+    """What mapping no rows gives: no rows."""
+    from .array.creation import zeros
+
+    def empty(each):
+        dtype = as_dtype(getattr(each, "dtype", each))
+        shape = each.shape if isinstance(each, TensorSpec) else getattr(each, "shape", [0])[1:]
+        return zeros([0, *shape], dtype)
+
+    return nest.map_structure(empty, signature)
+
+
+def _traced_map(fn, elems, signature):
+    rows = _Traced(elems)
+
+    def body(i, *arrays):
+        result = fn(rows.row(i))
+        nest.assert_same_structure(signature, result)
+        flat = [
+            convert_to_tensor(value, as_dtype(getattr(wanted, "dtype", wanted)))
+            for value, wanted in zip(nest.flatten(result), nest.flatten(signature), strict=True)
+        ]
+        written = [array.write(i, value) for array, value in zip(arrays, flat, strict=True)]
+        return [i + 1, *written]
+
+    start = [convert_to_tensor(0), *rows.collected(_dtypes(signature))]
+    _, *arrays = while_loop(lambda i, *_: i < rows.count, body, start)
+    return nest.pack_sequence_as(signature, [array.stack() for array in arrays])
+
+
+def _stacked(results, signature=None):
+    structure = results[0] if signature is None else signature
+    columns = zip(*[nest.flatten(each) for each in results], strict=True)
+    dtypes = [None] * len(nest.flatten(structure)) if signature is None else _dtypes(signature)
+    stacked = [
+        stack([convert_to_tensor(value, dtype) for value in column])
+        for column, dtype in zip(columns, dtypes, strict=True)
+    ]
+    return nest.pack_sequence_as(structure, stacked)
+
+
+def _dtypes(signature):
+    return [as_dtype(getattr(each, "dtype", each)) for each in nest.flatten(signature)]
+
+
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """`fn` applied to each row, the results stacked.
+
+    >>> tf.vectorized_map(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
+    [1, 4, 9]
+    """
+    if not _is_traced(elems):
+        return _stacked([fn(row) for row in _rows(elems)])
+    return _traced_map(fn, elems, _result_of(fn, elems))
+
+
+def _result_of(fn, elems):
+    """The structure and dtypes of what `fn` gives for a row; the graph made for it is dropped."""
+    from ..core.branch import BranchGraph
+
+    graph = BranchGraph.inside("probe")
+    with graph.building():
+        rows = nest.pack_sequence_as(elems, [each[0] for each in _elements(elems)])
+        result = fn(rows)
+        return nest.map_structure(lambda each: convert_to_tensor(each).dtype, result)
+
+
+def foldl(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """The rows combined from first to last: `fn(fn(initializer, row0), row1)`...
+
+    >>> tf.foldl(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()
+    np.int32(6)
+    """
+    return _fold(fn, elems, initializer, reverse=False)
+
+
+def foldr(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """The rows combined from last to first.
+
+    >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy()
+    np.int32(0)
+    """
+    return _fold(fn, elems, initializer, reverse=True)
+
+
+def _fold(fn, elems, initializer, reverse):
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is not callable.")
+    if _is_traced(elems):
+        return _traced_fold(fn, elems, initializer, reverse)
+    rows = _rows(elems)[::-1] if reverse else _rows(elems)
+    value = rows.pop(0) if initializer is None else _tensors(initializer)
+    for row in rows:
+        value = fn(value, row)
+    return value
+
+
+def _traced_fold(fn, elems, initializer, reverse):
+    rows = _Traced(elems)
+    last = rows.count - 1
+
+    def row(i):
+        return rows.row(last - i if reverse else i)
+
+    first = 0 if initializer is not None else 1
+    value = row(0) if initializer is None else _tensors(initializer)
+    _, value = while_loop(
+        lambda i, value: i < rows.count,
+        lambda i, value: [i + 1, fn(value, row(i))],
+        [convert_to_tensor(first), value],
+    )
+    return value
+
+
+def _tensors(structure):
+    return nest.map_structure(convert_to_tensor, structure)
+
+
+def scan(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
+    name=None,
+):
+    """All intermediate results of combining the rows from first to last, stacked.
+
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy().tolist()
+    [1, 3, 6]
+    """
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is not callable.")
+    if _is_traced(elems):
+        return _traced_scan(fn, elems, initializer, reverse)
+    rows = _rows(elems)
+    if reverse:
+        rows.reverse()
+    if initializer is None:
+        value = rows.pop(0)
+        results = [value]
+    else:
+        value = _tensors(initializer)
+        results = []
+    for row in rows:
+        value = fn(value, row)
+        results.append(value)
+    if reverse:
+        results.reverse()
+    return _stacked(results)
+
+
+def _traced_scan(fn, elems, initializer, reverse):
+    rows = _Traced(elems)
+    last = rows.count - 1
+
+    def place(i):
+        return last - i if reverse else i
+
+    def written(arrays, i, value):
+        flat = nest.flatten(value)
+        return [a.write(place(i), each) for a, each in zip(arrays, flat, strict=True)]
+
+    value = rows.row(place(0)) if initializer is None else _tensors(initializer)
+    arrays = rows.collected([each.dtype for each in nest.flatten(value)])
+    first = convert_to_tensor(0)
+    if initializer is None:
+        arrays = written(arrays, first, value)
+        first = first + 1
+
+    def body(i, value, arrays):
+        value = fn(value, rows.row(place(i)))
+        return [i + 1, value, written(arrays, i, value)]
+
+    _, value, arrays = while_loop(lambda i, *_: i < rows.count, body, [first, value, arrays])
+    return nest.pack_sequence_as(value, [array.stack() for array in arrays])
