@@ -52,12 +52,8 @@ class Branch:
         return (self._run or self._compiled())(*arrays)
 
     def _compiled(self) -> Callable[..., tuple[Any, ...]]:
-        from .passes import optimize
-
         feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
-        operations = optimize(self.graph, feeds, self.outputs)
-        plan = Plan(self.graph, feeds, self.outputs, self.graph.name, operations)
-        self._run = plan.run
+        self._run = Plan.optimized(self.graph, feeds, self.outputs, self.graph.name).run
         return self._run
 
     def with_outputs(self, more: Sequence[Tensor]) -> Branch:

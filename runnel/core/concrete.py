@@ -16,7 +16,6 @@ from .convert import convert_to_tensor
 from .graph import FuncGraph, replay
 from .indexed_slices import IndexedSlices
 from .op import Op, Record
-from .passes import optimize
 from .plan import Plan, needed_operations
 from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
@@ -125,8 +124,7 @@ class ConcreteFunction:
         if self._plan is None:
             graph = self.graph
             graph.finalize()
-            operations = optimize(graph, self._feeds, graph.outputs)
-            self._plan = Plan(graph, self._feeds, graph.outputs, graph.name, operations)
+            self._plan = Plan.optimized(graph, self._feeds, graph.outputs, graph.name)
         return self._plan
 
     # Calling.
@@ -243,8 +241,7 @@ class Differentiable:
                 break
             targets = [*self._results, *self.saved]
         fetches = [*self._results, *self.saved]
-        operations = optimize(graph, self._feeds, fetches)
-        self._plan = Plan(graph, self._feeds, fetches, graph.name, operations)
+        self._plan = Plan.optimized(graph, self._feeds, fetches, graph.name)
         self._types = [tensor.dtype for tensor in fetches]
         self._op = Op(graph.name, "inputs: *T", _never, unknown, False, True, {})
         self._op.gradient_rule = self._rule

@@ -40,7 +40,9 @@ class Plan:
         name: str = "plan",
         operations: Sequence[Operation] | None = None,
     ) -> None:
-        writer = _Writer(graph, feeds, fetches, name, operations)
+        if operations is None:
+            operations = needed_operations(graph, feeds, fetches)
+        writer = _Writer(feeds, fetches, name, operations)
         self.name = name
         self.source = "\n".join(writer.lines) + "\n"
         self.operations = writer.operations
@@ -49,6 +51,16 @@ class Plan:
         namespace = writer.namespace
         exec(compile(self.source, self._file, "exec"), namespace)
         self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+
+    @classmethod
+    def optimized(
+        cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], name: str
+    ) -> Plan:
+        """The plan after all passes."""
+        from .passes import optimize
+
+        program = optimize(graph, feeds, fetches)
+        return cls(graph, feeds, program.fetches, name, program.operations)
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
         """The arrays of the fetches; an error tells of the operation and the user's line."""
@@ -124,24 +136,22 @@ class _Writer:
 
     def __init__(
         self,
-        graph: Graph,
         feeds: Sequence[Tensor],
         fetches: Sequence[Tensor],
         name: str,
-        operations: Sequence[Operation] | None,
+        operations: Sequence[Operation],
     ) -> None:
         self.names: dict[int, str] = {}
         self.namespace: dict[str, Any] = {}
         self.operation_of_line: dict[int, Operation] = {}
         self._globals: dict[int, str] = {}
         self._counts: dict[str, int] = {}
+        self._scalars: dict[int, Any] = {}
         self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
         parameters = []
         for index, tensor in enumerate(feeds):
             parameters.append(f"x{index}")
             self.names[id(tensor)] = f"x{index}"
-        if operations is None:
-            operations = needed_operations(graph, feeds, fetches)
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
         written = [self._written(operation) for operation in self.operations]
@@ -186,7 +196,7 @@ class _Writer:
         op = operation.op
         outputs = operation.outputs
         if op.name == "Const":
-            self.names[id(outputs[0])] = self._global("c", operation.given["value"])
+            self.names[id(outputs[0])] = self._constant(operation)
             return [], [], ""
         values = [self._value(tensor) for tensor in operation.inputs]
         if op.name in _ALIASES:
@@ -215,6 +225,14 @@ class _Writer:
         else:
             text = call
         return makes, values, text
+
+    def _constant(self, operation: Operation) -> str:
+        value = operation.given["value"]
+        if not value.ndim and value.dtype != object:
+            # NumPy computes ten times faster with its scalars than with arrays of rank 0.
+            scalar = self._scalars.setdefault(id(value), value[()])
+            return self._global("c", scalar)
+        return self._global("c", value)
 
     def _kernel(self, operation: Operation) -> str:
         kernel = operation.op.kernel

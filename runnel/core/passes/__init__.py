@@ -1,16 +1,42 @@
-"""Graph rewrites between tracing and planning; each works on a list of operations."""
+"""Graph rewrites between tracing and planning.
+
+A pass takes a `Program` and gives one that computes the same. It never changes the graph's own
+operations: rewritten ones are copies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ..graph import Graph, Operation
-from ..plan import needed_operations
+from ..graph import Graph
 from ..tensor import Tensor
+from . import fold, fuse, products, prune, share, tidy
+from .program import Program
+
+# What `tf.config.optimizer.set_experimental_options` calls each pass.
+PASSES: dict[str, Callable[[Program], Program]] = {
+    "constant_folding": fold.run,
+    "arithmetic_optimization": tidy.run,
+    "loop_optimization": products.run,
+    "common_subgraph_elimination": share.run,
+    "remapping": fuse.run,
+}
 
 
-def optimize(
-    graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
-) -> list[Operation]:
-    """The operations to run for the fetches."""
-    return needed_operations(graph, feeds, fetches)
+class Options:
+    """Which passes run."""
+
+    disabled: set[str] = set()
+    given: dict[str, Any] = {}
+
+
+def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
+    """The operations to run for the fetches, rewritten to run faster."""
+    program = prune.run(Program.of(graph, feeds, fetches))
+    if "disable_meta_optimizer" in Options.disabled:
+        return program
+    for name, run in PASSES.items():
+        if name not in Options.disabled:
+            program = run(program)
+    return prune.run(program)

@@ -1,0 +1,104 @@
+"""Program: what passes work on, the operations of a graph with its feeds and fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..convert import Const
+from ..dtypes import DType
+from ..graph import Graph, Operation
+from ..op import Op
+from ..shapes import TensorShape
+from ..tensor import SymbolicTensor, Tensor
+
+
+class Program:
+    """Operations in the order of their execution, what is fed, and what is asked for."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        operations: Sequence[Operation],
+    ) -> None:
+        self.graph = graph
+        self.feeds = list(feeds)
+        self.fetches = list(fetches)
+        self.operations = list(operations)
+
+    @classmethod
+    def of(cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
+        return cls(graph, feeds, fetches, graph.operations)
+
+    def rewritten(self, rewrite: Callable[[Operation], Any]) -> Program:
+        """The program with each operation replaced by what `rewrite` gives for it.
+
+        `rewrite` sees the operation with its inputs replaced already. It gives None to leave it,
+        a tensor that takes the place of its only output, or another operation.
+        """
+        replaced: dict[int, Tensor] = {}
+        operations = []
+        for operation in self.operations:
+            current = _with_inputs(operation, replaced)
+            result = rewrite(current)
+            if isinstance(result, Tensor):
+                replaced[id(operation.outputs[0])] = result
+                if isinstance(result, SymbolicTensor) and result.op.op is Const:
+                    operations.append(result.op)
+                continue
+            result = current if result is None else result
+            operations.append(result)
+            if result is not operation:
+                for old, new in zip(operation.outputs, result.outputs, strict=True):
+                    replaced[id(old)] = new
+        fetches = [replaced.get(id(tensor), tensor) for tensor in self.fetches]
+        return Program(self.graph, self.feeds, fetches, operations)
+
+    def uses(self) -> dict[int, list[Operation]]:
+        """The operations that use each tensor, by the tensor's id."""
+        found: dict[int, list[Operation]] = {}
+        for operation in self.operations:
+            for tensor in operation.inputs:
+                found.setdefault(id(tensor), []).append(operation)
+        return found
+
+
+def _with_inputs(operation: Operation, replaced: dict[int, Tensor]) -> Operation:
+    """The operation on replaced inputs: a copy, where any is."""
+    if not any(id(tensor) in replaced for tensor in operation.inputs):
+        return operation
+    inputs = [replaced.get(id(tensor), tensor) for tensor in operation.inputs]
+    return operation_like(operation, operation.op, inputs, operation.given)
+
+
+def operation_like(
+    operation: Operation, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> Operation:
+    """An operation with the name, place and outputs' types of another."""
+    types = [(output.dtype, output.shape) for output in operation.outputs]
+    made = Operation(operation.graph, op, operation.name, inputs, attrs)
+    made.location = operation.location
+    made.outputs = [
+        SymbolicTensor(made, index, dtype, shape) for index, (dtype, shape) in enumerate(types)
+    ]
+    return made
+
+
+def constant(operation: Operation, array: Any, dtype: DType) -> SymbolicTensor:
+    """A constant in the place of an operation."""
+    value = np.asarray(array)
+    made = Operation(operation.graph, Const, operation.name, (), {"value": value, "dtype": dtype})
+    made.location = operation.location
+    made.outputs = [SymbolicTensor(made, 0, dtype, TensorShape.of(value.shape))]
+    return made.outputs[0]
+
+
+def constant_of(tensor: Tensor) -> Any:
+    """The array of a constant, or None."""
+    if isinstance(tensor, SymbolicTensor) and tensor.op.op is Const:
+        return tensor.op.given["value"]
+    return None

@@ -1,0 +1,78 @@
+"""Arithmetic clean-up: operations that change nothing, and pairs that cancel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Operation
+from ..tensor import SymbolicTensor, Tensor
+from .program import Program, constant_of, operation_like
+
+
+def run(program: Program) -> Program:
+    """Drop casts, reshapes, broadcasts and transposes that change nothing."""
+    return program.rewritten(_tidied)
+
+
+def _tidied(operation: Operation) -> Tensor | Operation | None:
+    rule = _RULES.get(operation.type)
+    return None if rule is None else rule(operation)
+
+
+def _same_type(operation: Operation) -> Tensor | None:
+    (x,) = operation.inputs
+    return x if x.dtype is operation.outputs[0].dtype else None
+
+
+def _same_shape(operation: Operation) -> Tensor | None:
+    x = operation.inputs[0]
+    shape = operation.outputs[0].shape
+    same = shape.is_fully_defined() and x.shape.is_fully_defined() and _equal(x.shape, shape)
+    return x if same else None
+
+
+def _equal(a: object, b: object) -> bool:
+    return list(a) == list(b)  # type: ignore[call-overload, no-any-return]
+
+
+def _reshape(operation: Operation) -> Tensor | Operation | None:
+    x, shape = operation.inputs
+    same = _same_shape(operation)
+    if same is not None:
+        return same
+    if isinstance(x, SymbolicTensor) and x.op.type == "Reshape":
+        return operation_like(operation, operation.op, (x.op.inputs[0], shape), operation.given)
+    return None
+
+
+def _transpose(operation: Operation) -> Tensor | Operation | None:
+    x, order = operation.inputs
+    permutation = constant_of(order)
+    if permutation is None:
+        return None
+    if list(permutation) == list(range(len(permutation))):
+        return x
+    if isinstance(x, SymbolicTensor) and x.op.type == "Transpose":
+        before = constant_of(x.op.inputs[1])
+        if before is not None:
+            both = np.asarray(before)[np.asarray(permutation)]
+            if list(both) == list(range(len(both))):
+                return x.op.inputs[0]
+    return None
+
+
+def _negation(operation: Operation) -> Tensor | None:
+    (x,) = operation.inputs
+    twice = isinstance(x, SymbolicTensor) and x.op.type == operation.type
+    return x.op.inputs[0] if twice else None  # type: ignore[attr-defined]
+
+
+_RULES = {
+    "Cast": _same_type,
+    "Reshape": _reshape,
+    "BroadcastTo": _same_shape,
+    "Transpose": _transpose,
+    "Neg": _negation,
+    "LogicalNot": _negation,
+}
+
