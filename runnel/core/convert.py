@@ -321,6 +321,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             "Use tf.cast to change the dtype of a tensor."
         )
     tensor = convert_to_tensor(value, dtype)
+    if not isinstance(tensor, Tensor):
+        raise ValueError(_unsupported(value))
     if shape is None:
         return tensor
     wanted = TensorShape(shape)

@@ -131,6 +131,7 @@ class Graph:
         self._collections: dict[Any, list[Any]] = {}
         self._finalized = False
         self._named: tuple[FrameType, Operation] | None = None
+        self._controls: tuple[Operation, ...] = ()
 
     # Names.
 
@@ -188,6 +189,7 @@ class Graph:
         shapes: Sequence[TensorShape],
     ) -> Operation:
         operation = Operation(self, op, "", inputs, attrs)
+        operation.control_inputs = list(self._controls)
         theirs, ours = _calling_frames()
         operation.name = self._name_of(operation, ours)
         self._by_name[operation.name] = operation
@@ -220,6 +222,16 @@ class Graph:
         finally:
             state.graph, state.name_scope = outer, scope
             self._named = None
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
+        """Let the operations of a block come after these; None: after none at all."""
+        outer = self._controls
+        self._controls = () if control_inputs is None else (*outer, *_operations(control_inputs))
+        try:
+            yield
+        finally:
+            self._controls = outer
 
     def device(self, device_name_or_function: Any) -> Any:
         """A context for the devices of operations."""
@@ -324,12 +336,21 @@ class Graph:
     def compute(
         self, fetches: Sequence[Tensor], feeds: dict[Tensor, Any] | Sequence[tuple[Tensor, Any]]
     ) -> list[Any]:
-        """Run what the fetches need on the arrays fed; the arrays of the fetches."""
+        """Run all operations on the arrays fed; the arrays of the fetches."""
         from .plan import Plan
 
         pairs = list(feeds.items() if isinstance(feeds, dict) else feeds)
-        plan = Plan(self, [tensor for tensor, _ in pairs], fetches)
+        operations = [each for each in self.operations if each.op is not Placeholder]
+        plan = Plan(self, [tensor for tensor, _ in pairs], fetches, operations=operations)
         return list(plan.run(*[array for _, array in pairs]))
+
+
+def _operations(values: Sequence[Any]) -> Iterator[Operation]:
+    """The operations that make values happen."""
+    for value in values:
+        operation = value if isinstance(value, Operation) else getattr(value, "op", None)
+        if isinstance(operation, Operation):
+            yield operation
 
 
 class FuncGraph(Graph):

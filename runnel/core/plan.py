@@ -48,7 +48,8 @@ class Plan:
         self.operations = writer.operations
         self._lines = writer.operation_of_line
         self._file = f"<runnel plan {next(_numbers)} of {name}>"
-        namespace = writer.namespace
+        # Under this name, warnings of NumPy about infinities are ours to be silent about.
+        namespace = {"__name__": __name__, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
         self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
 
@@ -117,6 +118,7 @@ def needed_operations(
         for tensor in operation.inputs:
             if _is_computed(tensor, fed):
                 wanted.add(id(tensor.op))  # type: ignore[attr-defined]
+        wanted.update(id(before) for before in operation.control_inputs)
     kept.reverse()
     return kept
 

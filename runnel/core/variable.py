@@ -493,6 +493,11 @@ def convert_to_own_tensor(
            [3, 4]], dtype=int32)>
     """
     tensor = convert_to_tensor(value, dtype, dtype_hint)
+    if not isinstance(tensor, Tensor):
+        raise ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+            "Tensor. A RaggedTensor has to_tensor(), a SparseTensor tf.sparse.to_dense."
+        )
     # A tape must tell this tensor from the variable, whose key the operations' inputs carry.
     return value.read_value() if isinstance(value, Variable) else tensor
 

@@ -59,7 +59,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             default = _without_match([pred for pred, _ in pairs], pairs[-1][1])
         else:
             default = _no_match
-    if exclusive:
+    if exclusive and any(isinstance(pred, SymbolicTensor) for pred, _ in pairs):
         _require_one([pred for pred, _ in pairs])
     for pred, function in reversed(pairs):
         default = functools.partial(cond, pred, function, default)

@@ -1,7 +1,7 @@
 """The order in which things happen: groups of operations, control dependencies, the time.
 
-Eager operations run at once, and a graph runs its operations in program order, so that nothing
-needs to be done to make one happen after another.
+Eager operations run at once, and a graph runs its operations in program order. A control
+dependency tells a graph that is run in parts, as a session does, what belongs together.
 """
 
 from __future__ import annotations
@@ -41,14 +41,17 @@ def group(*inputs, **kwargs):
     kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
-    return no_op()
+    with state.graph.control_dependencies([each for each in nest.flatten(inputs) if each is not None]):
+        return no_op()
 
 
 def tuple(tensors, control_inputs=None, name=None):
     """The tensors, given once all of them and the control inputs are computed."""
     if state.graph is None:
         return tensors
-    given = [identity(each) if isinstance(each, SymbolicTensor) else each for each in tensors]
+    after = [each for each in (*tensors, *(control_inputs or ())) if each is not None]
+    with state.graph.control_dependencies(after):
+        given = [identity(each) if isinstance(each, SymbolicTensor) else each for each in tensors]
     if not any(each is not None for each in given):
         raise ValueError(f"Must have at least one Tensor. Received: {tensors}")
     return nest.pack_sequence_as(tensors, given)
@@ -62,10 +65,11 @@ def control_dependencies(control_inputs):
     ...     print(tf.identity(v).numpy())
     2.0
     """
-    if state.graph is None and control_inputs is not None:
-        for each in control_inputs:
-            if callable(each):
-                each()
+    if state.graph is not None:
+        return state.graph.control_dependencies(control_inputs)
+    for each in control_inputs or ():
+        if callable(each):
+            each()
     return contextlib.nullcontext()
 
 

@@ -260,6 +260,34 @@ def assert_traced(layer, arrays, call, tolerance):
         assert output.shape.is_compatible_with(want.shape)
         assert output.shape.rank == want.ndim
         assert_close(want, np.asarray(got), tolerance)
+    _assert_function(layer, arrays, call, tolerance)
+
+
+def _assert_function(layer, arrays, call, tolerance):
+    """In a tf.function the layer gives the outputs and gradients that it gives eagerly."""
+    tensors = _tensors(runnel, arrays)
+    kwargs = {key: _tensors(runnel, value) for key, value in call.items()}
+
+    def step(tensors):
+        with runnel.GradientTape() as tape:
+            output = layer(tensors, **kwargs)
+            loss = runnel.reduce_sum(runnel.cast(output, runnel.float32) ** 2)
+        return output, tape.gradient(loss, layer.trainable_variables)
+
+    kept = layer.get_weights()
+    want, want_gradients = step(tensors)
+    layer.set_weights(kept)
+    traced = runnel.function(step)
+    for _ in range(2):
+        layer.set_weights(kept)
+        got, gradients = traced(tensors)
+    layer.set_weights(kept)
+    assert_close(want.numpy(), got.numpy(), tolerance)
+    for a, b in zip(want_gradients, gradients, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            a, b = (np.asarray(runnel.convert_to_tensor(each)) for each in (a, b))
+            assert_close(a, b, 10 * (tolerance or TOLERANCE.get(a.dtype.name, 1e-5)))
 
 
 def assert_static_shapes(theirs, ours, arrays):

@@ -24,5 +24,6 @@ def run(program: Program) -> Program:
         for tensor in operation.inputs:
             if isinstance(tensor, SymbolicTensor) and id(tensor) not in fed:
                 wanted.add(id(tensor.op))
+        wanted.update(id(before) for before in operation.control_inputs)
     kept.reverse()
     return Program(program.graph, program.feeds, program.fetches, kept)

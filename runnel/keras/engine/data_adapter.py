@@ -10,6 +10,9 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.convert import tensor_of
+from ...core.dtypes import from_numpy
+
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
     """The inputs, targets and weights in a batch; None for what is not there."""
@@ -58,8 +61,11 @@ class ArrayBatches(Batches):
         self, arrays: Any, batch_size: int, shuffle: bool, steps: int | None, name: str = ""
     ) -> None:
         self._structure = tf.nest.map_structure(_in_memory, arrays)
-        flat = [each for each in tf.nest.flatten(self._structure) if each is not None]
-        self._count = len(flat[0])
+        self._flat = tf.nest.flatten(self._structure)
+        self._is_tuple = isinstance(self._structure, tuple) and all(
+            part is array for part, array in zip(self._structure, self._flat, strict=False)
+        )
+        self._count = len(next(each for each in self._flat if each is not None))
         self._batch_size = batch_size
         self._shuffle = shuffle
         full = math.ceil(self._count / batch_size) if batch_size else 0
@@ -74,8 +80,12 @@ class ArrayBatches(Batches):
                 if produced >= self._limit:
                     return
                 where = slice(start, start + size) if order is None else order[start : start + size]
-                yield tf.nest.map_structure(lambda array, where=where: _part(array, where),
-                                            self._structure)  # fmt: skip
+                parts = [_part(array, where) for array in self._flat]
+                yield (
+                    tuple(parts)
+                    if self._is_tuple
+                    else tf.nest.pack_sequence_as(self._structure, parts)
+                )
                 produced += 1
             if not self._count:
                 return
@@ -94,7 +104,14 @@ def _in_memory(value: Any) -> Any:
 
 
 def _part(array: Any, where: Any) -> Any:
-    return None if array is None else tf.constant(array[where])
+    """Some rows of an array as a tensor, which shares the memory of rows in order."""
+    if array is None:
+        return None
+    rows = array[where]
+    if rows.dtype.kind not in "fiub":
+        return tf.constant(rows)
+    rows.flags.writeable = False
+    return tensor_of(rows, from_numpy(rows.dtype))
 
 
 class SequenceBatches(Batches):
@@ -182,6 +199,8 @@ def batches_of(
         return _weighted(IterableBatches(x, steps), class_weight)
     if x is None:
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
+    if batch_size is not None and batch_size <= 0:
+        raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
     data = packed(x, y, sample_weight)
     arrays = ArrayBatches(data, batch_size or 32, bool(shuffle), steps)
     check_cardinality(x, y, sample_weight)

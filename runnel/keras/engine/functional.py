@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import runnel as tf
 
-from .base_layer import shape_tuples
+from . import masking
 from .input_spec import InputSpec
 from .keras_tensor import KerasTensor, Node
+from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
 from .model import Model
 from .naming import unique_name
@@ -22,6 +24,8 @@ class Functional(Model):
     >>> tf.keras.Model(inputs, outputs).output_shape
     (None, 2)
     """
+
+    supports_masking = True
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Functional(Model):
         self.outputs = tf.nest.flatten(outputs)
         self._steps = steps_between(self.inputs, self.outputs)
         self._layers = ordered_layers(self.inputs, self.outputs)
+        _require_unique_names(self._layers)
         self.input_names = [tensor.layer_name for tensor in self.inputs]
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
@@ -87,12 +92,22 @@ class Functional(Model):
         """Run the layers on the inputs."""
         values: dict[int, Any] = {}
         given = self._flat_inputs(inputs)
+        if mask is not None:
+            given = masking.masked(given, self._flat_inputs(mask))
         for tensor, value in zip(self.inputs, given, strict=True):
             values[id(tensor)] = _fitted(value, tensor)
         for step in self._steps:
             step.run(values)
         flat = [values[id(tensor)] for tensor in self.outputs]
         return tf.nest.pack_sequence_as(self._nested_outputs, flat)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs, as the layers make them; None without any."""
+        return masking.masks_of(self.call(inputs, mask=mask))
+
+    def _pass_masks_on(self, inputs: Any, outputs: Any, mask: Any) -> None:
+        # The layers of the model have given the outputs their masks.
+        pass
 
     def _flat_inputs(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, dict):
@@ -160,6 +175,16 @@ def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
     return new, rebuilt(steps, values, outputs, lambda layer: layer)
 
 
+def _require_unique_names(layers: list[Any]) -> None:
+    counts = Counter(layer.name for layer in layers)
+    for name, count in counts.items():
+        if count > 1:
+            raise ValueError(
+                f'The name "{name}" is used {count} times in the model. All layer names should be '
+                "unique."
+            )
+
+
 def _unique_names(names: list[str]) -> list[str]:
     seen: dict[str, int] = {}
     result = []
@@ -178,4 +203,4 @@ def _fitted(value: Any, tensor: KerasTensor) -> Any:
             value = tf.squeeze(value, axis=-1)
         elif rank == wanted - 1 and tensor.shape[-1] == 1:
             value = tf.expand_dims(value, axis=-1)
-    return value if value.dtype is tensor.dtype else tf.cast(value, tensor.dtype)
+    return value if value.dtype is tensor.dtype else masking.cast(value, tensor.dtype)

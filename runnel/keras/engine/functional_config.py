@@ -16,7 +16,7 @@ import runnel as tf
 from ..layers.op_lambda import TFOpLambda
 from ..layers.serializing import deserialize
 from ..serialization import serialize_keras_object
-from .base_layer import _call_spec
+from .call_spec import call_spec
 from .keras_tensor import KerasTensor
 from .layer_order import call_of
 from .rebuilding import results_of, split_arguments
@@ -92,7 +92,7 @@ class _Writer:
             first, kwargs = split_arguments(call)
         else:
             first, rest, kwargs = call.arguments
-            kwargs = {**dict(zip(_call_spec(type(layer)).names[1:], rest)), **kwargs}  # noqa: B905
+            kwargs = {**dict(zip(call_spec(type(layer)).names[1:], rest)), **kwargs}  # noqa: B905
         written = {key: self._argument(layer, value) for key, value in kwargs.items()}
         data = tf.nest.map_structure(lambda value: self._input(layer, value, written), first)
         nested = isinstance(first, list | tuple | dict)

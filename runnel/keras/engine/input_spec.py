@@ -82,6 +82,11 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
             f"input tensors. Inputs received: {given}"
         )
     for index, (value, spec) in enumerate(zip(given, wanted, strict=True)):
+        if not hasattr(value, "shape"):
+            raise TypeError(
+                f"Inputs to a layer should be tensors. Got '{value}' (of type {type(value)}) as "
+                f"input for layer '{layer_name}'."
+            )
         if spec is not None:
             _check_one(index, value.shape, value.dtype, spec, layer_name)
 

@@ -104,6 +104,7 @@ class Node:
         layer._inbound_nodes.append(self)
         for tensor in self.keras_inputs:
             tensor.op.layer._outbound_nodes.append(self)  # type: ignore[attr-defined]
+        self.masked: list[tuple[KerasTensor, int]] = []
         flat = [self._output(index, each) for index, each in enumerate(tf.nest.flatten(outputs))]
         self.flat_outputs = flat
         self.outputs = tf.nest.pack_sequence_as(outputs, flat)
@@ -115,6 +116,11 @@ class Node:
         tensor._keras_history = KerasHistory(self.layer, self.index, index)
         made_by = getattr(getattr(traced, "op", None), "type", None)
         tensor._label = f"{self.layer.name}/{made_by}:0" if made_by else self.layer.name
+        mask = getattr(traced, "_keras_mask", None)
+        if mask is not None:
+            tensor._keras_mask = KerasTensor(self, index, mask.dtype, mask.shape)  # type: ignore[arg-type]
+            tensor._keras_mask._label = f"{self.layer.name}_mask"
+            self.masked.append((tensor._keras_mask, index))
         return tensor
 
     @property
@@ -134,8 +140,11 @@ class Node:
         else:
             inputs, rest, kwargs = tf.nest.map_structure(value_of, self.arguments)
             outputs = self.layer(inputs, *rest, **kwargs)
-        for tensor, value in zip(self.flat_outputs, tf.nest.flatten(outputs), strict=True):
+        results = tf.nest.flatten(outputs)
+        for tensor, value in zip(self.flat_outputs, results, strict=True):
             values[id(tensor)] = value
+        for tensor, index in self.masked:
+            values[id(tensor)] = getattr(results[index], "_keras_mask", None)
 
 
 class OperationNode(Operation):

@@ -39,6 +39,22 @@ def attach(outputs: Any, masks: Any) -> None:
             tensor._keras_mask = mask
 
 
+def masked(tensors: list[Any], masks: list[Any]) -> list[Any]:
+    """The tensors with these masks; the given ones keep theirs."""
+    copies = [tf.identity(tensor) for tensor in tensors]
+    attach(copies, masks)
+    return copies
+
+
+def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
+    """A tensor in another dtype, with its mask."""
+    result = tf.cast(tensor, dtype)
+    mask = mask_of(tensor)
+    if mask is not None:
+        result._keras_mask = mask
+    return result
+
+
 def shapes_structure(shapes: Any) -> Any:
     """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
     if isinstance(shapes, tf.TensorShape):

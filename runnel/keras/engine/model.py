@@ -7,7 +7,8 @@ from typing import Any
 
 import runnel as tf
 
-from .base_layer import Layer, set_plainly
+from .base_layer import Layer
+from .layer_weights import set_plainly
 from .saved import Saved
 from .summary import print_summary
 from .tracking import unique
@@ -58,6 +59,16 @@ class Model(Trainer, Saved, Layer):
         Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
 
     @property
+    def stateful(self) -> bool:  # type: ignore[override]
+        """Whether the model or any layer of it keeps states between batches."""
+        own = self.__dict__.get("_stateful", False)
+        return own or any(getattr(layer, "stateful", False) for layer in self.layers)
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        self._stateful = value
+
+    @property
     def layers(self) -> list[Any]:
         return [layer for layer in self._sublayers() if not _is_metric(layer)]
 
@@ -88,6 +99,16 @@ class Model(Trainer, Saved, Layer):
         self._need_weights()
         return self._weights_by_layer()
 
+    @property
+    def trainable_weights(self) -> list[Any]:
+        self._need_weights()
+        return super().trainable_weights
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        self._need_weights()
+        return super().non_trainable_weights
+
     def _weight_holders(self) -> list[Any]:
         return self._sublayers()
 
@@ -97,8 +118,9 @@ class Model(Trainer, Saved, Layer):
         return unique(iter(found + self._own_variables()))
 
     def _need_weights(self) -> None:
-        deferred = isinstance(self, tf.keras.Sequential) and not self.built
-        if deferred and self.layers and not self._weights_by_layer():
+        if self.built or not isinstance(self, tf.keras.Sequential):
+            return
+        if self.layers and not self._weights_by_layer():
             raise ValueError(
                 f"Weights for model {self.name!r} have not yet been created. Weights are created "
                 "when the model is first called on inputs or `build()` is called with an "

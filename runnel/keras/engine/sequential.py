@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from . import masking
 from .base_layer import Layer
 from .functional import Functional
 from .keras_tensor import KerasTensor
@@ -97,7 +98,8 @@ class Sequential(Functional):
         if self.outputs is None and input_shape is not None:
             shape = tuple(tf.TensorShape(input_shape))
             shape = (None, *shape[1:])
-            tensor = tf.keras.Input(batch_shape=shape, dtype=self._first_dtype())
+            name = f"{self._stack[0].name}_input"
+            tensor = tf.keras.Input(batch_shape=shape, dtype=self._first_dtype(), name=name)
             stack = self._stack
             self._stack = [tensor.op.layer, *stack]
             try:
@@ -112,6 +114,8 @@ class Sequential(Functional):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers one after the other."""
+        if mask is not None:
+            (inputs,) = masking.masked([inputs], [mask])
         for layer in self.layers:
             inputs = layer(inputs)
         return inputs
@@ -123,6 +127,16 @@ class Sequential(Functional):
             self.build(shape)
         self._build_input_shape = shape
         self.built = True
+
+    @property
+    def input(self) -> Any:
+        self._need_graph("input")
+        return super().input
+
+    @property
+    def output(self) -> Any:
+        self._need_graph("output")
+        return super().output
 
     @property
     def input_shape(self) -> Any:

@@ -209,6 +209,8 @@ class Trainer:
     ) -> Any:
         """Train the model for a number of epochs; the History of losses and metrics."""
         self._need_compiled()
+        if epochs <= 0:
+            raise ValueError(f"Expected epochs to be positive. Received is {epochs}.")
         verbose = 1 if verbose == "auto" else verbose
         if validation_split and validation_data is None:
             data, rest = train_validation_split((x, y, sample_weight), validation_split)

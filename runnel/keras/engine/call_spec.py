@@ -1,0 +1,53 @@
+"""What the signature of a layer's `call` says."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+
+class CallSpec:
+    """What the signature of a layer's `call` says."""
+
+    def __init__(self, kind: Any) -> None:
+        from .base_layer import Layer
+
+        parameters = list(inspect.signature(kind.call).parameters.values())[1:]
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        self.names = [p.name for p in named]
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self.first = self.names[0] if self.names else "inputs"
+        self.takes_training = "training" in self.names or takes_any
+        self.takes_mask = "mask" in self.names
+        # Whether the layer may give a mask to outputs of inputs that have none.
+        self.makes_masks = kind.compute_mask is not Layer.compute_mask
+        defaults = {p.name: p.default for p in named if p.default is not p.empty}
+        self.training_default = defaults.get("training")
+        self._position = self.names.index("training") - 1 if "training" in self.names else -1
+
+    def training_of(self, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value given for `training`, by position or name."""
+        if 0 <= self._position < len(rest):
+            return rest[self._position]
+        return kwargs.get("training")
+
+
+_call_specs: dict[Any, CallSpec] = {}
+
+
+def call_spec(kind: Any) -> CallSpec:
+    """The signature of `call` of a class of layers, looked at once."""
+    found = _call_specs.get(kind)
+    if found is None:
+        found = _call_specs[kind] = CallSpec(kind)
+    return found
+
+
+def graph_call(layer: Any) -> Any:
+    """A layer's `call` for a graph: the user's own with its control flow converted."""
+    call = layer.call
+    if getattr(type(layer).call, "__module__", "runnel").partition(".")[0] == "runnel":
+        return call
+    from ... import autograph
+
+    return autograph.convert(call)

@@ -1,0 +1,107 @@
+"""The configuration of a layer, and the shapes that follow from it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import runnel as tf
+
+from ..mixed_precision import Policy
+from ..serialization import serialize_keras_object
+from . import masking
+
+
+class LayerConfig:
+    """What a layer says of itself: how to make and build an equal one, and its output shapes."""
+
+    _build_input_shape: Any
+    _dtype_policy: Policy
+    _dynamic: bool
+    built: bool
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the outputs for inputs of a shape, found by a trial without values."""
+        from .keras_tensor import trial_outputs
+
+        specs = tf.nest.map_structure(
+            lambda shape: tf.TensorSpec(shape, self.compute_dtype or tf.keras.backend.floatx()),
+            masking.shapes_structure(input_shape),
+        )
+        return tf.nest.map_structure(lambda each: each.shape, trial_outputs(self, specs))
+
+    def compute_output_signature(self, input_signature: Any) -> Any:
+        """The shapes and dtypes of the outputs for inputs of a signature."""
+        shapes = tf.nest.map_structure(lambda spec: spec.shape, input_signature)
+        dtype = self.compute_dtype or tf.nest.flatten(input_signature)[0].dtype
+        return tf.nest.map_structure(
+            lambda shape: tf.TensorSpec(shape, dtype), self.compute_output_shape(shapes)
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments to make an equal layer, without its weights."""
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        policy = self._dtype_policy
+        is_mixed = policy.compute_dtype != policy.variable_dtype
+        config["dtype"] = serialize_keras_object(policy) if is_mixed else policy.name
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        if self._dynamic:
+            config["dynamic"] = True
+        return _automatic_config(self, config)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A layer made from `get_config`."""
+        try:
+            return cls(**config)
+        except TypeError as error:
+            raise TypeError(
+                f"Error when deserializing class '{cls.__name__}' using config={config}.\n\n"
+                f"Exception encountered: {error}"
+            ) from error
+
+    def get_build_config(self) -> Any:
+        """What is needed to build the layer again."""
+        if self._build_input_shape is None:
+            return None
+        shape = tf.nest.map_structure(
+            lambda each: tuple(each) if isinstance(each, tf.TensorShape) else each,
+            self._build_input_shape,
+        )
+        return {"input_shape": shape}
+
+    def build_from_config(self, config: Any) -> None:
+        """Build the layer as `get_build_config` says."""
+        if config and config.get("input_shape") is not None:
+            shapes = masking.shapes_structure(config["input_shape"])
+            with tf.name_scope(self._scope() + "/"):
+                self.build(shapes)
+            self._build_input_shape = shapes
+            self.built = True
+
+
+def _automatic_config(layer: Any, config: dict[str, Any]) -> dict[str, Any]:
+    """The base configuration; layers with arguments of their own must add them."""
+    from .base_layer import Layer
+
+    if type(layer).__init__ is Layer.__init__:
+        return config
+    if "get_config" in vars(type(layer)) or any(
+        "get_config" in vars(base) for base in type(layer).__mro__[:-1] if base is not LayerConfig
+    ):
+        return config
+    parameters = inspect.signature(type(layer).__init__).parameters.values()
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    own = [name for name in named if name not in ("self", *config)]
+    if not own:
+        return config
+    missing = [name for name in own if name not in vars(layer)]
+    if missing:
+        raise NotImplementedError(
+            f"\n                Layer {type(layer).__name__} was created by passing\n"
+            f"                non-serializable argument values in `__init__()`,\n"
+            f"                and therefore the layer must override `get_config()` in\n"
+            f"                order to be serializable: {missing} cannot be found again."
+        )
+    return {name: vars(layer)[name] for name in own}

@@ -1,0 +1,95 @@
+"""The losses and metrics that a layer adds while it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import runnel as tf
+
+from .call_context import CallContext
+from .layer_weights import LayerWeights
+from .tracking import unique
+
+
+class LayerLosses(LayerWeights):
+    """What a layer adds to the loss and to the metrics of its model."""
+
+    _activity_regularizer: Any
+    _loss_functions: list[Callable[[], Any]]
+    _own_losses: list[Any]
+    _own_metrics: list[Any]
+
+    def add_loss(self, losses: Any, **kwargs: Any) -> None:
+        """Add a term to the loss of the model: a tensor made in `call`, or a function."""
+        kwargs.pop("inputs", None)
+        if kwargs:
+            raise TypeError(f"Unknown keyword arguments: {list(kwargs)}")
+        for loss in tf.nest.flatten(losses):
+            if loss is None:
+                continue
+            if callable(loss):
+                self._loss_functions.append(loss)
+            else:
+                value = loss if tf.is_tensor(loss) else tf.convert_to_tensor(
+                    loss, dtype_hint=tf.keras.backend.floatx()
+                )  # fmt: skip
+                self._own_losses.append(value)
+                CallContext.losses_made = True
+
+    @property
+    def losses(self) -> list[Any]:
+        found: list[Any] = []
+        for layer in self._flatten_layers():
+            found.extend(layer._own_losses)
+            for function in layer._loss_functions:
+                loss = function()
+                if loss is not None:
+                    found.append(loss)
+        return found
+
+    def _clear_losses(self) -> None:
+        for layer in self._flatten_layers():
+            layer._own_losses = []
+
+    def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
+        """Report the mean of a value made in `call` under a name."""
+        aggregation = kwargs.pop("aggregation", None)
+        if kwargs:
+            raise TypeError(f"Unknown keyword arguments: {list(kwargs)}")
+        if name is None and not hasattr(value, "_metric_obj"):
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs)"
+                ", name='mean_activation')`"
+            )
+        del aggregation
+        known = {metric.name: metric for metric in self._own_metrics}
+        if name not in known:
+            known[name] = tf.keras.metrics.Mean(name=name, dtype=value.dtype)
+            self._own_metrics.append(known[name])
+        known[name](value)
+
+    @property
+    def metrics(self) -> list[Any]:
+        found = []
+        for layer in self._flatten_layers():
+            found.extend(layer._own_metrics)
+        return unique(iter(found))
+
+    @property
+    def updates(self) -> list[Any]:
+        return []
+
+    def add_update(self, updates: Any) -> None:
+        """Run an update given as a function; updates made in `call` have happened by then."""
+        for update in tf.nest.flatten(updates):
+            if callable(update):
+                update()
+
+    def _has_losses(self) -> bool:
+        return any(layer._own_losses for layer in self._flatten_layers())
+
+    def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
+        for output in tf.nest.flatten(outputs):
+            loss = self._activity_regularizer(output)
+            self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype))

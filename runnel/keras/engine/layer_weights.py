@@ -1,0 +1,248 @@
+"""The weights of a layer, and the layers below it: found among its attributes as they are set."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from .. import constraints, initializers, regularizers
+from .autocast import AutoCastVariable
+from .tracking import holds_state, leaves_of, unique
+
+# Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
+_UNTRACKED = frozenset(
+    {"_tracked", "_inbound_nodes", "_outbound_nodes", "_own_losses", "_loss_functions"}
+    | {"_own_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
+    | {"_nested_inputs", "_nested_outputs", "inputs", "outputs", "_compile_config", "_states"}
+)
+
+set_plainly = object.__setattr__
+
+
+class LayerWeights(tf.Module):
+    """What a layer does with its variables and with the layers in its attributes."""
+
+    _is_metric = False
+    _trainable: bool
+    _tracked: list[Any]
+
+    # Attributes: layers, variables and containers of them are remembered in order.
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if holds_state(value) and name not in _UNTRACKED:
+            tracked = self.__dict__.get("_tracked")
+            if tracked is not None:
+                old = self.__dict__.get(name)
+                tracked[:] = [each for each in tracked if each is not old or old is None]
+                if not any(each is value for each in tracked):
+                    tracked.append(value)
+        set_plainly(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        value = self.__dict__.get(name)
+        tracked = self.__dict__.get("_tracked", [])
+        tracked[:] = [each for each in tracked if each is not value]
+        object.__delattr__(self, name)
+
+    def _sublayers(self) -> list[Any]:
+        """The layers directly below this one."""
+        found = (leaf for value in self._tracked for leaf in leaves_of(value))
+        return unique(leaf for leaf in found if isinstance(leaf, LayerWeights))
+
+    def _weight_holders(self) -> list[Any]:
+        """The layers directly below whose weights count as this one's: no metrics."""
+        return [each for each in self._sublayers() if not each._is_metric or self._is_metric]
+
+    def _flatten_layers(self, include_self: bool = True) -> Iterator[Any]:
+        """This layer and all below it, each once."""
+        seen: set[int] = set()
+        pending: list[Any] = [self]
+        while pending:
+            layer = pending.pop(0)
+            if id(layer) in seen:
+                continue
+            seen.add(id(layer))
+            if include_self or layer is not self:
+                yield layer
+            pending = layer._sublayers() + pending
+
+    def _own_variables(self) -> list[tf.Variable]:
+        """The variables of this layer itself, not of the layers below it."""
+        found: list[tf.Variable] = []
+        for value in self._tracked:
+            for leaf in leaves_of(value):
+                if isinstance(leaf, tf.Variable):
+                    found.append(leaf)
+                elif not isinstance(leaf, LayerWeights):
+                    found.extend(leaf.variables)
+        return unique(iter(found))
+
+    @property
+    def trainable_weights(self) -> list[tf.Variable]:
+        if not self._trainable:
+            return []
+        own = [variable for variable in self._own_variables() if variable.trainable]
+        below = [v for layer in self._weight_holders() for v in layer.trainable_weights]
+        return unique(iter(own + below))
+
+    @property
+    def non_trainable_weights(self) -> list[tf.Variable]:
+        own = self._own_variables()
+        if not self._trainable:
+            trainable = [v for v in own if v.trainable]
+            fixed = [v for v in own if not v.trainable]
+            below = [v for layer in self._weight_holders() for v in layer.weights]
+            return unique(iter(trainable + fixed + below))
+        fixed = [variable for variable in own if not variable.trainable]
+        below = [v for layer in self._weight_holders() for v in layer.non_trainable_weights]
+        return unique(iter(fixed + below))
+
+    @property
+    def weights(self) -> list[tf.Variable]:
+        return unique(iter(self.trainable_weights + self.non_trainable_weights))
+
+    # Lists, where a plain tf.Module gives tuples.
+
+    @property
+    def variables(self) -> list[tf.Variable]:  # type: ignore[override]
+        return self.weights
+
+    @property
+    def trainable_variables(self) -> list[tf.Variable]:  # type: ignore[override]
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[tf.Variable]:  # type: ignore[override]
+        return self.non_trainable_weights
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        for layer in self._flatten_layers():
+            layer._trainable = value
+
+    def add_weight(
+        self,
+        name: Any = None,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool | None = None,
+        constraint: Any = None,
+        use_resource: Any = None,
+        synchronization: Any = tf.VariableSynchronization.AUTO,
+        aggregation: Any = tf.VariableAggregation.NONE,
+        **kwargs: Any,
+    ) -> tf.Variable:
+        """Make a variable of this layer; the shape may also come first, as in Keras 3."""
+        if name is not None and not isinstance(name, str):
+            name, shape = (shape if isinstance(shape, str) else None), name
+        kind = tf.as_dtype(dtype or self.dtype or tf.keras.backend.floatx())
+        if initializer is None:
+            initializer = _default_initializer(kind, name)
+        shape = () if shape is None else tuple(tf.TensorShape(shape).as_list())
+        make = initializers.get(initializer)
+        regularize = regularizers.get(regularizer)
+        on_read = synchronization is tf.VariableSynchronization.ON_READ
+        if on_read and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                "non-trainable variables. You have specified trainable=True."
+            )
+        kind_of_variable = tf.Variable
+        if self._autocast and kind.is_floating and kwargs.get("experimental_autocast", True):
+            policy = self._dtype_policy
+            if policy.compute_dtype != policy.variable_dtype:
+                kind_of_variable = AutoCastVariable
+        variable = kind_of_variable(
+            lambda: make(shape, dtype=kind),
+            trainable=not on_read if trainable is None else trainable,
+            name=name,
+            dtype=kind,
+            constraint=constraints.get(constraint),
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
+        if regularize is not None:
+            self._loss_functions.append(functools.partial(_regularized, regularize, variable))
+        self._tracked.append(variable)
+        return variable
+
+    def add_variable(self, *args: Any, **kwargs: Any) -> tf.Variable:
+        """The same as `add_weight`."""
+        return self.add_weight(*args, **kwargs)
+
+    def get_weights(self) -> list[np.ndarray]:
+        """The values of the weights as NumPy arrays."""
+        return [variable.numpy() for variable in self.weights]
+
+    def set_weights(self, weights: Any) -> None:
+        """Give the weights new values, in the order of `get_weights`."""
+        variables = self.weights
+        if len(weights) != len(variables):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights, strict=True):
+            if not variable.shape.is_compatible_with(np.shape(value)):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {variable.shape} is not compatible with "
+                    f"provided weight shape {np.shape(value)}."
+                )
+        for variable, value in zip(variables, weights, strict=True):
+            variable.assign(value)
+        for layer in self._flatten_layers():
+            layer.finalize_state()
+
+    def count_params(self) -> int:
+        """The number of numbers in all weights."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on layer {self.name}, but the layer isn't "
+                f"built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return sum(variable.shape.num_elements() or 0 for variable in self.weights)
+
+    def _saved_variables(self) -> list[tf.Variable]:
+        """The layer's own variables in the order of files: those trained first."""
+        return sorted(self._own_variables(), key=lambda variable: not variable.trainable)
+
+    def save_own_variables(self, store: Any) -> None:
+        """Write the layer's own weights into a mapping."""
+        for index, variable in enumerate(self._saved_variables()):
+            store[f"{index}"] = variable.numpy()
+
+    def load_own_variables(self, store: Any) -> None:
+        """Read the layer's own weights from a mapping."""
+        variables = self._saved_variables()
+        if len(store.keys()) != len(variables):
+            raise ValueError(
+                f"Layer '{self.name}' expected {len(variables)} variables, but received "
+                f"{len(store.keys())} variables during loading. Expected: "
+                f"{[variable.name for variable in variables]}"
+            )
+        for index, variable in enumerate(variables):
+            variable.assign(np.asarray(store[f"{index}"]))
+
+
+def _default_initializer(dtype: Any, name: Any) -> Any:
+    if dtype.is_floating or dtype.is_complex:
+        return "glorot_uniform"
+    if dtype.is_integer or dtype.is_bool:
+        return "zeros"
+    raise ValueError(f"An initializer for variable {name} of type {dtype} is required for layer.")
+
+
+def _regularized(regularizer: Any, variable: tf.Variable) -> Any:
+    return regularizer(variable)
