@@ -9,6 +9,7 @@ from ..core.devices import (
     PhysicalDevice,
     settings,
 )
+from ..core.function import Execution
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -111,7 +112,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Choose whether every `tf.function` runs as plain Python, for debugging."""
-    settings.functions_run_eagerly = bool(run_eagerly)
+    Execution.eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -120,7 +121,7 @@ def functions_run_eagerly() -> bool:
     >>> tf.config.functions_run_eagerly()
     False
     """
-    return settings.functions_run_eagerly
+    return Execution.eagerly
 
 
 experimental_run_functions_eagerly = run_functions_eagerly

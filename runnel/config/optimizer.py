@@ -3,6 +3,8 @@
 import operator
 from typing import Any
 
+from ..core import passes
+
 _SWITCHES = (
     "layout_optimizer",
     "constant_folding",
@@ -24,6 +26,7 @@ _SWITCHES = (
     "disable_meta_optimizer",
 )
 
+_KNOWN = {*passes.PASSES, "disable_meta_optimizer"}
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
 _jit = [""]
 
@@ -54,6 +57,12 @@ def set_experimental_options(options: dict[str, Any]) -> None:
                 _options.pop(name, None)
             else:
                 _options[name] = bool(value)
+    passes.disabled.clear()
+    passes.disabled.update(
+        name
+        for name, on in _options.items()
+        if on == name.startswith("disable_") and name in _KNOWN
+    )
 
 
 def get_jit() -> str:

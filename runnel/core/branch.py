@@ -91,7 +91,10 @@ def captured_by(graphs: Sequence[FuncGraph]) -> list[Tensor]:
     """
     tensors = {id(t): t for graph in graphs for t in graph.external_captures}
     variables = {key: v for graph in graphs for key, v in graph.variables.items() if v.trainable}
-    return [*tensors.values(), *(v._as_tensor() for v in variables.values() if is_differentiable(v))]
+    return [
+        *tensors.values(),
+        *(v._as_tensor() for v in variables.values() if is_differentiable(v)),
+    ]
 
 
 class BranchGradient:

@@ -229,7 +229,7 @@ class Differentiable:
         for feed in self._feeds:
             feed._key = feed._key or next_key()
         self._results = list(graph.outputs)
-        self._backward: dict[tuple[int, ...], tuple[ConcreteFunction, Any]] = {}
+        self._backward: dict[tuple[int, ...], tuple[BackwardFunction, Any]] = {}
         self.saved: list[SymbolicTensor] = []
         targets: list[Tensor] = self._results
         for _ in range(order):
@@ -263,7 +263,7 @@ class Differentiable:
             targets = [*self._results, *self.saved]
             traced = self._trace([targets[i] for i in present])
             places = {id(tensor): i for i, tensor in enumerate(targets)}
-            captured = [places.get(id(tensor)) for tensor in traced._captured]
+            captured: list[Any] = [places.get(id(tensor)) for tensor in traced._captured]
             if None in captured:
                 raise RuntimeError(
                     f"The values that this derivative of '{self._op.name}' needs were not kept. "

@@ -180,7 +180,6 @@ class Settings:
     def __init__(self) -> None:
         self.soft_placement = True
         self.log_placement = False
-        self.functions_run_eagerly = False
         self.op_determinism = False
         self.visible_devices: list[PhysicalDevice] = list(PHYSICAL_DEVICES)
         self.logical_configuration: Sequence[LogicalDeviceConfiguration] | None = None

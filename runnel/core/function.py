@@ -8,25 +8,16 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import nest
 from .concrete import ConcreteFunction, structure_of
 from .context import state
-from .convert import convert_to_tensor
 from .graph import FuncGraph
 from .logger import get_logger
-from .shapes import TensorShape
-from .signature import BoundSignature, Identity, Parameters, key_of, spec_of
+from .signature import BoundSignature, Identity, Parameters, key_of, named_spec, spec_of
 from .tensor import Tensor
 from .type_spec import TensorSpec, TypeSpec
 from .variable import Variable
 
-_SINGLETON = (
-    "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
-    "tf.Variable is only created once or created outside tf.function. See "
-    "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
-)
 _RETRACING = (
     "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive: the "
     "Python function runs anew and its graph is planned anew. This time it was because of %s. To "
@@ -40,27 +31,7 @@ _XLA = "jit_compile=True: XLA is not used here; %r runs on Runnel's own plan, wi
 class Execution:
     """Whether functions run their Python code at each call instead of a graph."""
 
-    eagerly = False
-
-
-def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Let every `tf.function` run as plain Python, to debug it; False to trace again.
-
-    >>> tf.config.run_functions_eagerly(True)
-    >>> tf.config.functions_run_eagerly()
-    True
-    >>> tf.config.run_functions_eagerly(False)
-    """
-    Execution.eagerly = bool(run_eagerly)
-
-
-def functions_run_eagerly() -> bool:
-    """Whether functions run as plain Python.
-
-    >>> tf.config.functions_run_eagerly()
-    False
-    """
-    return Execution.eagerly
+    eagerly: bool = False
 
 
 class Function:
@@ -80,8 +51,9 @@ class Function:
         jit_compile: bool | None = None,
     ) -> None:
         self._python_function = python_function
-        functools.update_wrapper(self, _described(python_function), updated=())
-        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        functools.update_wrapper(self, python_function, updated=())
+        named: str = getattr(python_function, "__name__", type(python_function).__name__)
+        self._name = name or named
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._jit_compile = jit_compile
@@ -90,7 +62,6 @@ class Function:
         self._cache: dict[Any, ConcreteFunction] = {}
         self._traces: list[tuple[Any, ConcreteFunction]] = []
         self._relaxed: list[tuple[Any, ConcreteFunction]] = []
-        self._made_variables = False
         self._traced_once = False
         self._recent: deque[bool] = deque(maxlen=5)
         self._warned = False
@@ -183,12 +154,12 @@ class Function:
         key = key_of(args, tensors)
         if kwargs:
             key = key, key_of(kwargs, tensors)
-        concrete = self._cache.get(key)
-        if concrete is None:
-            concrete = self._new(key, args, kwargs, tensors)
+        known = self._cache.get(key)
+        if known is None:
+            known = self._new(key, args, kwargs, tensors)
         elif self._recent:
             self._recent.append(False)
-        return concrete.call(tensors)
+        return known.call(tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments; a tf.TensorSpec may stand for a tensor."""
@@ -210,7 +181,7 @@ class Function:
         """The only trace, and the arguments as tensors of the signature's types."""
         concrete = self._cache.get(None) or self._of_signature()
         try:
-            given, keywords = self.parameters.bound(args, kwargs)
+            given, _ = self.parameters.bound(args, kwargs)
         except TypeError as error:
             raise TypeError(f"Binding inputs to tf.function failed due to `{error}`.") from None
         signature = self._input_signature
@@ -226,7 +197,7 @@ class Function:
             return known
         names = self.parameters.names
         specs = tuple(
-            nest.map_structure(lambda s, n=name: _with_name(s, n), spec)
+            nest.map_structure(lambda s, n=name: named_spec(s, n), spec)
             for name, spec in zip(names, self._input_signature, strict=False)
         )
         defaults = [
@@ -255,9 +226,7 @@ class Function:
         self._traces.append((key, concrete))
         return concrete
 
-    def _traced(
-        self, args: Any, kwargs: Any, tensors: list[Tensor] | None
-    ) -> ConcreteFunction:
+    def _traced(self, args: Any, kwargs: Any, tensors: list[Tensor] | None) -> ConcreteFunction:
         if self._jit_compile and not self._tracing_count:
             get_logger().warning(_XLA, self._name)
         concrete, created = self._trace(args, kwargs, tensors, not self._traced_once)
@@ -295,7 +264,6 @@ class Function:
             return self._python_function
         from .. import autograph
 
-        if not hasattr(autograph, 'convert'): return self._python_function
         return autograph.convert(self._python_function)
 
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
@@ -308,7 +276,7 @@ class Function:
             signature = concrete.function_type
             merged = _merged(specs, (signature.args, signature.kwargs))
             if merged is not None:
-                wider = self._traced(*merged, None)
+                wider = self._traced(merged[0], merged[1], None)
                 self._relaxed.append((merged, wider))
                 self._traces.append((key, wider))
                 return wider
@@ -351,10 +319,6 @@ class _WeakMethod:
         return inspect.signature(self.method)
 
 
-def _described(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
-
-
 def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
     if signature is None:
         return None
@@ -369,10 +333,6 @@ def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
                 f"{leaf!r}."
             )
     return tuple(signature)
-
-
-def _with_name(spec: Any, name: str) -> Any:
-    return TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is TensorSpec else spec
 
 
 def _cast(name: str, spec: Any, value: Any) -> list[Tensor]:
@@ -464,8 +424,10 @@ def _difference(names: Sequence[str], old: Any, new: Any) -> str:
 def _shown(key: Any) -> str:
     if isinstance(key, tuple) and len(key) == 2:
         kind, value = key
+        if kind == "value":
+            return f"the Python value {value!r}"
         if isinstance(kind, type):
-            return f"the Python value {value!r}" if not isinstance(value, tuple) else repr(value)
+            return repr(value)
         return f"a {kind.name} tensor of shape {value}"
     return "another object" if isinstance(key, Identity) else repr(key)
 

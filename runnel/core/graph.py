@@ -21,7 +21,7 @@ from .shapes import TensorShape
 from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
-_OWN_CODE: dict[CodeType, bool] = {}
+_KINDS: dict[CodeType, str] = {}
 
 
 @op("Placeholder", "-> output: dtype", shape=lambda inputs, attrs: attrs["shape"], gradient=None)
@@ -44,19 +44,28 @@ class Location(NamedTuple):
         return f"{place}\n    {text}" if text else place
 
 
-def _is_ours(code: CodeType) -> bool:
-    known = _OWN_CODE.get(code)
+def _kind_of(code: CodeType) -> str:
+    """Whose code it is: the user's, ours, or AutoGraph's, through which the user's runs."""
+    known = _KINDS.get(code)
     if known is None:
-        known = _OWN_CODE[code] = code.co_filename.startswith(_PACKAGE)
+        name = code.co_filename
+        known = "ours" if name.startswith(_PACKAGE) else "user"
+        if name.startswith(_PACKAGE + "autograph"):
+            known = "autograph"
+        _KINDS[code] = known
     return known
 
 
 def _calling_frames() -> tuple[FrameType | None, FrameType | None]:
     """The innermost frame of the user's code, and the frame of ours that it called."""
     ours: FrameType | None = None
+    called = False
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and _is_ours(frame.f_code):
-        ours, frame = frame, frame.f_back
+    while frame is not None and (kind := _kind_of(frame.f_code)) != "user":
+        called = called or kind == "autograph"
+        if not called:
+            ours = frame
+        frame = frame.f_back
     return frame, ours
 
 
@@ -263,9 +272,7 @@ class Graph:
         try:
             return self._by_name[name]
         except KeyError:
-            raise KeyError(
-                f"The name {name!r} refers to an Operation not in the graph."
-            ) from None
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.") from None
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
         """The tensor "operation:index"."""
@@ -273,7 +280,7 @@ class Graph:
         if not colon or not index.isdigit():
             raise ValueError(
                 f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor "
-                "names must be of the form \"<op_name>:<output_index>\"."
+                'names must be of the form "<op_name>:<output_index>".'
             )
         operation = self._by_name.get(owner)
         if operation is None or int(index) >= len(operation.outputs):

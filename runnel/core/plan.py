@@ -117,7 +117,7 @@ def needed_operations(
         kept.append(operation)
         for tensor in operation.inputs:
             if _is_computed(tensor, fed):
-                wanted.add(id(tensor.op))  # type: ignore[attr-defined]
+                wanted.add(id(tensor.op))
         wanted.update(id(before) for before in operation.control_inputs)
     kept.reverse()
     return kept
@@ -216,9 +216,7 @@ class _Writer:
             f"[{', '.join(each)}]" if isinstance(each, list) else each
             for each in op.grouped(values)
         ]
-        arguments += [
-            f"{name}={self._attribute(value)}" for name, value in operation.given.items()
-        ]
+        arguments += [f"{name}={self._attribute(value)}" for name, value in operation.given.items()]
         call = f"{self._kernel(operation)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"

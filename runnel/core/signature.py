@@ -11,6 +11,7 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor
+from .errors import InvalidArgumentError
 from .shapes import TensorShape
 from .tensor import Tensor
 from .type_spec import TensorSpec, TypeSpec, type_spec_from_value
@@ -57,7 +58,8 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if value is None:
         return None
     if kind in _VALUES:
-        return kind, value
+        # As in the original, numbers that are equal share a trace: 1, 1.0 and True.
+        return "value", value
     if kind is tuple or kind is list:
         return kind, tuple([key_of(each, tensors) for each in value])
     if isinstance(value, np.ndarray | np.generic):
@@ -80,9 +82,6 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if isinstance(spec, TypeSpec):
         tensors.extend(spec.to_tensors(value))
         return spec
-    protocol = getattr(kind, "__tf_tracing_type__", None)
-    if protocol is not None:
-        return Identity(value)
     return Identity(value)
 
 
@@ -151,7 +150,9 @@ class BoundSignature:
     def structured(self) -> Any:
         """The positional and keyword arguments, with named specs in the places of tensors."""
         named = self._parameters.named(self.args, self.kwargs)
-        specs = [nest.map_structure(lambda s, n=name: _named(s, n), each) for name, each in named]
+        specs = [
+            nest.map_structure(lambda s, n=name: named_spec(s, n), each) for name, each in named
+        ]
         return (tuple(specs[: len(self.args)]), dict(zip(self.kwargs, specs[len(self.args) :],
                 strict=True)))  # fmt: skip
 
@@ -215,6 +216,18 @@ class BoundSignature:
         tensors: list[Tensor] = []
         for spec, leaf in pairs:
             if isinstance(spec, TypeSpec):
+                if (
+                    isinstance(spec, TensorSpec)
+                    and isinstance(leaf, Tensor)
+                    and leaf.dtype is not spec.dtype
+                ):
+                    raise InvalidArgumentError(
+                        None,
+                        None,
+                        f"cannot compute the function as the argument {name!r} was expected to be "
+                        f"a {spec.dtype.name} tensor but is a {leaf.dtype.name} tensor. Use "
+                        "tf.cast.",
+                    )
                 try:
                     tensors += spec.to_tensors(leaf)
                 except (TypeError, ValueError) as mismatch:
@@ -230,8 +243,11 @@ class BoundSignature:
         return tensors
 
 
-def _named(spec: Any, name: str) -> Any:
-    return TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is TensorSpec else spec
+def named_spec(spec: Any, name: str) -> Any:
+    """A tensor's spec with a name, its own if it has one."""
+    if type(spec) is not TensorSpec:
+        return spec
+    return TensorSpec(spec.shape, spec.dtype, spec.name or name)
 
 
 def _kind(value: Any) -> str:

@@ -377,6 +377,7 @@ class SymbolicTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return format(str(self), spec)
 
+    @property
     def numpy(self) -> NoReturn:
         """Not there: a symbolic tensor has no value yet."""
         raise AttributeError(

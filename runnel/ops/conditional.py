@@ -50,7 +50,9 @@ If.partial = Case.partial = True
 
 
 def _branches(given):
-    return given["branches"] if "branches" in given else [given["then_branch"], given["else_branch"]]
+    return (
+        given["branches"] if "branches" in given else [given["then_branch"], given["else_branch"]]
+    )
 
 
 def _with_branches(given, branches, tensors):

@@ -41,7 +41,9 @@ def group(*inputs, **kwargs):
     kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
-    with state.graph.control_dependencies([each for each in nest.flatten(inputs) if each is not None]):
+    with state.graph.control_dependencies(
+        [each for each in nest.flatten(inputs) if each is not None]
+    ):
         return no_op()
 
 

@@ -314,9 +314,7 @@ class TracedTensorArray(TensorArray):
 
     def stack(self, name=None):
         """All tensors stacked along a new first axis."""
-        stacked = lists.TensorListStack(
-            self._flow, self._shape_tensor(), element_dtype=self._dtype
-        )
+        stacked = lists.TensorListStack(self._flow, self._shape_tensor(), element_dtype=self._dtype)
         if self._size is not None and not self._dynamic_size:
             stacked.set_shape(TensorShape([self._size]).concatenate(self._element_shape))
         return stacked
@@ -433,4 +431,4 @@ class TensorArraySpec(TypeSpec):
 
 
 register_type_spec(TensorArray, TensorArraySpec.from_value)
-TensorArray._type_spec = property(TensorArraySpec.from_value)
+setattr(TensorArray, "_type_spec", property(TensorArraySpec.from_value))  # noqa: B010 - no cycle

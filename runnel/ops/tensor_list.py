@@ -387,7 +387,7 @@ def TensorListScatterIntoExistingList(input_handle, tensor, indices):
 
 @TensorListScatterIntoExistingList.gradient
 def _(op, gradient):
-    handle, tensor, indices = op.inputs
+    _, tensor, indices = op.inputs
     return gradient, TensorListGatherLike(gradient, indices, tensor), None
 
 
@@ -453,4 +453,3 @@ def TensorListJoinLike(input_handle, lengths, like):
 @TensorListJoinLike.gradient
 def _(op, gradient):
     return TensorListSplitRows(gradient, op.inputs[1]), None, None
-

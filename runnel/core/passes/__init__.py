@@ -7,7 +7,6 @@ operations: rewritten ones are copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..graph import Graph
 from ..tensor import Tensor
@@ -24,19 +23,16 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 
 
-class Options:
-    """Which passes run."""
-
-    disabled: set[str] = set()
-    given: dict[str, Any] = {}
+# The passes that are switched off, by name.
+disabled: set[str] = set()
 
 
 def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
     """The operations to run for the fetches, rewritten to run faster."""
     program = prune.run(Program.of(graph, feeds, fetches))
-    if "disable_meta_optimizer" in Options.disabled:
+    if "disable_meta_optimizer" in disabled:
         return program
     for name, run in PASSES.items():
-        if name not in Options.disabled:
+        if name not in disabled:
             program = run(program)
     return prune.run(program)

@@ -64,6 +64,6 @@ def _from_shape(operation: Operation) -> Any:
     if operation.type == "Size":
         return dtype.as_numpy_dtype(shape.num_elements())
     fill = _FILLED.get(operation.type)
-    if fill is not None and dtype.name != "string" and shape.num_elements() <= LARGEST:
+    if fill is not None and dtype.name != "string" and (shape.num_elements() or 0) <= LARGEST:
         return np.full(shape.as_list(), fill, dtype.numpy)
     return None

@@ -71,7 +71,7 @@ def _fits(product: Operation, bias: Operation) -> bool:
 def _replaced(
     program: Program, ends: dict[int, tuple[Operation, Operation, Operation | None]]
 ) -> Program:
-    dropped = set()
+    dropped: set[int] = set()
     for end, (product, bias, _) in ends.items():
         dropped.update(id(each) for each in (product, bias) if id(each) != end)
     operations = []

@@ -8,7 +8,7 @@ and the product runs at full speed. Sums of bias gradients are joined in the sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -39,8 +39,7 @@ def run(program: Program) -> Program:
         for operation in program.operations
         if operation.type == "AddV2"
         and not (
-            is_inner(operation.outputs[0])
-            and uses[id(operation.outputs[0])][0].type == "AddV2"
+            is_inner(operation.outputs[0]) and uses[id(operation.outputs[0])][0].type == "AddV2"
         )
     ]
     plans = {}
@@ -56,15 +55,15 @@ def run(program: Program) -> Program:
     return _joined(program, plans) if plans else program
 
 
-def _leaves(root: Operation, is_inner: object) -> list[Tensor]:
+def _leaves(root: Operation, is_inner: Callable[[Tensor], bool]) -> list[Tensor]:
     """The terms of a sum, from left to right."""
     found: list[Tensor] = []
     pending = [*reversed(root.inputs)]
     shape = root.outputs[0].shape
     while pending:
         tensor = pending.pop()
-        if is_inner(tensor) and _same(tensor.shape, shape):  # type: ignore[operator]
-            pending.extend(reversed(tensor.op.inputs))  # type: ignore[attr-defined]
+        if is_inner(tensor) and _same(tensor.shape, shape):
+            pending.extend(reversed(tensor.op.inputs))
         else:
             found.append(tensor)
     return found
@@ -83,12 +82,10 @@ def _is_joinable(tensor: Tensor, kind: str) -> bool:
     if kind == "MatMul":
         attrs = operation.attrs
         return bool(attrs["transpose_a"]) and not attrs["transpose_b"]
-    return operation.attrs["data_format"] == "NHWC"
+    return bool(operation.attrs["data_format"] == "NHWC")
 
 
-def _joined(
-    program: Program, plans: dict[int, tuple[list[Tensor], list[list[Tensor]]]]
-) -> Program:
+def _joined(program: Program, plans: dict[int, tuple[list[Tensor], list[list[Tensor]]]]) -> Program:
     operations: list[Operation] = []
     replaced: dict[int, Tensor] = {}
     for operation in program.operations:
@@ -109,7 +106,9 @@ def _joined(
             operations.append(total)
             terms.insert(0, total.outputs[0])
         replaced[id(operation.outputs[0])] = terms[0]
-    return _substituted(Program(program.graph, program.feeds, program.fetches, operations), replaced)
+    return _substituted(
+        Program(program.graph, program.feeds, program.fetches, operations), replaced
+    )
 
 
 def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
@@ -121,7 +120,8 @@ def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
     for place in range(len(products[0].inputs)):
         parts = [product.inputs[place] for product in products]
         rows = [part.shape[0] for part in parts]
-        count = None if None in rows else sum(rows)
+        known = [size for size in rows if size is not None]
+        count = sum(known) if len(known) == len(rows) else None
         join = operation_like(root, REGISTRY["ConcatV2"], (*parts, axis), {})
         join.outputs = [
             SymbolicTensor(join, 0, parts[0].dtype, TensorShape([count, parts[0].shape[1]]))

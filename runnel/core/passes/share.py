@@ -22,7 +22,7 @@ def run(program: Program) -> Program:
     known: dict[Any, Operation] = {}
     reads: dict[int, Tensor] = {}
 
-    def shared(operation: Operation) -> Tensor | Operation | None:
+    def shared(operation: Operation) -> Any:
         op = operation.op
         if op.name == "ReadVariableOp":
             variable = id(operation.inputs[0]._array)

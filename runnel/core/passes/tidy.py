@@ -64,7 +64,7 @@ def _transpose(operation: Operation) -> Tensor | Operation | None:
 def _negation(operation: Operation) -> Tensor | None:
     (x,) = operation.inputs
     twice = isinstance(x, SymbolicTensor) and x.op.type == operation.type
-    return x.op.inputs[0] if twice else None  # type: ignore[attr-defined]
+    return x.op.inputs[0] if twice else None
 
 
 _RULES = {
@@ -75,4 +75,3 @@ _RULES = {
     "Neg": _negation,
     "LogicalNot": _negation,
 }
-
