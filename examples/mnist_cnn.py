@@ -23,10 +23,8 @@ def load_digits():
         with np.load(HERE / "data" / "mnist10k.npz") as data:
             train_x, train_y = data["x_train"], data["y_train"]
             test_x, test_y = data["x_test"], data["y_test"]
-    return (prepared(train_x), train_y.astype(np.int32)), (
-        prepared(test_x),
-        test_y.astype(np.int32),
-    )
+    train = prepared(train_x), train_y.astype(np.int32)
+    return train, (prepared(test_x), test_y.astype(np.int32))
 
 
 def prepared(images):
@@ -51,15 +49,15 @@ def make_model():
 
 def main():
     parser = argparse.ArgumentParser(description="Train a CNN on handwritten digits.")
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, help="by default as many as make 35,000 images")
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--limit", type=int, help="use only so many training images")
     options = parser.parse_args()
     (train_x, train_y), (test_x, test_y) = load_digits()
     train_x, train_y = train_x[: options.limit], train_y[: options.limit]
     print(f"{len(train_x)} digits to train with, {len(test_x)} to test with")
-    tf.random.set_seed(1)
-    np.random.seed(1)
+    epochs = options.epochs or max(1, round(35000 / len(train_x)))
+    tf.keras.utils.set_random_seed(1)
     model = make_model()
     model.compile(
         optimizer=tf.keras.optimizers.Adam(learning_rate=1e-3),
@@ -67,7 +65,7 @@ def main():
         metrics=["accuracy"],
     )
     start = time.time()
-    model.fit(train_x, train_y, epochs=options.epochs, batch_size=options.batch_size)
+    model.fit(train_x, train_y, epochs=epochs, batch_size=options.batch_size)
     loss, accuracy = model.evaluate(test_x, test_y, verbose=0)
     print(f"test loss {loss:.4f}, test accuracy {accuracy:.4f}, {time.time() - start:.0f} s")
 

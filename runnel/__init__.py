@@ -57,7 +57,6 @@ from .core.function import (
     function as function,
 )
 from .core.graph import (
-    Graph as Graph,
     Operation as Operation,
 )
 from .core.indexed_slices import (
@@ -66,6 +65,9 @@ from .core.indexed_slices import (
 )
 from .core.logger import (
     get_logger as get_logger,
+)
+from .core.main_graph import (
+    MainGraph as Graph,
 )
 from .core.module import (
     Module as Module,
@@ -234,19 +236,24 @@ if _TYPE_CHECKING:
     from . import (
         autodiff as autodiff,
         bitwise as bitwise,
+        compat as compat,
         config as config,
         debugging as debugging,
         dtypes as dtypes,
         errors as errors,
         experimental as experimental,
         image as image,
+        io as io,
         keras as keras,
         linalg as linalg,
+        lookup as lookup,
         math as math,
         nest as nest,
         nn as nn,
         ragged as ragged,
         random as random,
+        sparse as sparse,
+        strings as strings,
         test as test,
         version as version,
     )
@@ -389,6 +396,20 @@ if _TYPE_CHECKING:
         timestamp as timestamp,
         tuple as tuple,
     )
+    from .ops.sparse.decoding import (
+        edit_distance as edit_distance,
+    )
+    from .ops.sparse.shaping import (
+        ragged_fill_empty_rows as ragged_fill_empty_rows,
+        ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+    )
+    from .ops.sparse.sparse_tensor import (
+        SparseTensor as SparseTensor,
+        SparseTensorSpec as SparseTensorSpec,
+    )
+    from .ops.strings.numbers import (
+        as_string as as_string,
+    )
     from .ops.tensor_array import (
         TensorArray as TensorArray,
         TensorArraySpec as TensorArraySpec,
@@ -408,12 +429,14 @@ _SUBMODULES = frozenset(
         "autodiff",
         "autograph",
         "bitwise",
+        "compat",
         "config",
         "debugging",
         "dtypes",
         "errors",
         "experimental",
         "image",
+        "io",
         "keras",
         "linalg",
         "lookup",
@@ -422,6 +445,7 @@ _SUBMODULES = frozenset(
         "nn",
         "ragged",
         "random",
+        "sparse",
         "strings",
         "test",
         "version",
@@ -518,6 +542,12 @@ _LATER = {
     "no_op": "ops.sequencing",
     "timestamp": "ops.sequencing",
     "tuple": "ops.sequencing",
+    "as_string": "ops.strings.numbers",
+    "edit_distance": "ops.sparse.decoding",
+    "SparseTensor": "ops.sparse.sparse_tensor",
+    "SparseTensorSpec": "ops.sparse.sparse_tensor",
+    "ragged_fill_empty_rows": "ops.sparse.shaping",
+    "ragged_fill_empty_rows_grad": "ops.sparse.shaping",
     "TensorArray": "ops.tensor_array",
     "TensorArraySpec": "ops.tensor_array",
 }

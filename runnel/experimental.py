@@ -1,4 +1,7 @@
-"""tf.experimental: What may change without notice: small number formats."""
+"""tf.experimental: small number formats, shapes of ragged tensors; may change without notice."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from .core.dtypes import (
     float4_e2m1fn as float4_e2m1fn,
@@ -12,3 +15,25 @@ from .core.dtypes import (
     uint2 as uint2,
     uint4 as uint4,
 )
+
+if _TYPE_CHECKING:
+    from .ops.ragged.dynamic_shape import DynamicRaggedShape as DynamicRaggedShape
+    from .ops.ragged.row_partition import RowPartition as RowPartition
+
+# Ragged tensors load when first used.
+_LATER = {
+    "DynamicRaggedShape": "ops.ragged.dynamic_shape",
+    "RowPartition": "ops.ragged.row_partition",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER:
+        value = getattr(_importlib.import_module(f"runnel.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'runnel.experimental' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

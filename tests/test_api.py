@@ -8,7 +8,8 @@ import tensorflow
 import runnel
 
 SPACES = ["", "math", "math.special", "linalg", "nn", "random", "bitwise", "dtypes", "debugging",
-          "nest", "autodiff", "config", "errors", "test"]  # fmt: skip
+          "nest", "autodiff", "config", "errors", "ragged", "sparse",
+          "test"]  # fmt: skip
 
 
 def members(library, space):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
-from .backward import backward, graph_records, is_differentiable
+from .backward import backward, graph_records, is_differentiable, zeros_like
 from .context import next_key, state
 from .convert import convert_to_tensor
 from .graph import FuncGraph, replay
@@ -232,8 +232,14 @@ class Differentiable:
         self._backward: dict[tuple[int, ...], tuple[BackwardFunction, Any]] = {}
         self.saved: list[SymbolicTensor] = []
         targets: list[Tensor] = self._results
+        self._connected: list[bool] = []
+        # How many targets each derivative has at most, first order first.
+        self._levels: list[int] = []
         for _ in range(order):
-            found = [t for t, _ in self._trace(targets).graph.captures]
+            self._levels.append(len(targets))
+            traced = self._trace(targets)
+            self._connected = self._connected or [leaf.spec is not None for leaf in traced.leaves]
+            found = [t for t, _ in traced.graph.captures]
             known = {id(each) for each in self.saved}
             fresh = [t for t in found if id(t) not in known]
             self.saved += fresh  # type: ignore[arg-type]
@@ -258,23 +264,35 @@ class Differentiable:
 
     def _rule(self, record: Record, *gradients: Any) -> Sequence[Any]:
         present = tuple(i for i, gradient in enumerate(gradients) if gradient is not None)
-        known = self._backward.get(present)
-        if known is None:
-            targets = [*self._results, *self.saved]
-            traced = self._trace([targets[i] for i in present])
-            places = {id(tensor): i for i, tensor in enumerate(targets)}
-            captured: list[Any] = [places.get(id(tensor)) for tensor in traced._captured]
-            if None in captured:
-                raise RuntimeError(
-                    f"The values that this derivative of '{self._op.name}' needs were not kept. "
-                    "Nest one tf.GradientTape per order of derivative around the call."
-                )
-            known = self._backward[present] = traced, captured
-        function, captured = known
+        function, captured = self._backward.get(present) or self._new_backward(present)
+        if None in captured:
+            # Zeros in the places of missing gradients need no more than was kept.
+            level = next(n for n in self._levels if n > present[-1])
+            gradients = tuple(
+                zeros_like(output) if gradient is None and is_differentiable(output) else gradient
+                for output, gradient in zip(record.outputs, gradients[:level], strict=False)
+            )
+            present = tuple(i for i, gradient in enumerate(gradients) if gradient is not None)
+            function, captured = self._backward.get(present) or self._new_backward(present)
         weights = [convert_to_tensor(gradients[i]) for i in present]
         held = [record.outputs[place] for place in captured]
         found: Sequence[Any] = function.call_with(weights, held)
-        return found
+        # As in the original, only what no result depends on has no gradient at all.
+        return [
+            zeros_like(source) if gradient is None and connected else gradient
+            for gradient, connected, source in zip(
+                found, self._connected, record.inputs, strict=True
+            )
+        ]
+
+    def _new_backward(self, present: tuple[int, ...]) -> tuple[BackwardFunction, Any]:
+        """The gradient for these results and saved values, and where its inputs are kept."""
+        targets = [*self._results, *self.saved]
+        traced = self._trace([targets[i] for i in present])
+        places = {id(tensor): i for i, tensor in enumerate(targets)}
+        captured = [places.get(id(tensor)) for tensor in traced._captured]
+        self._backward[present] = traced, captured
+        return traced, captured
 
     def _trace(self, targets: Sequence[Tensor]) -> BackwardFunction:
         """The gradients of the sources, as a function of the gradients of the targets."""
@@ -309,6 +327,12 @@ class Differentiable:
 
 class BackwardFunction(ConcreteFunction):
     """The gradient of a concrete function: the saved values are inputs, too."""
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """What there is for each source: a gradient, or nothing."""
+        found: list[Leaf] = self._structure
+        return found
 
     def call_with(self, weights: Sequence[Tensor], held: Sequence[Tensor]) -> Any:
         """The gradients, given those of the results and the saved values."""

@@ -17,6 +17,9 @@ class ThreadState(threading.local):
     """What `execute` asks for at every operation; class attributes are each thread's defaults."""
 
     graph: Graph | None = None
+    # The graph that variables belong to, and its session at work; None: they are eager.
+    home: Any = None
+    session: Any = None
     tapes: tuple[Any, ...] = ()
     device: str | None = None
     name_scope: str = ""
@@ -50,14 +53,16 @@ def no_recording() -> Iterator[None]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Leave every graph under construction: the block runs eagerly and unrecorded.
+    """Leave the functions under construction: the block runs eagerly and unrecorded.
+
+    In the graph of a whole program, as TensorFlow 1 had it, it builds there.
 
     >>> with tf.init_scope():
     ...     tf.executing_eagerly()
     True
     """
     graph, tapes, scope = state.graph, state.tapes, state.name_scope
-    state.graph, state.tapes = None, ()
+    state.graph, state.tapes = state.home, ()
     try:
         yield
     finally:

@@ -49,12 +49,14 @@ class Function:
         autograph: bool = True,
         reduce_retracing: bool = False,
         jit_compile: bool | None = None,
+        autograph_options: Any = None,
     ) -> None:
         self._python_function = python_function
         functools.update_wrapper(self, python_function, updated=())
         named: str = getattr(python_function, "__name__", type(python_function).__name__)
         self._name = name or named
         self._autograph = autograph
+        self._autograph_options = autograph_options
         self._reduce_retracing = reduce_retracing
         self._jit_compile = jit_compile
         self._input_signature = _checked_signature(input_signature, python_function)
@@ -117,7 +119,7 @@ class Function:
             bound = Function(
                 _WeakMethod(self._python_function, instance), self._name,
                 None if self._input_signature is None else self._input_signature,
-                self._autograph, self._reduce_retracing, self._jit_compile,
+                self._autograph, self._reduce_retracing, self._jit_compile, self._autograph_options,
             )  # fmt: skip
             self._keep(instance, bound)
         return bound
@@ -264,7 +266,7 @@ class Function:
             return self._python_function
         from .. import autograph
 
-        return autograph.convert(self._python_function)
+        return autograph.convert(self._python_function, self._autograph_options)
 
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
         """A trace of more general shapes that serves these arguments, too."""
@@ -467,6 +469,7 @@ def function(
             autograph=autograph,
             reduce_retracing=reduce_retracing,
             jit_compile=jit_compile,
+            autograph_options=experimental_autograph_options,
         )
 
     return decorated if func is None else decorated(func)

@@ -13,10 +13,12 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import dtypes
 from .context import state
 from .dtypes import DType
-from .op import Op, op
+from .op import REGISTRY, Op, op
 from .shapes import TensorShape
 from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
@@ -109,6 +111,12 @@ class Operation:
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs."""
         return tuple(self.outputs)
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Do the operation in a session, by default the default one."""
+        from ..compat.v1.session import session_for
+
+        session_for(session, self.graph, "run()").run(self, feed_dict)
 
     @property
     def traceback(self) -> list[Location]:
@@ -377,6 +385,7 @@ class FuncGraph(Graph):
         self.outputs: list[Tensor] = []
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.variables: dict[int, Any] = {}
+        self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         # Variables made while a function is traced for the first time; None where that is refused.
         self.new_variables: list[Any] | None = []
         # The arrays of the call that led to the trace.
@@ -427,7 +436,19 @@ class FuncGraph(Graph):
             if hasattr(variable, "trainable"):
                 self.variables[variable._key] = variable
             return tensor
+        elif not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+            # It never changes and has no gradient: its value is as good as itself.
+            return self._constant(tensor)
         return self.capture(tensor)
+
+    def _constant(self, tensor: Tensor) -> Tensor:
+        known = self._constants.get(id(tensor))
+        if known is None:
+            attrs = {"value": np.asarray(tensor._array), "dtype": tensor.dtype}
+            with self.as_default():
+                made: Tensor = Graph.add(self, REGISTRY["Const"], (), attrs)
+            known = self._constants[id(tensor)] = tensor, made
+        return known[1]
 
     def _encloses(self, graph: Graph) -> bool:
         outer = self.outer_graph

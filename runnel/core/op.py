@@ -340,7 +340,7 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
     if graph is not None:
         for tensor in inputs if COMPOSITES else ():
             if type(tensor) in COMPOSITES:
-                return tensor._execute(op, inputs, attrs)  # type: ignore[attr-defined]
+                return tensor._execute(op, inputs, attrs)
         return graph.add(op, inputs, attrs)
     try:
         # Lanes for one and two inputs: half of the time of an op on small tensors is spent here.

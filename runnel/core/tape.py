@@ -194,7 +194,8 @@ class GradientTape:
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
         flat_targets = _gradient_targets(target)
-        flat_sources = nest.flatten(sources)
+        wanted = nest.flatten(sources)
+        flat_sources = [_values_of(source) for source in wanted]
         keys = [_key_of_source(source) for source in flat_sources]
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
@@ -205,6 +206,10 @@ class GradientTape:
         results = [
             _finish(gradients.get(key), source, zero)
             for key, source in zip(keys, flat_sources, strict=True)
+        ]
+        results = [
+            gradient if source is values or gradient is None else source._with_gradient(gradient)
+            for gradient, source, values in zip(results, wanted, flat_sources, strict=True)
         ]
         return nest.pack_sequence_as(sources, results)
 
@@ -349,9 +354,15 @@ def _zeros(shape: Sequence[int], like: Any) -> Tensor:
     return convert_to_tensor(np.zeros(shape, like.dtype.numpy))
 
 
+def _values_of(value: Any) -> Any:
+    """The tensor of a composite that has gradients; anything else as it is."""
+    return value._gradient_tensor if hasattr(type(value), "_gradient_tensor") else value
+
+
 def _gradient_targets(target: Any) -> list[Any]:
     targets = []
-    for each in nest.flatten(target, expand_composites=True):
+    parts = [_values_of(each) for each in nest.flatten(target)]
+    for each in nest.flatten(parts, expand_composites=True):
         if not hasattr(each, "_key"):
             raise AttributeError(
                 f"The target {each!r} is a {type(each).__name__}, not a tf.Tensor. A tape cannot "
@@ -387,7 +398,7 @@ def _key_of_source(source: Any) -> int:
 def _weights(output_gradients: Any, count: int) -> list[Any]:
     if output_gradients is None:
         return [None] * count
-    weights: list[Any] = nest.flatten(output_gradients)
+    weights: list[Any] = [_values_of(each) for each in nest.flatten(output_gradients)]
     if len(weights) != count:
         raise ValueError(
             f"output_gradients holds {len(weights)} gradients for {count} target(s): give one "

@@ -281,7 +281,7 @@ def numpy_text(value: Any, is_repr: bool = False) -> str:
     return "\n" + text if "\n" in text else text
 
 
-class OutOfScopeError(TypeError):
+class OutOfScopeError(TypeError, ValueError):
     """A symbolic tensor is used outside of the graph it belongs to."""
 
     def __init__(self, tensor: SymbolicTensor) -> None:

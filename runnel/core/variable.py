@@ -114,10 +114,13 @@ class _VariableMetaclass(type):
     """Sends the making of a variable through the creators of `tf.variable_creator_scope`."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable or not state.variable_creators:
+        home = state.home
+        if cls is not Variable or (home is None and not state.variable_creators):
             return super().__call__(*args, **kwargs)
         given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-        create = super().__call__
+        create: Callable[..., Any] = super().__call__
+        if home is not None:
+            create = home.make_variable
         for creator in state.variable_creators:
             create = _with_creator(creator, create)
         return create(**given)
@@ -262,6 +265,10 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             execute(op, (self.handle, value))
         else:
             op.kernel(self, value._array)
+        return self._updated(read_value)
+
+    def _updated(self, read_value: bool = True) -> Any:
+        """What an update returns."""
         return UnreadVariable(self) if read_value else None
 
     @property

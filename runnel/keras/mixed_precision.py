@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import runnel as tf
+
+if TYPE_CHECKING:
+    from .optimizers.loss_scale import LossScaleOptimizer as LossScaleOptimizer
 
 
 class Policy:
@@ -81,3 +84,12 @@ def set_global_policy(policy: Any) -> None:
     """Set the policy of layers that are given none."""
     named = policy is None or isinstance(policy, Policy)
     _current[0] = policy if named else Policy(policy)
+
+
+def __getattr__(name: str) -> Any:
+    # Layers need policies, not optimizers: those load when first used.
+    if name == "LossScaleOptimizer":
+        from .optimizers.loss_scale import LossScaleOptimizer
+
+        return LossScaleOptimizer
+    raise AttributeError(f"module 'runnel.keras.mixed_precision' has no attribute {name!r}")

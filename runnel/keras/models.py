@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from .engine import experimental_models
 from .engine.functional import Functional
 from .engine.keras_tensor import KerasTensor
 from .engine.model import Model as Model
@@ -19,6 +20,8 @@ from .saving.api import (
     model_from_json as model_from_json,
     save_model as save_model,
 )
+
+experimental = experimental_models
 
 
 def model_from_yaml(yaml_string: str, custom_objects: Any = None) -> Any:

@@ -143,7 +143,7 @@ def _address(cls: type) -> tuple[str | None, str | None]:
     if not home.startswith(f"{_PACKAGE}."):
         return (None if home in ("builtins", "__main__") else home), registered_name
     parts = home.removeprefix(f"{_PACKAGE}.").split(".")
-    inside = parts[0] == "engine"
+    inside = parts[0] in ("engine", "applications")
     for length in range(len(parts) if inside else len(parts) + 1):
         package = ".".join([_PACKAGE, *parts[:length]])
         if getattr(sys.modules.get(package), cls.__name__, None) is cls:

@@ -1,5 +1,8 @@
 """tf.nn: Neural-network operations."""
 
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+
 from ..ops.candidate_sampling import (
     all_candidate_sampler as all_candidate_sampler,
     compute_accidental_hits as compute_accidental_hits,
@@ -135,3 +138,42 @@ from ..ops.nn.space_depth import (
     space_to_depth as space_to_depth,
 )
 from . import experimental as experimental
+
+if _TYPE_CHECKING:
+    from ..keras.layers.rnn_wrappers import (
+        DeviceWrapper as RNNCellDeviceWrapper,
+        DropoutWrapper as RNNCellDropoutWrapper,
+        ResidualWrapper as RNNCellResidualWrapper,
+    )
+    from ..ops.sparse.decoding import (
+        ctc_beam_search_decoder as ctc_beam_search_decoder,
+        ctc_greedy_decoder as ctc_greedy_decoder,
+    )
+    from ..ops.sparse.embedding import (
+        embedding_lookup_sparse as embedding_lookup_sparse,
+        safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+    )
+
+# Keras and sparse tensors load when first used: the module and the name there.
+_LATER = {
+    "RNNCellDeviceWrapper": ("keras.layers.rnn_wrappers", "DeviceWrapper"),
+    "RNNCellDropoutWrapper": ("keras.layers.rnn_wrappers", "DropoutWrapper"),
+    "RNNCellResidualWrapper": ("keras.layers.rnn_wrappers", "ResidualWrapper"),
+    "ctc_beam_search_decoder": ("ops.sparse.decoding", "ctc_beam_search_decoder"),
+    "ctc_greedy_decoder": ("ops.sparse.decoding", "ctc_greedy_decoder"),
+    "embedding_lookup_sparse": ("ops.sparse.embedding", "embedding_lookup_sparse"),
+    "safe_embedding_lookup_sparse": ("ops.sparse.embedding", "safe_embedding_lookup_sparse"),
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER:
+        path, attribute = _LATER[name]
+        module = _importlib.import_module(f"runnel.{path}")
+        value = globals()[name] = getattr(module, attribute)
+        return value
+    raise AttributeError(f"module 'runnel.nn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

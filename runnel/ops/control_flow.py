@@ -95,6 +95,8 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     """
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if branch_index.dtype is not int32:
+        raise TypeError(f"'branch_index' must be of type int32, got {branch_index.dtype.name}.")
     if isinstance(branch_fns, dict) or (
         branch_fns and all(isinstance(each, tuple) for each in branch_fns)
     ):

@@ -75,6 +75,10 @@ def _assert_binary(symbol, function, x, y, message, summarize):
     if x.dtype is not y.dtype:
         function(x, y)
     holds = function(x, y)
+    if not isinstance(holds, Tensor):
+        # Ragged tensors whose rows agree: their values are what is left to compare.
+        flat = [each if isinstance(each, Tensor) else each.flat_values for each in (x, y)]
+        (x, y), holds = flat, holds.flat_values
     limit = 3 if summarize is None else summarize
 
     def describe(mask):

@@ -23,12 +23,14 @@ def fingerprint64(data: bytes) -> int:
     return _longer(data, length)
 
 
-def _word(data, start):
-    return int.from_bytes(data[start : start + 8], "little")
+def _word(data, start, size=8):
+    # What is not bytes holds many strings of one length (64 at most), and gives columns of words.
+    part = data[start : start + size]
+    return int.from_bytes(part, "little") if type(part) is bytes else part
 
 
 def _half(data, start):
-    return int.from_bytes(data[start : start + 4], "little")
+    return _word(data, start, 4)
 
 
 def _rotated(value, places):

@@ -21,12 +21,14 @@ from ..core.branch import (
     extend,
 )
 from ..core.convert import convert_to_tensor
+from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import SCALAR, unchanged
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from .tensor_array import TensorArray
+from .tensor_list import sum_of
 
 
 def _output_shapes(inputs, attrs):
@@ -68,12 +70,8 @@ _ROUND = Tensor(np.int32(0), dtypes.int32)
 # The element-wise sum of two lists of gradients, both of loops' rounds or of tensor lists.
 AddVariants = op(
     "AddVariants", "x: variant, y: variant -> z: variant", shape=unchanged,
-    kernel=lambda x, y: _added(x, y), gradient=lambda op, gradient: (gradient, gradient),
+    kernel=sum_of, gradient=lambda op, gradient: (gradient, gradient),
 )  # fmt: skip
-
-
-def _added(x, y):
-    return [a + b for a, b in zip(x, y, strict=True)] if isinstance(x, list) else x.plus(y)
 
 
 @While.gradient
@@ -246,8 +244,10 @@ def traced_while(cond, body, loop_vars, shape_invariants, maximum_iterations, na
 def _condition(value):
     holds = convert_to_tensor(value, dtype_hint=dtypes.bool)
     if holds.dtype is not dtypes.bool or holds.shape.num_elements() not in (None, 1):
-        raise TypeError(
-            f"The condition of tf.while_loop must return a boolean scalar, got {holds!r}."
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The condition of tf.while_loop must return a boolean scalar, got {holds!r}.",
         )
     return holds
 
@@ -319,7 +319,7 @@ def _body_results(result, structure, specs):
         narrower = type_spec_from_value(value) if isinstance(value, TensorArray) else spec
         result_specs.append(narrower)
         if type(spec) is TensorSpec:
-            value = convert_to_tensor(value, dtype_hint=spec.dtype)
+            value = convert_to_tensor(value)
             if value.dtype is not spec.dtype:
                 raise TypeError(
                     "Loop var enters the loop with type "

@@ -9,6 +9,7 @@ from ..core import nest
 from ..core.context import state
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype
+from ..core.op import COMPOSITES
 from ..core.tensor import SymbolicTensor
 from ..core.type_spec import TensorSpec
 from .array.joining import stack, unstack
@@ -82,6 +83,11 @@ def map_fn(
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable.")
     signature = dtype if fn_output_signature is None else fn_output_signature
+    if COMPOSITES:
+        from .ragged.mapping import involves_ragged, map_rows
+
+        if involves_ragged(elems, signature):
+            return map_rows(fn, elems, signature)
     if _is_traced(elems):
         return _traced_map(fn, elems, elems if signature is None else signature)
     results = [fn(row) for row in _rows(elems)]

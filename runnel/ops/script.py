@@ -7,11 +7,13 @@ import threading
 import numpy as np
 
 from ..core import errors, nest
+from ..core.backward import is_differentiable
 from ..core.context import init_scope, state
 from ..core.convert import array_of, convert_to_tensor
 from ..core.dtypes import as_dtype
 from ..core.op import op
 from ..core.shape_rules import UNKNOWN
+from ..core.tape import GradientTape, UnconnectedGradients
 from ..core.tensor import Tensor
 
 
@@ -25,21 +27,56 @@ def PyFunc(input, *, func, Tout):
     return [array_of(value, dtype)[0] for value, dtype in zip(results, Tout, strict=True)]
 
 
-@op(
-    "EagerPyFunc",
-    "input: *Tin -> output: *Tout",
-    shape=_unknown_shapes,
-    gradient=None,
-    stateful=True,
-)
+class _Calls:
+    """A Python function, with the tapes of its calls whose gradients are still to come."""
+
+    def __init__(self, function):
+        self.function = function
+        self.has_gradient = False
+        self._pending = []
+
+    def run(self, tensors, dtypes):
+        """The results of a call."""
+        if not self.has_gradient:
+            return self._results(tensors, dtypes)
+        with GradientTape() as tape:
+            tape.watch([each for each in tensors if is_differentiable(each)])
+            results = self._results(tensors, dtypes)
+        self._pending.append((tape, tensors, results))
+        return results
+
+    def _results(self, tensors, dtypes):
+        results = _sequence(self.function(*tensors), dtypes)
+        return [convert_to_tensor(v, dtype) for v, dtype in zip(results, dtypes, strict=True)]
+
+    def gradient(self, weights):
+        """The gradients of the last call that has had none."""
+        tape, tensors, results = self._pending.pop()
+        return tape.gradient(results, tensors, weights, UnconnectedGradients.ZERO)
+
+
+@op("EagerPyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, stateful=True)
 def EagerPyFunc(input, *, func, Tin, Tout):
     with init_scope():
         tensors = [Tensor(array, dtype) for array, dtype in zip(input, Tin, strict=True)]
-        results = _sequence(func(*tensors), Tout)
-        return [
-            convert_to_tensor(value, dtype)._array
-            for value, dtype in zip(results, Tout, strict=True)
-        ]
+        return [result._array for result in func.run(tensors, Tout)]
+
+
+@EagerPyFunc.gradient
+def _(op, *gradients):
+    calls = op.attrs["func"]
+    calls.has_gradient = True
+    dtypes = [tensor.dtype for tensor in op.inputs]
+
+    def backward(*weights):
+        return calls.gradient(list(weights))
+
+    weights = list(gradients)
+    kinds = [weight.dtype for weight in weights]
+    found = EagerPyFunc(weights, func=_Calls(backward), Tin=kinds, Tout=dtypes)
+    for gradient, tensor in zip(found, op.inputs, strict=True):
+        gradient.set_shape(tensor.shape)
+    return [g if is_differentiable(t) else None for g, t in zip(found, op.inputs, strict=True)]
 
 
 def _sequence(result, dtypes):
@@ -86,7 +123,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
         outputs = _call_eagerly(func, tensors, dtypes)
     else:
         kinds = [tensor.dtype for tensor in tensors]
-        outputs = EagerPyFunc(tensors, func=func, Tin=kinds, Tout=dtypes)
+        outputs = EagerPyFunc(tensors, func=_Calls(func), Tin=kinds, Tout=dtypes)
     return outputs if isinstance(Tout, list | tuple) else outputs[0]
 
 

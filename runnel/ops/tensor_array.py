@@ -306,9 +306,11 @@ class TracedTensorArray(TensorArray):
     def _checked(self, value):
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
         if tensor.dtype is not self._dtype:
-            raise ValueError(
+            raise errors.InvalidArgumentError(
+                None,
+                None,
                 f"Invalid data type: TensorArray of {self._dtype.name}, tensor of "
-                f"{tensor.dtype.name}. Use tf.cast."
+                f"{tensor.dtype.name}. Use tf.cast.",
             )
         return super()._checked(tensor)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.convert import constant_value
-from ..core.errors import InvalidArgumentError, OutOfRangeError
+from ..core.errors import InvalidArgumentError
 from ..core.op import op
 from ..core.shape_rules import UNKNOWN, scalar
 from ..core.shapes import TensorShape
@@ -93,6 +93,24 @@ class TensorList:
         return f"<TensorList of {self.size}>"
 
 
+def zeros_of(like):
+    """Zeros in the form of a list of tensors, of the lists that loops collect, or of an array."""
+    if isinstance(like, TensorList):
+        return TensorList(like.size)
+    if isinstance(like, list):
+        return [zeros_of(each) for each in like]
+    return np.zeros_like(like)[()]
+
+
+def sum_of(x, y):
+    """The element-wise sum of two lists of gradients."""
+    if isinstance(x, TensorList):
+        return x.plus(y)
+    if isinstance(x, list):
+        return [sum_of(a, b) for a, b in zip(x, y, strict=True)]
+    return x + y
+
+
 def known_sizes(shape):
     """The sizes of an element that nothing tells but the declared shape."""
     sizes = [] if shape is None else [int(n) for n in np.ravel(shape)]
@@ -110,7 +128,7 @@ def known_sizes(shape):
 def _checked_index(list_value, index):
     index = int(index)
     if not 0 <= index < list_value.size:
-        raise OutOfRangeError(
+        raise InvalidArgumentError(
             None,
             None,
             f"Tried to read from index {index} but array size is: {list_value.size}",
@@ -160,7 +178,7 @@ def TensorListSetItem(input_handle, index, item, *, resize_if_index_out_of_bound
     index = int(index)
     size = input_handle.size
     if index < 0 or (index >= size and not resize_if_index_out_of_bounds):
-        raise OutOfRangeError(
+        raise InvalidArgumentError(
             None,
             None,
             f"Tried to write to index {index} but array is not resizeable and size is: {size} "
@@ -225,7 +243,7 @@ def _(op, gradient):
 
 TensorListZeros = op(
     "TensorListZeros", "like: variant -> zeros: variant", shape=scalar,
-    kernel=lambda like: TensorList(like.size), gradient=lambda op, gradient: (None,),
+    kernel=zeros_of, gradient=lambda op, gradient: (None,),
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from ..core.errors import OutOfRangeError
 from ..core.indexed_slices import IndexedSlices
 from ..core.op import execute, op
 from ..core.shape_rules import nothing, scalar
-from ..core.variable import UnreadVariable, Variable
+from ..core.variable import Variable
 from .array import creation, joining, slicing
 from .array.arguments import INDEX, INDICES, require_type
 from .array.gathering import require_in_range
@@ -179,7 +179,7 @@ def ResourceCountUpTo(resource, *, limit, T):
 def _update(variable, op, indices, updates):
     updates = convert_to_tensor(updates, variable.dtype)
     execute(op, (variable.handle, convert_to_tensor(indices), updates))
-    return UnreadVariable(variable)
+    return variable._updated()
 
 
 def _sparse(op, summary):

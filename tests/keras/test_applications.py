@@ -1,5 +1,6 @@
 """Models for images: the same layers, weights and outputs as the original's."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import tf_keras
 
 import runnel as tf
+from runnel.keras.applications.hashes import HASHES
 
 ours, theirs = tf.keras, tf_keras
 TOP = {"weights": None, "input_shape": (32, 32, 3), "classes": 7}
@@ -139,7 +141,9 @@ def test_preprocess_input_refuses_unknown_modes():
 def test_decode_predictions(tmp_path, monkeypatch):
     classes = {str(index): [f"n{index}", f"class {index}"] for index in range(1000)}
     (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "imagenet_class_index.json").write_text(json.dumps(classes))
+    index = tmp_path / "models" / "imagenet_class_index.json"
+    index.write_text(json.dumps(classes))
+    monkeypatch.setitem(HASHES, index.name, hashlib.md5(index.read_bytes()).hexdigest())
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     scores = np.zeros((1, 1000), "float32")
     scores[0, [5, 17]] = 0.25, 0.75

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import tensorflow
 import tf_keras
 from compare import assert_same, check, check_raises
 from hypothesis import given, settings, strategies as st
@@ -45,6 +46,10 @@ def binary(random, shape, dtype):
 
 def signs(random, shape, dtype):
     return (2 * random.integers(0, 2, shape) - 1).astype(dtype)
+
+
+def class_numbers(random, shape, dtype):
+    return random.integers(0, shape[-1], shape[:-1])
 
 
 # Function, class, what the labels are, what the predictions are.
@@ -441,24 +446,58 @@ def test_reductions():
         assert getattr(ours, name) == getattr(theirs, name)
 
 
-def test_training_with_a_loss_follows_the_original():
+TRAINED = [
+    *[(name, {}, labels) for _, name, labels, _ in POINTWISE],
+    ("BinaryCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, binary),
+    ("BinaryFocalCrossentropy", {"from_logits": True, "apply_class_balancing": True}, binary),
+    ("CategoricalCrossentropy", {"from_logits": True, "label_smoothing": 0.1}, one_hot),
+    ("CategoricalFocalCrossentropy", {"from_logits": True}, one_hot),
+    ("Huber", {"delta": 0.3}, any_numbers),
+    ("SparseCategoricalCrossentropy", {}, class_numbers),
+    ("SparseCategoricalCrossentropy", {"from_logits": True}, class_numbers),
+    ("SparseCategoricalCrossentropy", {"ignore_class": 1}, class_numbers),
+]
+PROBABILITIES = ("KLDivergence", "Crossentropy")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "labels"), TRAINED, ids=[f"{n}-{'-'.join(o)}" for n, o, _ in TRAINED]
+)
+def test_training_follows_the_original(name, options, labels):
+    """Twenty steps of gradient descent, with weights of the samples in every other one."""
     random = np.random.default_rng(5)
     features = any_numbers(random, (20, 3), "float32")
-    labels = random.integers(0, 4, 20)
+    true = labels(random, (20, 4), "float32")
+    sample_weight = positive(random, (20,), "float32")
     start = any_numbers(random, (3, 4), "float32")
+    wants_probabilities = name.endswith(PROBABILITIES) and not options.get("from_logits")
 
     def trained(tf):
-        loss = losses(tf).SparseCategoricalCrossentropy(from_logits=True)
+        loss = getattr(losses(tf), name)(**options)
         weights = tf.Variable(start)
-        for _ in range(20):
+        values = []
+        for step in range(20):
             with tf.GradientTape() as tape:
-                value = loss(labels, tf.constant(features) @ weights)
-            weights.assign_sub(0.5 * tape.gradient(value, weights))
-        return weights.read_value(), value
+                predicted = tf.constant(features) @ weights
+                if wants_probabilities:
+                    predicted = tf.nn.softmax(predicted)
+                elif name in ("Poisson", "MeanSquaredLogarithmicError"):
+                    predicted = tf.math.softplus(predicted)
+                value = loss(true, predicted, sample_weight if step % 2 else None)
+            rate = 0.005 if name == "MeanAbsolutePercentageError" else 0.3
+            weights.assign_sub(rate * tape.gradient(value, weights))
+            values.append(value)
+        return weights.read_value(), tf.stack(values)
 
-    import tensorflow
+    expected = trained(tensorflow)
+    assert not np.allclose(expected[0], start, atol=1e-2)
+    assert_same(expected, trained(runnel), 2e-5)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected = trained(tensorflow)
-    assert_same(expected, trained(runnel), 1e-5)
+
+def test_every_loss_is_trained_with():
+    public = [
+        name
+        for name, value in vars(tf_keras.losses).items()
+        if isinstance(value, type) and issubclass(value, tf_keras.losses.Loss)
+    ]
+    assert {name for name, _, _ in TRAINED} == set(public) - {"Loss"}

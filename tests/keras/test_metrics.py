@@ -161,7 +161,7 @@ def test_values_over_batches(case):
     ours = getattr(runnel.keras.metrics, name)(name="m", **options)
     theirs = getattr(tf_keras.metrics, name)(name="m", **options)
     assert_equal_structures(ours.get_config(), theirs.get_config())
-    for step in range(6):
+    for step in range(20):
         true, predicted = data(random)
         weights = _weights_for(random, name, true) if step % 2 else None
         if name == "CosineSimilarity" and options:
@@ -176,6 +176,16 @@ def test_values_over_batches(case):
     for value, wanted in zip(ours.get_weights(), theirs.get_weights(), strict=True):
         np.testing.assert_allclose(value, wanted, rtol=2e-6, atol=1e-5)
     _check_life(ours, theirs)
+
+
+def test_every_metric_is_compared():
+    public = [
+        name
+        for name, value in vars(tf_keras.metrics).items()
+        if isinstance(value, type) and issubclass(value, tf_keras.metrics.Metric)
+    ]
+    elsewhere = {"Metric", "Mean", "Sum", "MeanTensor", "MeanMetricWrapper"}
+    assert {name for name, _, _ in CASES} == set(public) - elsewhere
 
 
 def _check_life(ours, theirs):

@@ -121,6 +121,15 @@ def test_twenty_steps(name, arguments, sparse):
         _assert_equal_runs(expected, actual)
 
 
+def test_every_optimizer_is_compared():
+    public = [
+        name
+        for name, value in vars(tf_keras.optimizers).items()
+        if isinstance(value, type) and issubclass(value, tf_keras.optimizers.Optimizer)
+    ]
+    assert {name for name, _ in CASES} == set(public) - {"Optimizer"}
+
+
 def _traced(optimizer, gradients, variables):
     """The step added to a graph, then computed."""
     if not getattr(optimizer, "_built", False):

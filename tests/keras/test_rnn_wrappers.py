@@ -6,14 +6,13 @@ from layer_check import random_weights
 from side_by_side import assert_alike, compare_failure, tensorflow, tf_keras
 
 import runnel
-from runnel.keras.layers import rnn_wrappers
 
 INPUTS = np.random.default_rng(1).normal(size=(2, 3)).astype(np.float32)
 STATE = np.random.default_rng(2).normal(size=(2, 3)).astype(np.float32)
 
 
 def wrapper(tf, name):
-    return getattr(tf.nn if tf is tensorflow else rnn_wrappers, name)
+    return getattr(tf.nn, name)
 
 
 def both(name, cell="GRUCell", **kwargs):
@@ -76,7 +75,7 @@ def test_dropout(cell, kwargs):
 
 def test_dropout_by_seed():
     def run(seed):
-        wrapped = rnn_wrappers.RNNCellDropoutWrapper(
+        wrapped = runnel.nn.RNNCellDropoutWrapper(
             runnel.keras.layers.GRUCell(50, kernel_initializer="ones"),
             output_keep_prob=0.5,
             state_keep_prob=0.5,
@@ -95,7 +94,7 @@ def test_dropout_by_seed():
 
 def test_variational_dropout_is_the_same_at_every_step():
     cell = runnel.keras.layers.SimpleRNNCell(40, recurrent_initializer="zeros")
-    wrapped = rnn_wrappers.RNNCellDropoutWrapper(
+    wrapped = runnel.nn.RNNCellDropoutWrapper(
         cell, output_keep_prob=0.5, variational_recurrent=True, dtype=runnel.float32
     )
     state = [runnel.zeros([2, 40])]
@@ -110,7 +109,7 @@ def test_variational_dropout_is_the_same_at_every_step():
 
 def test_config():
     cell = runnel.keras.layers.GRUCell(3)
-    dropout = rnn_wrappers.RNNCellDropoutWrapper(cell, output_keep_prob=0.5, seed=3)
+    dropout = runnel.nn.RNNCellDropoutWrapper(cell, output_keep_prob=0.5, seed=3)
     theirs = tensorflow.nn.RNNCellDropoutWrapper(
         tf_keras.layers.GRUCell(3), output_keep_prob=0.5, seed=3
     )
@@ -118,15 +117,15 @@ def test_config():
     assert list(got) == list(want)
     for name in set(want) - {"name", "cell"}:
         assert got[name] == want[name]
-    again = rnn_wrappers.RNNCellDropoutWrapper.from_config(got)
+    again = runnel.nn.RNNCellDropoutWrapper.from_config(got)
     assert again.get_config() == got
-    device = rnn_wrappers.RNNCellDeviceWrapper(cell, device="/cpu:0")
-    assert rnn_wrappers.RNNCellDeviceWrapper.from_config(device.get_config())._device == "/cpu:0"
+    device = runnel.nn.RNNCellDeviceWrapper(cell, device="/cpu:0")
+    assert runnel.nn.RNNCellDeviceWrapper.from_config(device.get_config())._device == "/cpu:0"
     assert device.name.startswith("device_wrapper")
 
 
 def test_in_a_layer():
-    cell = rnn_wrappers.RNNCellResidualWrapper(runnel.keras.layers.LSTMCell(3))
+    cell = runnel.nn.RNNCellResidualWrapper(runnel.keras.layers.LSTMCell(3))
     layer = runnel.keras.layers.RNN(cell, return_sequences=True)
     assert tuple(layer(runnel.ones([2, 5, 3])).shape) == (2, 5, 3)
     assert len(layer.trainable_weights) == 3

@@ -29,7 +29,11 @@ disabled: set[str] = set()
 
 def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
     """The operations to run for the fetches, rewritten to run faster."""
-    program = prune.run(Program.of(graph, feeds, fetches))
+    return rewritten(prune.run(Program.of(graph, feeds, fetches)))
+
+
+def rewritten(program: Program) -> Program:
+    """A program without dead code, after all passes."""
     if "disable_meta_optimizer" in disabled:
         return program
     for name, run in PASSES.items():

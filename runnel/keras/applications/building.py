@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import struct
 from typing import Any
 
 import runnel as tf
+
+from .hashes import HASHES
 
 _ORIGIN = "https://storage.googleapis.com/tensorflow/keras-applications/"
 
@@ -13,6 +16,12 @@ _ORIGIN = "https://storage.googleapis.com/tensorflow/keras-applications/"
 def channel_axis() -> int:
     """The axis of the channels in a batch of images."""
     return 3 if tf.keras.backend.image_data_format() == "channels_last" else 1
+
+
+def check_arguments(unknown: dict[str, Any]) -> None:
+    """Raise ValueError for arguments that no model has."""
+    if unknown:
+        raise ValueError(f"Unknown argument(s): {unknown}")
 
 
 def check_weights(weights: Any, include_top: bool, classes: int) -> None:
@@ -100,6 +109,45 @@ def predicted(x: Any, classes: int, activation: Any) -> Any:
     return tf.keras.layers.Dense(classes, activation=activation, name="predictions")(x)
 
 
+def excited(x: Any, filters: int, activation: Any, initializer: Any, name: str) -> Any:
+    """The features, each channel times a weight between 0 and 1 found from all their means.
+
+    Hu and others, "Squeeze-and-Excitation Networks", 2017.
+    """
+    channels = x.shape[channel_axis()]
+    kind = {"padding": "same", "kernel_initializer": initializer}
+    weight = tf.keras.layers.GlobalAveragePooling2D(name=f"{name}squeeze")(x)
+    shape = (channels, 1, 1) if channel_axis() == 1 else (1, 1, channels)
+    weight = tf.keras.layers.Reshape(shape, name=f"{name}reshape")(weight)
+    weight = tf.keras.layers.Conv2D(
+        filters, 1, activation=activation, name=f"{name}reduce", **kind
+    )(weight)
+    weight = tf.keras.layers.Conv2D(
+        channels, 1, activation="sigmoid", name=f"{name}expand", **kind
+    )(weight)
+    return tf.keras.layers.Multiply(name=f"{name}excite")([x, weight])
+
+
+def same_middle(x: Any, kernel: int) -> tuple[tuple[int, int], ...]:
+    """The zeros around an image with which a stride of 2 keeps its middle."""
+    sizes = x.shape[1:3] if channel_axis() == 3 else x.shape[2:4]
+    half = kernel // 2
+    return tuple((half - 1 if size is None or size % 2 == 0 else half, half) for size in sizes)
+
+
+def in_eights(filters: float) -> int:
+    """The nearest multiple of 8, not below 8 and not below nine tenths of the number."""
+    rounded = max(8, int(filters + 4) // 8 * 8)
+    return rounded + 8 if rounded < 0.9 * filters else rounded
+
+
+def named_as(build: Any, name: str, summary: str) -> Any:
+    """A function made for one variant of a family, under its public name."""
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = summary
+    return build
+
+
 def check_classifier(activation: Any, include_top: bool, weights: Any) -> None:
     """Raise ValueError unless pretrained scores come out as scores or probabilities."""
     if weights != "imagenet" or not include_top:
@@ -113,19 +161,43 @@ def check_classifier(activation: Any, include_top: bool, weights: Any) -> None:
         )
 
 
-def finished(image: Any, x: Any, name: str, weights: Any, file: str) -> Any:
+def finished(
+    image: Any,
+    x: Any,
+    name: str,
+    weights: Any,
+    file: str,
+    origin: str | None = None,
+    saved_as: str | None = None,
+) -> Any:
     """The model from the sources of its image to its output, with its weights loaded.
 
-    `file` is where ImageNet's weights lie; they are downloaded when asked for.
+    `file` is where ImageNet's weights lie, under `origin` or where most families have them; they
+    are downloaded when asked for, and kept under the same name or `saved_as`.
     """
     model = tf.keras.Model(_sources(image), x, name=name)
     if weights == "imagenet":
-        weights = tf.keras.utils.get_file(
-            file.rsplit("/", 1)[-1], _ORIGIN + file, cache_subdir="models"
-        )
-    if weights is not None:
+        saved_as = saved_as or file.rsplit("/", 1)[-1]
+        _load_trained(model, (origin or _ORIGIN) + file, saved_as)
+    elif weights is not None:
         model.load_weights(weights)
     return model
+
+
+def _load_trained(model: Any, address: str, saved_as: str) -> None:
+    file_hash = HASHES.get(saved_as)
+    path = tf.keras.utils.get_file(saved_as, address, cache_subdir="models", file_hash=file_hash)
+    try:
+        model.load_weights(path)
+    except (OSError, ValueError, KeyError, IndexError, TypeError, struct.error) as error:
+        if file_hash is not None:
+            raise
+        # Nothing but the weights themselves tells whether a file without a known hash is whole.
+        os.remove(path)
+        raise ValueError(
+            f"The file {path}, downloaded from {address}, does not hold the weights of "
+            f"{model.name!r} and has been removed: {error} Call again to download it anew."
+        ) from error
 
 
 def kernels_file(folder: str, name: str, include_top: bool) -> str:

@@ -9,6 +9,7 @@ import runnel as tf
 from . import preprocessing
 from .building import (
     channel_axis,
+    check_arguments,
     check_classifier,
     check_weights,
     finished,
@@ -47,8 +48,10 @@ def MobileNet(
     pooling: str | None = None,
     classes: int = 1000,
     classifier_activation: Any = "softmax",
+    **kwargs: Any,
 ) -> Any:
     """The model with `alpha` times the usual number of filters."""
+    check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     size = trained_size(input_shape, (128, 160, 192, 224))
     shape = image_shape(input_shape, size, 32, include_top, weights)

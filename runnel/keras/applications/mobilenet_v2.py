@@ -9,13 +9,16 @@ import runnel as tf
 from . import preprocessing
 from .building import (
     channel_axis,
+    check_arguments,
     check_classifier,
     check_weights,
     finished,
     image_input,
     image_shape,
+    in_eights,
     pooled,
     predicted,
+    same_middle,
     trained_size,
 )
 from .preprocessing import decode_predictions as decode_predictions
@@ -34,8 +37,10 @@ def MobileNetV2(
     pooling: str | None = None,
     classes: int = 1000,
     classifier_activation: Any = "softmax",
+    **kwargs: Any,
 ) -> Any:
     """The model with `alpha` times the usual number of filters."""
+    check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     shape = image_shape(input_shape, trained_size(input_shape, _SIZES), 32, include_top, weights)
     check_classifier(classifier_activation, include_top, weights)
@@ -46,7 +51,7 @@ def MobileNetV2(
         )
     image = image_input(input_tensor, shape)
     x = tf.keras.layers.Conv2D(
-        _in_eights(32 * alpha), 3, strides=2, padding="same", use_bias=False, name="Conv1"
+        in_eights(32 * alpha), 3, strides=2, padding="same", use_bias=False, name="Conv1"
     )(image)
     x = _normalized(x, "bn_Conv1")
     x = tf.keras.layers.ReLU(6.0, name="Conv1_relu")(x)
@@ -54,9 +59,9 @@ def MobileNetV2(
     for depth, filters, first_strides in _STAGES:
         for position in range(depth):
             strides = first_strides if position == 0 else 1
-            x = _block(x, _in_eights(filters * alpha), strides, index)
+            x = _block(x, in_eights(filters * alpha), strides, index)
             index += 1
-    last = _in_eights(1280 * alpha) if alpha > 1.0 else 1280
+    last = in_eights(1280 * alpha) if alpha > 1.0 else 1280
     x = tf.keras.layers.Conv2D(last, 1, use_bias=False, name="Conv_1")(x)
     x = _normalized(x, "Conv_1_bn")
     x = tf.keras.layers.ReLU(6.0, name="out_relu")(x)
@@ -90,7 +95,7 @@ def _block(inputs: Any, filters: int, strides: int, index: int) -> Any:
         x = _normalized(x, f"{name}expand_BN")
         x = tf.keras.layers.ReLU(6.0, name=f"{name}expand_relu")(x)
     if strides > 1:
-        x = tf.keras.layers.ZeroPadding2D(_padding(x), name=f"{name}pad")(x)
+        x = tf.keras.layers.ZeroPadding2D(same_middle(x, 3), name=f"{name}pad")(x)
     x = tf.keras.layers.DepthwiseConv2D(
         3,
         strides=strides,
@@ -105,18 +110,6 @@ def _block(inputs: Any, filters: int, strides: int, index: int) -> Any:
     if channels == filters and strides == 1:
         return tf.keras.layers.Add(name=f"{name}add")([inputs, x])
     return x
-
-
-def _padding(x: Any) -> tuple[tuple[int, int], ...]:
-    """The zeros around an image with which a stride of 2 keeps its middle."""
-    sizes = x.shape[1:3] if channel_axis() == 3 else x.shape[2:4]
-    return tuple((0 if size is None or size % 2 == 0 else 1, 1) for size in sizes)
-
-
-def _in_eights(filters: float) -> int:
-    """The nearest multiple of 8, not below 8 and not below nine tenths of the number."""
-    rounded = max(8, int(filters + 4) // 8 * 8)
-    return rounded + 8 if rounded < 0.9 * filters else rounded
 
 
 def _normalized(x: Any, name: str) -> Any:

@@ -9,6 +9,8 @@ import numpy as np
 
 import runnel as tf
 
+from .hashes import HASHES
+
 _MODES = ("caffe", "tf", "torch")
 _CLASS_INDEX = (
     "https://storage.googleapis.com/download.tensorflow.org/data/imagenet_class_index.json"
@@ -92,7 +94,10 @@ def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, fl
             "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape "
             f"(samples, 1000)). Found array with shape: {preds.shape}"
         )
-    path = tf.keras.utils.get_file("imagenet_class_index.json", _CLASS_INDEX, cache_subdir="models")
+    name = _CLASS_INDEX.rsplit("/", 1)[-1]
+    path = tf.keras.utils.get_file(
+        name, _CLASS_INDEX, cache_subdir="models", file_hash=HASHES[name]
+    )
     with open(path, encoding="utf-8") as file:
         classes = json.load(file)
     results = []

@@ -10,6 +10,8 @@ from .cross_entropy import (
 )
 from .ctc import (
     ctc_batch_cost as ctc_batch_cost,
+    ctc_decode as ctc_decode,
+    ctc_label_dense_to_sparse as ctc_label_dense_to_sparse,
 )
 from .elementwise import (
     abs as abs,

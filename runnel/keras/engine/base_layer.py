@@ -17,8 +17,6 @@ from .call_context import context
 from .call_spec import CallSpec, call_spec, graph_call
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
-from .layer_config import LayerConfig
-from .layer_losses import LayerLosses
 from .layer_nodes import LayerNodes
 from .layer_weights import set_plainly
 
@@ -28,7 +26,7 @@ _ALLOWED = frozenset(
 )
 
 
-class Layer(LayerConfig, LayerNodes, LayerLosses):
+class Layer(LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
     >>> class Scale(tf.keras.layers.Layer):

@@ -24,6 +24,7 @@ class InputSpec:
         axes: dict[int, int | None] | None = None,
         allow_last_axis_squeeze: bool = False,
         name: str | None = None,
+        optional: bool = False,
     ) -> None:
         self.dtype = tf.as_dtype(dtype).name if dtype is not None else None
         self.shape = None if shape is None else tuple(tf.TensorShape(shape).as_list())
@@ -31,6 +32,7 @@ class InputSpec:
         self.max_ndim = max_ndim
         self.min_ndim = min_ndim
         self.name = name
+        self.optional = optional
         self.allow_last_axis_squeeze = allow_last_axis_squeeze
         try:
             self.axes = {int(key): size for key, size in (axes or {}).items()}
@@ -82,6 +84,8 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
             f"input tensors. Inputs received: {given}"
         )
     for index, (value, spec) in enumerate(zip(given, wanted, strict=True)):
+        if value is None and spec is not None and spec.optional:
+            continue
         if not hasattr(value, "shape"):
             raise TypeError(
                 f"Inputs to a layer should be tensors. Got '{value}' (of type {type(value)}) as "

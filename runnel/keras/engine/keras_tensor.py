@@ -155,7 +155,7 @@ class OperationNode(Operation):
     layer: Any
     order: int
 
-    def run(self, values: dict[int, Any]) -> None:
+    def run(self, values: dict[int, Any]) -> None:  # type: ignore[override]
         """Do the operation on the values of its inputs."""
         inputs = [
             values[id(each)] if isinstance(each, KerasTensor) else each for each in self.inputs

@@ -10,15 +10,18 @@ import runnel as tf
 from ..mixed_precision import Policy
 from ..serialization import serialize_keras_object
 from . import masking
+from .layer_losses import LayerLosses
 
 
-class LayerConfig:
+class LayerConfig(LayerLosses):
     """What a layer says of itself: how to make and build an equal one, and its output shapes."""
 
+    build: Any
+    compute_dtype: Any
     _build_input_shape: Any
     _dtype_policy: Policy
     _dynamic: bool
-    built: bool
+    _scope: Any
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the outputs for inputs of a shape, found by a trial without values."""

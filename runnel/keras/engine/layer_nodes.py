@@ -6,13 +6,14 @@ from typing import Any
 
 import runnel as tf
 
+from .layer_config import LayerConfig
 
-class LayerNodes:
+
+class LayerNodes(LayerConfig):
     """What a layer knows of its place in functional models."""
 
     _inbound_nodes: list[Any]
     _outbound_nodes: list[Any]
-    name: str
 
     @property
     def inbound_nodes(self) -> list[Any]:

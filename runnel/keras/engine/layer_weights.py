@@ -15,7 +15,7 @@ from .autocast import AutoCastVariable
 from .tracking import holds_state, leaves_of, unique
 
 # Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
-_UNTRACKED = frozenset(
+UNTRACKED = frozenset(
     {"_tracked", "_inbound_nodes", "_outbound_nodes", "_own_losses", "_loss_functions"}
     | {"_own_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
     | {"_nested_inputs", "_nested_outputs", "inputs", "outputs", "_compile_config", "_states"}
@@ -28,13 +28,18 @@ class LayerWeights(tf.Module):
     """What a layer does with its variables and with the layers in its attributes."""
 
     _is_metric = False
-    _trainable: bool
+    built: bool
+    dtype: Any
+    _autocast: bool
+    _dtype_policy: Any
+    _loss_functions: list[Any]
     _tracked: list[Any]
+    _trainable: bool
 
     # Attributes: layers, variables and containers of them are remembered in order.
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if holds_state(value) and name not in _UNTRACKED:
+        if holds_state(value) and name not in UNTRACKED:
             tracked = self.__dict__.get("_tracked")
             if tracked is not None:
                 old = self.__dict__.get(name)

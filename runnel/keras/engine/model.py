@@ -9,13 +9,14 @@ import runnel as tf
 
 from .base_layer import Layer
 from .layer_weights import set_plainly
+from .older_methods import OlderMethods
 from .saved import Saved
 from .summary import print_summary
 from .tracking import unique
 from .trainer import Trainer
 
 
-class Model(Trainer, Saved, Layer):
+class Model(Trainer, Saved, OlderMethods, Layer):
     """A layer with training, evaluation and prediction; made by subclassing, or functionally.
 
     >>> class Line(tf.keras.Model):
@@ -59,7 +60,7 @@ class Model(Trainer, Saved, Layer):
         Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
 
     @property
-    def stateful(self) -> bool:  # type: ignore[override]
+    def stateful(self) -> bool:
         """Whether the model or any layer of it keeps states between batches."""
         own = self.__dict__.get("_stateful", False)
         return own or any(getattr(layer, "stateful", False) for layer in self.layers)

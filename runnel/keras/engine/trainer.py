@@ -56,7 +56,7 @@ class Trainer:
         """Choose the optimizer, the loss and the metrics of training."""
         if kwargs:
             raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}")
-        self.optimizer = tf.keras.optimizers.get(optimizer)
+        self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
         self.loss = loss
         names = getattr(self, "output_names", None)
         self.compiled_loss = CompiledLoss(loss, loss_weights, names)
@@ -77,6 +77,13 @@ class Trainer:
         }
         self._is_compiled = True
         self._traced_steps = {}
+
+    def _scaling(self, optimizer: Any) -> Any:
+        """The optimizer, with a scaled loss if the model computes in float16."""
+        if self.dtype_policy.name != "mixed_float16":  # type: ignore[attr-defined]
+            return optimizer
+        kind = tf.keras.mixed_precision.LossScaleOptimizer
+        return optimizer if isinstance(optimizer, kind) else kind(optimizer)
 
     @property
     def run_eagerly(self) -> bool:
@@ -155,9 +162,7 @@ class Trainer:
             y_pred = self(x, training=True)  # type: ignore[operator]
             loss = self.compute_loss(x, y, y_pred, sample_weight)
         self._validate_target_and_loss(y)
-        variables = self.trainable_variables  # type: ignore[attr-defined]
-        gradients = tape.gradient(loss, variables)
-        self.optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        self.optimizer.minimize(loss, self.trainable_variables, tape=tape)  # type: ignore[attr-defined]
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from ..engine.base_layer import Layer as Layer
 from ..engine.input_spec import InputSpec as InputSpec
+from . import experimental as experimental
 from .activation import (
     ELU as ELU,
     LeakyReLU as LeakyReLU,
@@ -63,6 +64,10 @@ from .dropout import (
 from .einsum_dense import EinsumDense as EinsumDense
 from .input_layer import Input as Input, InputLayer as InputLayer
 from .lambda_layer import Lambda as Lambda
+from .locally_connected import (
+    LocallyConnected1D as LocallyConnected1D,
+    LocallyConnected2D as LocallyConnected2D,
+)
 from .merging import (
     Add as Add,
     Average as Average,
@@ -114,6 +119,29 @@ from .pooling import (
     MaxPooling3D as MaxPool3D,
     MaxPooling3D as MaxPooling3D,
 )
+from .preprocessing.augmentation import (
+    RandomBrightness as RandomBrightness,
+    RandomContrast as RandomContrast,
+    RandomCrop as RandomCrop,
+    RandomFlip as RandomFlip,
+    RandomHeight as RandomHeight,
+    RandomWidth as RandomWidth,
+)
+from .preprocessing.category_encoding import CategoryEncoding as CategoryEncoding
+from .preprocessing.discretization import Discretization as Discretization
+from .preprocessing.hashed_crossing import HashedCrossing as HashedCrossing
+from .preprocessing.hashing import Hashing as Hashing
+from .preprocessing.integer_lookup import IntegerLookup as IntegerLookup
+from .preprocessing.normalization import Normalization as Normalization
+from .preprocessing.random_warping import (
+    RandomRotation as RandomRotation,
+    RandomTranslation as RandomTranslation,
+    RandomZoom as RandomZoom,
+)
+from .preprocessing.rescaling import Rescaling as Rescaling
+from .preprocessing.resizing import CenterCrop as CenterCrop, Resizing as Resizing
+from .preprocessing.string_lookup import StringLookup as StringLookup
+from .preprocessing.text_vectorization import TextVectorization as TextVectorization
 from .recurrent import (
     GRU as GRU,
     LSTM as LSTM,

@@ -205,7 +205,7 @@ class PReLU(_Elementwise):
             axis: input_shape[axis] for axis in range(1, len(input_shape)) if axis not in shared
         }
         self.input_spec = InputSpec(ndim=len(input_shape), axes=axes)
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The function of each input."""

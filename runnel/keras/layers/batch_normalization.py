@@ -11,9 +11,13 @@ from ...ops.nn.normalization import fused_batch_norm
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import options_config, set_options
+from .batch_variants import BatchVariants, move
 
 # Where the channels of images and volumes are, as the fused operation knows them.
 _FUSED_FORMATS: dict[Any, str] = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
+_VARIANTS = frozenset(
+    {"fused", "renorm", "renorm_clipping", "renorm_momentum", "virtual_batch_size", "adjustment"}
+)
 # The fused operation takes no smaller one.
 _SMALLEST_EPSILON = 1.001e-5
 
@@ -33,7 +37,7 @@ def checked_axes(axis: Any, input_shape: Any) -> list[int]:
     return positive
 
 
-class BatchNormalization(Layer):
+class BatchNormalization(BatchVariants):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta
 
     In training mean and variance are those of the batch, and the moving averages follow them;
@@ -62,9 +66,11 @@ class BatchNormalization(Layer):
         synchronized=False,
         **kwargs,
     ):
-        fused = kwargs.pop("fused", None)
+        variants = {key: kwargs.pop(key) for key in _VARIANTS & set(kwargs)}
         kwargs["autocast"] = False
         super().__init__(**kwargs)
+        self._take_variants(variants)
+        fused = variants.get("fused")
         if isinstance(axis, list | tuple):
             self.axis = axis[:]
         elif isinstance(axis, int):
@@ -77,7 +83,7 @@ class BatchNormalization(Layer):
         if synchronized and fused:
             raise ValueError("`fused=True` is not supported when `synchronized=True`.")
         self.synchronized = synchronized
-        self.fused = False if synchronized else fused
+        self.fused = False if synchronized or self._varied else fused
         self.momentum = momentum
         self.epsilon = epsilon
         self.center = center
@@ -114,20 +120,25 @@ class BatchNormalization(Layer):
         self._fused_format = None
         if self.fused in (None, True):
             self._set_fused(rank)
-        if len(sizes) == 1:
+        # There is one axis more with virtual batches, the second: which of them.
+        virtual = self.virtual_batch_size is not None
+        if len(sizes) == 1 and not virtual:
             shape = (sizes[self.axis[0]],)
         else:
-            shape = tuple(sizes.get(axis, 1) for axis in range(rank))
+            shape = (*(1,) * virtual, *(sizes.get(axis, 1) for axis in range(rank)))
         self.gamma = self._add("gamma", shape) if self.scale else None
         self.beta = self._add("beta", shape) if self.center else None
         self.moving_mean = self._add_moving("moving_mean", shape)
         self.moving_variance = self._add_moving("moving_variance", shape)
-        self._reduction_axes = [axis for axis in range(rank) if axis not in sizes]
+        if self.renorm:
+            self._add_renorm_weights(shape)
+        reduced = [axis for axis in range(rank) if axis not in sizes]
+        self._reduction_axes = [axis + virtual if axis else axis for axis in reduced]
         # A vector of channels that are not last needs axes to broadcast against the inputs.
         self._spread_shape = None
-        if len(sizes) == 1 and self.axis != [rank - 1]:
+        if len(sizes) == 1 and self.axis != [rank - 1] and not virtual:
             self._spread_shape = [sizes.get(axis, 1) for axis in range(rank)]
-        self.built = True
+        Layer.build(self, input_shape)
 
     def _set_fused(self, rank: int) -> None:
         where = (rank, self.axis[0] if len(self.axis) == 1 else None)
@@ -168,6 +179,20 @@ class BatchNormalization(Layer):
     def call(self, inputs, training=None, mask=None):
         """The inputs normalized."""
         inputs = tf.cast(inputs, self._compute_dtype_object)
+        if self.virtual_batch_size is not None:
+            return self._call_in_virtual_batches(inputs, training, mask)
+        return self._call(inputs, training, mask)
+
+    def _call_in_virtual_batches(self, inputs: Any, training: Any, mask: Any) -> Any:
+        sizes = tf.shape(inputs)
+        parts = tf.concat([[self.virtual_batch_size, -1], sizes[1:]], axis=0)
+        batches = tf.reshape(inputs, parts)
+        batches.set_shape([self.virtual_batch_size, None, *inputs.shape[1:]])
+        outputs = tf.reshape(self._call(batches, training, mask), sizes)
+        outputs.set_shape(inputs.shape)
+        return outputs
+
+    def _call(self, inputs: Any, training: Any, mask: Any) -> Any:
         if not self._trainable:
             training = False
         if isinstance(training, tf.Tensor | tf.Variable):
@@ -189,17 +214,22 @@ class BatchNormalization(Layer):
                 )
             return self._fused_batch_norm(inputs, training)
         mean, variance = self.moving_mean, self.moving_variance
+        beta, gamma = self._spread(self.beta), self._spread(self.gamma)
         if training:
             mean, variance = self._moments(inputs, mask)
-            self._move(self.moving_mean, mean)
-            self._move(self.moving_variance, variance)
+            if self.adjustment is not None:
+                factor, offset = self.adjustment(tf.shape(inputs))
+                beta, gamma = _composed(factor, offset, beta, gamma)
+            usual_mean, usual_variance = self._over_virtual_batches(mean, variance)
+            if self.renorm:
+                factor, offset = self._renormalization(usual_mean, usual_variance)
+                beta, gamma = _composed(self._spread(factor), self._spread(offset), beta, gamma)
+                self._move_deviation(usual_variance, self.moving_variance)
+            else:
+                move(self.moving_variance, usual_variance, self.momentum)
+            move(self.moving_mean, usual_mean, self.momentum)
         outputs = tf.nn.batch_normalization(
-            inputs,
-            self._spread(mean),
-            self._spread(variance),
-            self._spread(self.beta),
-            self._spread(self.gamma),
-            self.epsilon,
+            inputs, self._spread(mean), self._spread(variance), beta, gamma, self.epsilon
         )
         return outputs if outputs.dtype is inputs.dtype else tf.cast(outputs, inputs.dtype)
 
@@ -210,17 +240,13 @@ class BatchNormalization(Layer):
 
     def _moments(self, inputs: Any, mask: Any) -> Any:
         inputs = tf.cast(inputs, self._param_dtype)
-        keepdims = len(self.axis) > 1
+        keepdims = len(self.axis) > 1 or self.virtual_batch_size is not None
         if mask is None:
             return tf.nn.moments(inputs, self._reduction_axes, keepdims=keepdims)
         weights = tf.cast(mask, inputs.dtype)
         for _ in range(inputs.shape.rank - weights.shape.rank):
             weights = tf.expand_dims(weights, -1)
         return tf.nn.weighted_moments(inputs, self._reduction_axes, weights, keepdims=keepdims)
-
-    def _move(self, variable: tf.Variable, value: Any) -> None:
-        """Let a moving average follow a value of the batch."""
-        variable.assign_sub((variable - tf.cast(value, variable.dtype)) * (1.0 - self.momentum))
 
     def _fused_batch_norm(self, inputs: Any, training: bool) -> Any:
         channels = self.moving_mean.shape
@@ -263,4 +289,56 @@ class BatchNormalization(Layer):
                 *("beta_regularizer", "gamma_regularizer"),
                 *("beta_constraint", "gamma_constraint"),
             ),
+            **self._variants_config(),
         }
+
+
+class SyncBatchNormalization(BatchNormalization):
+    """BatchNormalization whose moments are those of all replicas together.
+
+    >>> layer = tf.keras.layers.experimental.SyncBatchNormalization(epsilon=0.0)
+    >>> layer(tf.constant([[1.0], [3.0]]), training=True).numpy().tolist()
+    [[-1.0], [1.0]]
+    """
+
+    def __init__(
+        self,
+        axis=-1,
+        momentum=0.99,
+        epsilon=1e-3,
+        center=True,
+        scale=True,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        moving_mean_initializer="zeros",
+        moving_variance_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(
+            axis,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            moving_mean_initializer,
+            moving_variance_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+            beta_constraint,
+            gamma_constraint,
+            synchronized=True,
+            **kwargs,
+        )
+
+
+def _composed(factor: Any, offset: Any, beta: Any, gamma: Any) -> tuple[Any, Any]:
+    """The beta and gamma of: first times factor plus offset, then times gamma plus beta."""
+    if gamma is not None:
+        factor, offset = factor * gamma, offset * gamma
+    return (offset if beta is None else offset + beta), factor

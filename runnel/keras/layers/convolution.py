@@ -123,7 +123,7 @@ class Conv(Layer):
         self.input_spec = InputSpec(
             min_ndim=self.rank + 2, axes={self._get_channel_axis(): channels}
         )
-        self.built = True
+        Layer.build(self, input_shape)
 
     def _add_kernel(self, name: str, shape: tuple[int, ...], options: str = "kernel") -> Any:
         return self.add_weight(

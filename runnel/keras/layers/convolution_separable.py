@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import check_window_fits, options_config, set_options
 from .convolution import CausalSeparable, Conv
@@ -101,7 +102,7 @@ class _SeparableConv(_PerChannel):
         pointwise = (*(1,) * self.rank, self.depth_multiplier * channels, self.filters)
         self.pointwise_kernel = self._add_kernel("pointwise_kernel", pointwise, "pointwise")
         self._add_bias(self.filters)
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """activation(convolution of the channels' convolutions + bias)"""
@@ -304,7 +305,7 @@ class _DepthwiseConv(_PerChannel):
         self.input_spec = InputSpec(
             min_ndim=self.rank + 2, axes={self._get_channel_axis(): channels}
         )
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """activation(convolution of each channel + bias)"""

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import integer_tuple, transposed_length
 from .convolution import Conv, Conv1D, Conv2D, Conv3D
@@ -47,7 +48,7 @@ class _Transposed(Conv):
         self.input_spec = InputSpec(ndim=rank, axes={self._get_channel_axis(): channels})
         self.kernel = self._add_kernel("kernel", (*self.kernel_size, self.filters, channels))
         self._add_bias(self.filters)
-        self.built = True
+        Layer.build(self, input_shape)
 
     def _spatial_output_shape(self, sizes: list[Any]) -> list[Any]:
         padding = self.output_padding or (None,) * self.rank

@@ -92,7 +92,7 @@ class Dense(Layer):
                 dtype=self.dtype,
                 trainable=True,
             )
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """activation(inputs @ kernel + bias)"""
@@ -229,7 +229,7 @@ class Embedding(Layer):
             constraint=self.embeddings_constraint,
             experimental_autocast=False,
         )
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The rows of the table for the inputs."""

@@ -73,7 +73,7 @@ class _Merge(Layer):
                 f"Cannot merge tensors with different batch sizes. Got tensors with shapes {shapes}"
             )
         functools.reduce(_broadcast, [shape[1:] for shape in shapes])
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The inputs merged."""
@@ -239,7 +239,7 @@ class Concatenate(_Merge):
         for axis in set(range(rank)) - {self.axis % rank}:
             if len({shape[axis] for shape in shapes} - {None}) > 1:
                 raise ValueError(message)
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The inputs joined."""
@@ -344,7 +344,7 @@ class Dot(_Merge):
                 f"Incompatible input shapes: axis values {first[one]} (at axis {one}) != "
                 f"{second[other]} (at axis {other}). Full input shapes: {first}, {second}"
             )
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The dot products."""

@@ -122,7 +122,7 @@ class LayerNormalization(_Scaled):
         if not last:
             of_axis = dict(zip(self.axis, sizes, strict=True))
             self._spread_shape = [of_axis.get(axis, 1) for axis in range(rank)]
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The inputs normalized."""
@@ -320,7 +320,7 @@ class UnitNormalization(Layer):
     def build(self, input_shape):
         """Check the axes."""
         checked_axes(self.axis, tf.TensorShape(input_shape))
-        self.built = True
+        Layer.build(self, input_shape)
 
     def call(self, inputs):
         """The inputs, of length 1."""

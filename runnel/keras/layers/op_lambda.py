@@ -10,6 +10,9 @@ import runnel as tf
 
 from ..engine.base_layer import Layer
 from ..engine.keras_tensor import apply_symbolically, holds_keras_tensors, new_layer_name
+from ..engine.layer_nodes import shape_tuples
+from ..engine.layer_order import inputs_of
+from ..engine.tracking import unique
 
 # What the names of operators in files stand for.
 _OPERATORS = {"__operators__.add": "math.add", "compat.v1.floor_div": "math.floordiv"}
@@ -35,6 +38,28 @@ class TFOpLambda(Layer):
         if holds_keras_tensors((args, kwargs)):
             return apply_symbolically(self, args[0], args[1:], kwargs)
         return self.call(*args, **kwargs)
+
+    @property
+    def input(self) -> Any:
+        if self._inbound_nodes:
+            return super().input
+        tensors = unique(iter(inputs_of(self)))
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    @property
+    def output(self) -> Any:
+        if self._inbound_nodes or not self.operations:
+            return super().output
+        tensors = self.operations[-1].outputs
+        return tensors[0] if len(tensors) == 1 else list(tensors)
+
+    @property
+    def input_shape(self) -> Any:
+        return shape_tuples(self.input)
+
+    @property
+    def output_shape(self) -> Any:
+        return shape_tuples(self.output)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, found by its public name."""

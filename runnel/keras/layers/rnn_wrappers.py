@@ -256,8 +256,3 @@ def _choices(visitor: Callable[[Any], Any], structure: Any) -> Any:
         _choices(visitor, each) if wanted else tf.nest.map_structure(lambda _: False, each)
         for each, wanted in zip(structure, chosen, strict=True)
     ]
-
-
-RNNCellDropoutWrapper = DropoutWrapper
-RNNCellResidualWrapper = ResidualWrapper
-RNNCellDeviceWrapper = DeviceWrapper

@@ -24,7 +24,7 @@ class Wrapper(Layer):
             self.layer.build(input_shape)
             self.layer.built = True
             self.layer._build_input_shape = input_shape
-        self.built = True
+        Layer.build(self, input_shape)
 
     def get_config(self):
         """The arguments to make an equal layer."""

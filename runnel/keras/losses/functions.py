@@ -14,6 +14,8 @@ import runnel as tf
 from ..backend.settings import epsilon, floatx
 from .masks import logits_of, with_mask
 
+_CLASS_NUMBERS = (tf.int32, tf.int64)
+
 
 def _converted(y_true: Any, y_pred: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Both as tensors, the labels in the dtype of the predictions."""
@@ -304,7 +306,9 @@ def sparse_categorical_crossentropy(
     array([1.3863], dtype=float32)
     """
     y_pred = tf.convert_to_tensor(y_pred)
-    labels = tf.cast(y_true, tf.int64)
+    labels = tf.convert_to_tensor(y_true)
+    if labels.dtype not in _CLASS_NUMBERS:
+        labels = tf.cast(labels, tf.int64)
     logits = y_pred
     if not from_logits or logits_of(y_pred) is not None:
         logits = _logits(y_pred, from_logits, "sparse_categorical_crossentropy", "Softmax")
@@ -314,7 +318,7 @@ def sparse_categorical_crossentropy(
         logits = _with_axis_last(logits, axis)
     if ignore_class is None:
         return _sparse_entropies(labels, logits)
-    counts = tf.not_equal(labels, tf.cast(ignore_class, tf.int64))
+    counts = tf.not_equal(labels, tf.cast(ignore_class, labels.dtype))
     losses = _sparse_entropies(tf.where(counts, labels, tf.zeros_like(labels)), logits)
     counts = tf.reshape(counts, tf.shape(losses))
     return with_mask(tf.where(counts, losses, tf.zeros_like(losses)), counts)
@@ -334,8 +338,9 @@ def _with_axis_last(tensor: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def _sparse_entropies(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-    rank = logits.shape.rank
-    if rank is None or labels.shape.rank == rank - 1:
+    sizes, numbers = logits._sizes, labels._sizes
+    rank = None if sizes is None else len(sizes)
+    if rank is None or (numbers is not None and len(numbers) == rank - 1):
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     rows = tf.reshape(logits, [-1, tf.shape(logits)[-1]])
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(

@@ -40,12 +40,20 @@ class Reduction:
 
 def squeeze_to_match(y_true: tf.Tensor, y_pred: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Drop a last dimension of size 1 that only one of labels and predictions has."""
-    extra = _extra_dimensions(y_pred, y_true)
-    if extra == 1 and y_pred.shape[-1] == 1:
+    labels, guesses = _sizes_of(y_true), _sizes_of(y_pred)
+    if labels is None or guesses is None:
+        return y_true, y_pred
+    extra = len(guesses) - len(labels)
+    if extra == 1 and guesses[-1] == 1:
         return y_true, tf.squeeze(y_pred, [-1])
-    if extra == -1 and y_true.shape[-1] in (1, None):
+    if extra == -1 and labels[-1] in (1, None):
         return tf.squeeze(y_true, [-1]), y_pred
     return y_true, y_pred
+
+
+def _sizes_of(value: Any) -> tuple[int | None, ...] | None:
+    """The static shape of a tensor or variable as a tuple."""
+    return value._sizes if isinstance(value, tf.Tensor) else value.shape._dims
 
 
 def fit_weights(weights: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
@@ -85,7 +93,7 @@ def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
         losses = tf.cast(losses, tf.float32)
     if reduction == Reduction.SUM:
         result = tf.reduce_sum(losses)
-    elif losses.shape.num_elements():
+    elif _has_elements(losses._sizes):
         result = tf.reduce_mean(losses)
     else:
         count = tf.cast(tf.size(losses), losses.dtype)
@@ -93,16 +101,21 @@ def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
     return result if kind in _PRECISE else tf.cast(result, kind)
 
 
+def _has_elements(sizes: tuple[int | None, ...] | None) -> bool:
+    """Whether a tensor of this static shape certainly has elements."""
+    return sizes is not None and all(sizes)
+
+
 def is_plain_mean(y_true: tf.Tensor, y_pred: tf.Tensor, reduction: str) -> bool:
     """Whether a loss that averages the last axis is the mean over all elements of equal tensors."""
-    shape = y_pred.shape
+    sizes = y_pred._sizes
     return (
         (reduction == Reduction.AUTO or reduction == Reduction.SUM_OVER_BATCH_SIZE)
         and y_pred.dtype in _PRECISE
         and y_true.dtype is y_pred.dtype
-        and bool(shape.rank)
-        and bool(shape.num_elements())
-        and y_true.shape == shape
+        and bool(sizes)
+        and _has_elements(sizes)
+        and y_true._sizes == sizes
         and mask_of(y_pred) is None
     )
 

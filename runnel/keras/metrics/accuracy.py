@@ -51,16 +51,13 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
     """
     y_pred = tf.convert_to_tensor(y_pred)
     y_true = tf.convert_to_tensor(y_true)
-    in_a_column = (
-        y_true.shape.rank is not None
-        and y_true.shape.rank == y_pred.shape.rank
-        and y_true.shape[-1] == 1
-    )
+    labels, guesses = y_true._sizes, y_pred._sizes
+    in_a_column = bool(labels) and bool(guesses) and len(labels) == len(guesses) and labels[-1] == 1
     if in_a_column:
         y_true = tf.squeeze(y_true, [-1])
-    guesses = tf.cast(tf.argmax(y_pred, axis=-1), y_true.dtype)
-    matches = tf.cast(tf.equal(y_true, guesses), floatx())
-    return tf.expand_dims(matches, -1) if in_a_column and y_true.shape.rank > 1 else matches
+    best = tf.cast(tf.argmax(y_pred, axis=-1), y_true.dtype)
+    matches = tf.cast(tf.equal(y_true, best), floatx())
+    return tf.expand_dims(matches, -1) if in_a_column and len(labels) > 2 else matches
 
 
 def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> tf.Tensor:

@@ -22,6 +22,15 @@ def _broadcasts(weights: tf.Tensor, values: tf.Tensor) -> bool:
     return all(one in (1, None) or other is None or one == other for one, other in sizes)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, tf.Tensor) and value._sizes == ()
+
+
+def _total(values: Any) -> Any:
+    """The sum of the values; of one number it is that number."""
+    return values if _is_number(values) else tf.reduce_sum(values)
+
+
 def _inner_axes(weights: tf.Tensor, values: tf.Tensor) -> list[int]:
     """The axes of the values that the weights do not have."""
     return list(range(len(weights.shape), len(values.shape)))
@@ -41,7 +50,10 @@ class _Reduce(Metric):
         values = tf.cast(values, self._value_dtype)
         if sample_weight is None:
             return values, None
-        weights = fit_weights(tf.cast(sample_weight, self._value_dtype), values)
+        weights = tf.cast(sample_weight, self._value_dtype)
+        if _is_number(values) and _is_number(weights):
+            return values * weights, weights
+        weights = fit_weights(weights, values)
         if _broadcasts(weights, values):
             weights = tf.broadcast_to(weights, tf.shape(values))
         else:
@@ -68,7 +80,7 @@ class Sum(_Reduce):
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         """Add values."""
         values, _ = self._weighted(values, sample_weight)
-        return self.total.assign_add(tf.reduce_sum(values))
+        return self.total.assign_add(_total(values))
 
 
 class Mean(_Reduce):
@@ -90,12 +102,13 @@ class Mean(_Reduce):
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         """Take in values."""
         values, weights = self._weighted(values, sample_weight)
-        self.total.assign_add(tf.reduce_sum(values))
+        self.total.assign_add(_total(values))
         if weights is not None:
-            return self.count.assign_add(tf.reduce_sum(weights))
+            return self.count.assign_add(_total(weights))
         count = values.shape.num_elements()
-        return self.count.assign_add(tf.cast(tf.size(values) if count is None else count,
-                                             self._value_dtype))  # fmt: skip
+        if count is None:
+            return self.count.assign_add(tf.cast(tf.size(values), self._value_dtype))
+        return self.count.assign_add(tf.constant(count, self._value_dtype))
 
     def result(self) -> Any:
         """The mean; 0 before the first value."""

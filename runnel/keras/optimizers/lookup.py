@@ -15,12 +15,15 @@ from .adamax import Adamax
 from .base import Optimizer
 from .ftrl import Ftrl
 from .lion import Lion
+from .loss_scale import LossScaleOptimizer
 from .nadam import Nadam
 from .rmsprop import RMSprop
 from .sgd import SGD
 
 _ALL = (Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lion, Nadam, RMSprop, SGD)
 _NAMES: dict[str, Any] = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
+# Files of the original name its two classes.
+_NAMES["lossscaleoptimizer"] = _NAMES["lossscaleoptimizerv3"] = LossScaleOptimizer
 _LEGACY: dict[str, Any] = {
     optimizer.__name__.lower(): optimizer
     for optimizer in (

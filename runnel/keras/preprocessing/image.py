@@ -6,6 +6,13 @@ from ..utils.images import (
     load_img as load_img,
     save_img as save_img,
 )
+from .image_generator import ImageDataGenerator as ImageDataGenerator
+from .image_iterators import (
+    DirectoryIterator as DirectoryIterator,
+    Iterator as Iterator,
+    NumpyArrayIterator as NumpyArrayIterator,
+)
+from .resizing import smart_resize as smart_resize
 from .transformation import (
     apply_affine_transform as apply_affine_transform,
     apply_brightness_shift as apply_brightness_shift,

@@ -71,6 +71,12 @@ def _weights_of(layer: Any) -> list[Any]:
 
 def save_weights(group: Any, model: Any) -> None:
     """Write the weights of all layers of a model."""
+    for layer in model._flatten_layers():
+        if getattr(layer, "_keeps_assets", False):
+            raise NotImplementedError(
+                f"Layer {layer.name} has learnt a vocabulary, which an HDF5 file has no place for. "
+                "Save the model in the .keras format instead."
+            )
     layers = model.layers
     write_names(group, "layer_names", [layer.name for layer in layers])
     group.attrs["backend"] = "tensorflow"
@@ -109,7 +115,7 @@ def load_weights(group: Any, model: Any) -> None:
                 raise ValueError(f"Shape mismatch in {problem}")
         pairs += zip(variables, values, strict=True)
     pairs += _top_level_pairs(group, model)
-    _assign(pairs)
+    _assign(pairs, model)
 
 
 def load_weights_by_name(group: Any, model: Any, skip_mismatch: bool) -> None:
@@ -142,7 +148,7 @@ def load_weights_by_name(group: Any, model: Any, skip_mismatch: bool) -> None:
                 raise ValueError(f"Shape mismatch in {mismatch}")
     if _TOP_LEVEL in group:
         pairs += _top_level_pairs(group, model)
-    _assign(pairs)
+    _assign(pairs, model)
 
 
 def _top_level_pairs(group: Any, model: Any) -> list[tuple[Any, Any]]:
@@ -167,7 +173,9 @@ def _shape_problem(index: int, layer: Any, variable: Any, value: Any) -> str | N
     )
 
 
-def _assign(pairs: list[tuple[Any, Any]]) -> None:
+def _assign(pairs: list[tuple[Any, Any]], model: Any) -> None:
     # Only now, so that a mismatch leaves the model as it was.
     for variable, value in pairs:
         variable.assign(value)
+    for layer in model._flatten_layers():
+        layer.finalize_state()

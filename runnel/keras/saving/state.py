@@ -71,6 +71,8 @@ def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
             pending.append((holder, saved))
     for holder, saved in pending:
         holder.load_own_variables(saved)
+        if isinstance(holder, Layer):
+            holder.finalize_state()
 
 
 def _mismatch(layer: Layer, path: str, saved: dict[str, Any]) -> str | None:

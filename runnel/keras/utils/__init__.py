@@ -29,6 +29,7 @@ from .enqueuers import (
     OrderedEnqueuer as OrderedEnqueuer,
     SequenceEnqueuer as SequenceEnqueuer,
 )
+from .feature_space import FeatureSpace as FeatureSpace
 from .files import get_file as get_file
 from .images import (
     array_to_img as array_to_img,
@@ -41,6 +42,7 @@ from .interactive import (
     enable_interactive_logging as enable_interactive_logging,
     is_interactive_logging_enabled as is_interactive_logging_enabled,
 )
+from .plotting import model_to_dot as model_to_dot, plot_model as plot_model
 from .progbar import Progbar as Progbar
 from .sequences import Sequence as Sequence, pad_sequences as pad_sequences
 from .source_inputs import get_source_inputs as get_source_inputs

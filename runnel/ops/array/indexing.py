@@ -11,7 +11,7 @@ from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import bool as bool_dtype, int16, int32, int64
 from ...core.op import execute
 from ...core.tensor import SymbolicTensor, Tensor
-from ...core.variable import UnreadVariable, Variable
+from ...core.variable import Variable
 from .. import variable_updates
 from ..math import arithmetic, casting
 from . import joining, selection, slicing
@@ -210,7 +210,7 @@ class _Assignable:
         self._let_go()
         inputs = (self._variable.handle, *self._bounds, value)
         execute(variable_updates.ResourceStridedSliceAssign, inputs, self._masks)
-        return UnreadVariable(self._variable)
+        return self._variable._updated()
 
     def assign_add(self, value, name=None):
         """Add to this part of the variable; the variable."""

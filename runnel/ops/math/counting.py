@@ -124,6 +124,10 @@ def bincount(
             f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
         )
     values = convert_to_tensor(arr)
+    if hasattr(values, "dense_shape"):
+        from ..sparse.counting import as_rows
+
+        values, weights = as_rows(values, weights)
     if not values.dtype.is_integer:
         values = casting.cast(values, int32)
     if weights is None:

@@ -10,6 +10,7 @@ from ...core.dtypes import NUMERIC, REAL, int32
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
 from ..array import creation, gathering, joining, selection
 from ..array.arguments import INDEX, integers
 from ..array.shaping import rank as rank_of, reshape, shape
@@ -434,6 +435,10 @@ def unsorted_segment_min(data, segment_ids, num_segments, name=None):
 
 def _counts(data, ids, num_segments):
     """How many rows each segment has (at least 1), shaped to divide the segments."""
+    if not isinstance(data, Tensor):
+        # Ragged rows meet place by place: each place has a count of its own.
+        ones = creation.ones_like(data)
+        return arithmetic.maximum(execute(UnsortedSegmentSum, (ones, ids, num_segments)), 1)
     counts = execute(UnsortedSegmentSum, (creation.ones_like(ids, data.dtype), ids, num_segments))
     counts = arithmetic.maximum(counts, 1)
     ranks = data.shape.rank, ids.shape.rank

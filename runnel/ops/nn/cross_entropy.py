@@ -177,13 +177,15 @@ def SparseSoftmaxCrossEntropyWithLogits(features, labels):
             f"[0, {classes}). Label values: {' '.join(map(str, labels[:256]))}"
         )
     # One array serves in turn for the shifted logits, their exponentials and the gradient.
-    work = shifted_by_maximum(features)
-    rows = np.arange(len(labels))
-    chosen = work[rows, labels]
+    work = np.ascontiguousarray(shifted_by_maximum(features))
+    flat = work.reshape(-1)
+    places = np.arange(0, flat.size, classes)
+    places += labels
+    chosen = flat[places]
     np.exp(work, out=work)
     totals = row_sums(work)
     work /= totals
-    work[rows, labels] -= 1
+    flat[places] -= 1
     loss = np.log(totals[:, 0])
     loss -= chosen
     return loss, work
@@ -204,6 +206,15 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """
     labels = convert_to_tensor(labels)
     logits = convert_to_tensor(logits)
+    known = logits._sizes
+    if (
+        known is not None
+        and len(known) == 2
+        and labels._sizes == known[:1]
+        and logits.dtype is float32
+    ):
+        # What nearly every call is needs none of the checks below.
+        return execute(SparseSoftmaxCrossEntropyWithLogits, (logits, labels))[0]
     sizes, numbers = logits.shape, labels.shape
     if sizes.rank == 0:
         raise ValueError("`logits` cannot be a scalar: its last dimension is the classes.")

@@ -64,6 +64,10 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
             "`x.dtype` must be a floating point tensor as `x` will be scaled. "
             f"Received: x.dtype={x.dtype}"
         )
+    if not isinstance(x, Tensor):
+        if noise_shape is not None:
+            raise ValueError("noise_shape is not supported yet for RaggedTensor x")
+        return x.with_flat_values(general_dropout(x.flat_values, rate, uniform_sampler))
     if is_number:
         if rate == 0:
             return x

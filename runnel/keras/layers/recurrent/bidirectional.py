@@ -88,6 +88,14 @@ class Bidirectional(Wrapper):
                     "layer"
                 )
 
+    @property
+    def constraints(self) -> dict[Any, Any]:
+        """The constraints of the weights of both layers."""
+        found: dict[Any, Any] = {}
+        for layer in (self.forward_layer, self.backward_layer):
+            found.update(getattr(layer, "constraints", {}))
+        return found
+
     def build(self, input_shape=None):
         """Build both layers."""
         for layer in (self.forward_layer, self.backward_layer):
@@ -95,7 +103,7 @@ class Bidirectional(Wrapper):
                 with tf.name_scope(layer.name):
                     layer.build(input_shape)
                 layer.built = True
-        self.built = True
+        Layer.build(self, input_shape)
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
         """Call the layer; the initial states and constants may follow the inputs in a list."""

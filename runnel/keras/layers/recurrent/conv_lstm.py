@@ -19,6 +19,7 @@ from ..arguments import (
 )
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from .dropout_masks import DropoutRNNCellMixin
+from .of_cell import OfCell
 from .rnn import RNN
 
 _OF_LAYER = ("return_sequences", "return_state", "go_backwards", "stateful")
@@ -223,20 +224,33 @@ def settings_of(layer: Any, *more: str) -> dict[str, Any]:
     }
 
 
-_OWN = frozenset(
-    (
-        *("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate"),
-        *("activation", "recurrent_activation", "use_bias", "unit_forget_bias"),
-        *("dropout", "recurrent_dropout", *INITIALIZERS, *REGULARIZERS, *CONSTRAINTS),
-    )
-)
-
-
 class ConvLSTM(RNN):
     """A recurrent layer on sequences of images of `rank` axes."""
 
     _shows_cell = False
     rank = 2
+
+    filters = OfCell()
+    kernel_size = OfCell()
+    strides = OfCell()
+    padding = OfCell()
+    data_format = OfCell()
+    dilation_rate = OfCell()
+    activation = OfCell()
+    recurrent_activation = OfCell()
+    use_bias = OfCell()
+    kernel_initializer = OfCell()
+    recurrent_initializer = OfCell()
+    bias_initializer = OfCell()
+    unit_forget_bias = OfCell()
+    kernel_regularizer = OfCell()
+    recurrent_regularizer = OfCell()
+    bias_regularizer = OfCell()
+    kernel_constraint = OfCell()
+    recurrent_constraint = OfCell()
+    bias_constraint = OfCell()
+    dropout = OfCell()
+    recurrent_dropout = OfCell()
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         others = ("self", "__class__", "kwargs")
@@ -257,11 +271,6 @@ class ConvLSTM(RNN):
         )
         super().__init__(cell, activity_regularizer=activity_regularizer, **of_layer, **kwargs)
         self.input_spec = [InputSpec(ndim=cell.rank + 3)]
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _OWN:
-            return getattr(self.cell, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _build_cell(self, step_shape: Any) -> None:
         self.cell.build(step_shape)

@@ -10,17 +10,8 @@ from ... import regularizers
 from ..arguments import options_config
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
+from .of_cell import OfCell
 from .rnn import RNN
-
-
-class _OfCell:
-    """An attribute of a layer that is one of its cell."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, layer: Any, owner: type | None = None) -> Any:
-        return self if layer is None else getattr(layer.cell, self._name)
 
 
 class _CellLayer(RNN):
@@ -29,20 +20,20 @@ class _CellLayer(RNN):
     _shows_cell = False
     _flat_steps = True
 
-    units = _OfCell()
-    activation = _OfCell()
-    use_bias = _OfCell()
-    kernel_initializer = _OfCell()
-    recurrent_initializer = _OfCell()
-    bias_initializer = _OfCell()
-    kernel_regularizer = _OfCell()
-    recurrent_regularizer = _OfCell()
-    bias_regularizer = _OfCell()
-    kernel_constraint = _OfCell()
-    recurrent_constraint = _OfCell()
-    bias_constraint = _OfCell()
-    dropout = _OfCell()
-    recurrent_dropout = _OfCell()
+    units = OfCell()
+    activation = OfCell()
+    use_bias = OfCell()
+    kernel_initializer = OfCell()
+    recurrent_initializer = OfCell()
+    bias_initializer = OfCell()
+    kernel_regularizer = OfCell()
+    recurrent_regularizer = OfCell()
+    bias_regularizer = OfCell()
+    kernel_constraint = OfCell()
+    recurrent_constraint = OfCell()
+    bias_constraint = OfCell()
+    dropout = OfCell()
+    recurrent_dropout = OfCell()
 
     def _set_up(self, make: type, arguments: dict[str, Any]) -> dict[str, Any]:
         """The cell for a constructor's arguments, and those for the constructor of RNN."""
@@ -134,8 +125,8 @@ class SimpleRNN(_CellLayer):
 class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
     """LSTM and GRU: dropout differs from step to step in their plain form."""
 
-    recurrent_activation = _OfCell()
-    implementation = _OfCell()
+    recurrent_activation = OfCell()
+    implementation = OfCell()
 
     def _plain(self) -> bool:
         """Whether all options are those that the original has one fast computation for."""
@@ -174,7 +165,7 @@ class LSTM(_GatedLayer):
     TensorShape([32, 10, 4])
     """
 
-    unit_forget_bias = _OfCell()
+    unit_forget_bias = OfCell()
 
     def __init__(
         self,
@@ -228,7 +219,7 @@ class GRU(_GatedLayer):
     TensorShape([32, 4])
     """
 
-    reset_after = _OfCell()
+    reset_after = OfCell()
 
     def __init__(
         self,

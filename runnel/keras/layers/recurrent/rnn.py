@@ -105,7 +105,10 @@ class RNN(Layer):
         flat = tf.nest.flatten(self.states)
         if flat[0] is None:
             dtype = self.compute_dtype or tf.keras.backend.floatx()
-            self._states = tf.nest.map_structure(tf.Variable, self._fresh_states(batch_size, dtype))
+            # Variables outlive the graph that the layer may be built in.
+            with tf.init_scope():
+                fresh = self._fresh_states(batch_size, dtype)
+                self._states = tf.nest.map_structure(tf.Variable, fresh)
             flat = tf.nest.flatten(self._states)
             if states is None:
                 return

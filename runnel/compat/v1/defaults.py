@@ -1,0 +1,164 @@
+"""What is meant where no graph or session is named."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+from ...core.context import ThreadState, state
+from ...core.main_graph import MainGraph
+
+
+class _Defaults:
+    """The graph of the whole program, and whether programs build it rather than run eagerly."""
+
+    def __init__(self):
+        self.graph = None
+        self.eager = True
+        self.equality = True
+        self.control_flow_v2 = True
+        self.resource_variables = True
+        self.v2_tensorshape = True
+
+
+defaults = _Defaults()
+
+
+class _Sessions(threading.local):
+    """The sessions of this thread that were made the default, innermost last."""
+
+    def __init__(self):
+        self._stack = []
+
+    def innermost(self):
+        return self._stack[-1] if self._stack else None
+
+    def push(self, session):
+        self._stack.append(session)
+
+    def remove(self, session):
+        self._stack = [each for each in self._stack if each is not session]
+
+    @contextmanager
+    def entered(self, session):
+        self._stack.append(session)
+        try:
+            yield session
+        finally:
+            self._stack.pop()
+
+
+sessions = _Sessions()
+
+
+def get_default_graph():
+    """The graph that operations are added to."""
+    if state.graph is not None:
+        return state.graph
+    if defaults.graph is None:
+        defaults.graph = MainGraph()
+    return defaults.graph
+
+
+def reset_default_graph():
+    """Begin a new default graph."""
+    if state.graph is not None and state.graph is not defaults.graph:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+            "graph, exit the nesting and create a new graph."
+        )
+    defaults.graph = MainGraph()
+    if not defaults.eager:
+        _build_in(defaults.graph)
+
+
+def _build_in(graph):
+    """Let this thread, and those that begin, build a graph; None: run eagerly."""
+    ThreadState.graph = ThreadState.home = graph
+    state.graph = state.home = graph
+
+
+def disable_eager_execution():
+    """Let the program build a graph, to be run in sessions, as in TensorFlow 1."""
+    if not defaults.eager:
+        return
+    if state.graph is not None:
+        raise ValueError("tf.disable_eager_execution must be called at program startup.")
+    defaults.eager = False
+    _build_in(get_default_graph())
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Let operations run at once, as they do unless eager execution was disabled."""
+    if defaults.eager:
+        return
+    if state.graph is not defaults.graph or defaults.graph.operations:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    defaults.eager = True
+    _build_in(None)
+
+
+def executing_eagerly_outside_functions():
+    """Whether operations outside of functions run at once."""
+    return state.home is None
+
+
+def disable_v2_behavior():
+    """Behave as TensorFlow 1: build graphs."""
+    disable_eager_execution()
+    defaults.equality = defaults.control_flow_v2 = False
+    defaults.resource_variables = defaults.v2_tensorshape = False
+
+
+def enable_v2_behavior():
+    """Behave as TensorFlow 2: run eagerly."""
+    enable_eager_execution()
+    defaults.equality = defaults.control_flow_v2 = True
+    defaults.resource_variables = defaults.v2_tensorshape = True
+
+
+def _switch(name, field, value, summary):
+    def function():
+        setattr(defaults, field, value)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+def _shown(name, field, summary):
+    def function():
+        return getattr(defaults, field)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = summary
+    return function
+
+
+# There is one kind of variables, of control flow and of shapes: the switches are only remembered.
+enable_resource_variables = _switch(
+    "enable_resource_variables", "resource_variables", True, "Variables are resource variables."
+)
+disable_resource_variables = _switch(
+    "disable_resource_variables", "resource_variables", False, "Variables may be reference ones."
+)
+enable_control_flow_v2 = _switch(
+    "enable_control_flow_v2", "control_flow_v2", True, "Conditions and loops are functions."
+)
+disable_control_flow_v2 = _switch(
+    "disable_control_flow_v2", "control_flow_v2", False, "Conditions and loops may be inlined."
+)
+enable_v2_tensorshape = _switch(
+    "enable_v2_tensorshape", "v2_tensorshape", True, "Dimensions of shapes are int or None."
+)
+resource_variables_enabled = _shown(
+    "resource_variables_enabled", "resource_variables", "Whether variables are resource variables."
+)
+control_flow_v2_enabled = _shown(
+    "control_flow_v2_enabled", "control_flow_v2", "Whether conditions and loops are functions."
+)
+
+
+def enable_tensor_equality():
+    """Let `==` compare tensors by value, as it does in TensorFlow 2 outside of graphs."""
+    defaults.equality = True

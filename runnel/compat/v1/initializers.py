@@ -1,0 +1,346 @@
+"""Initializers of TensorFlow 1: what `get_variable` makes variables' first values with."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...core.convert import constant
+from ...core.dtypes import as_dtype, float32
+from ...ops import random
+from ...ops.array.creation import eye, ones, zeros
+from ...ops.array.shaping import reshape
+
+
+class Initializer:
+    """Makes a tensor of a shape and dtype."""
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of this shape and dtype."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how to make a tensor.")
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from what `get_config` gave."""
+        return cls(**config)
+
+    def _kind(self, dtype):
+        return self.dtype if dtype is None else as_dtype(dtype)
+
+
+class zeros_initializer(Initializer):
+    """Zeros everywhere."""
+
+    def __init__(self, dtype=float32):
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of zeros."""
+        return zeros(shape, self._kind(dtype))
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"dtype": self.dtype.name}
+
+
+class ones_initializer(Initializer):
+    """Ones everywhere."""
+
+    def __init__(self, dtype=float32):
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of ones."""
+        return ones(shape, self._kind(dtype))
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"dtype": self.dtype.name}
+
+
+class constant_initializer(Initializer):
+    """One value everywhere, or the values of a list or array; the last one fills what is left."""
+
+    def __init__(self, value=0, dtype=float32, verify_shape=False):
+        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+            raise TypeError(
+                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected "
+                "Python scalar, list or tuple of values, or numpy.ndarray."
+            )
+        self.value = value
+        self.dtype = as_dtype(dtype)
+        self._verify_shape = verify_shape
+
+    def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
+        """A tensor with the value, or filled with it."""
+        sizes = [int(size) for size in shape]
+        values = np.array(self.value)
+        if (self._verify_shape if verify_shape is None else verify_shape) and (
+            list(values.shape) != sizes
+        ):
+            raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {values.shape}.")
+        count = math.prod(sizes)
+        if values.ndim and values.size > count:
+            raise ValueError(
+                f"Too many elements provided. Takes at most {count:d}, but got {values.size:d}"
+            )
+        if 1 < values.size < count:
+            rest = np.full(count - values.size, values.reshape(-1)[-1])
+            values = np.concatenate([values.reshape(-1), rest])
+        if values.size == count:
+            return constant(values.reshape(sizes).tolist(), self._kind(dtype), sizes)
+        return constant(values.reshape(-1)[0].item(), self._kind(dtype), sizes)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"value": self.value, "dtype": self.dtype.name}
+
+
+class random_uniform_initializer(Initializer):
+    """Numbers spread evenly from `minval` to `maxval`."""
+
+    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=float32):
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of random numbers."""
+        return random.uniform(shape, self.minval, self.maxval, self._kind(dtype), self.seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {
+            "minval": self.minval, "maxval": self.maxval, "seed": self.seed,
+            "dtype": self.dtype.name,
+        }  # fmt: skip
+
+
+class random_normal_initializer(Initializer):
+    """Numbers of a normal distribution."""
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=float32):
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of random numbers."""
+        return random.normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {
+            "mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name,
+        }  # fmt: skip
+
+
+class truncated_normal_initializer(random_normal_initializer):
+    """Numbers of a normal distribution, none further than two deviations from the mean."""
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of random numbers."""
+        return random.truncated_normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
+
+
+class variance_scaling_initializer(Initializer):
+    """Random numbers of the variance scale / n, n being the inputs or outputs of a unit."""
+
+    def __init__(
+        self,
+        scale=1.0,
+        mode="fan_in",
+        distribution="truncated_normal",
+        seed=None,
+        dtype=float32,
+    ):
+        if scale <= 0.0:
+            raise ValueError("Argument `scale` must be a positive float.")
+        if mode not in {"fan_in", "fan_out", "fan_avg"}:
+            raise ValueError(
+                "Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'), "
+                f"got {mode!r}."
+            )
+        distribution = distribution.lower()
+        if distribution == "normal":
+            distribution = "truncated_normal"
+        if distribution not in {"uniform", "truncated_normal", "untruncated_normal"}:
+            raise ValueError(f"Invalid `distribution` argument: {distribution}.")
+        self.scale = scale
+        self.mode = mode
+        self.distribution = distribution
+        self.seed = seed
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of random numbers."""
+        kind = self._kind(dtype)
+        inputs, outputs = _fans([int(size) for size in shape])
+        count = {"fan_in": inputs, "fan_out": outputs}.get(self.mode, (inputs + outputs) / 2.0)
+        scale = self.scale / max(1.0, count)
+        if self.distribution == "truncated_normal":
+            # The deviation of a normal distribution cut at two deviations.
+            stddev = math.sqrt(scale) / 0.87962566103423978
+            return random.truncated_normal(shape, 0.0, stddev, kind, seed=self.seed)
+        if self.distribution == "untruncated_normal":
+            return random.normal(shape, 0.0, math.sqrt(scale), kind, seed=self.seed)
+        limit = math.sqrt(3.0 * scale)
+        return random.uniform(shape, -limit, limit, kind, seed=self.seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {
+            "scale": self.scale, "mode": self.mode, "distribution": self.distribution,
+            "seed": self.seed, "dtype": self.dtype.name,
+        }  # fmt: skip
+
+
+def _fans(shape):
+    """How many inputs and outputs a unit has whose weights have this shape."""
+    if not shape:
+        return 1, 1
+    if len(shape) == 1:
+        return shape[0], shape[0]
+    if len(shape) == 2:
+        return shape[0], shape[1]
+    field = math.prod(shape[:-2])
+    return field * shape[-2], field * shape[-1]
+
+
+class _Preset(variance_scaling_initializer):
+    """A variance scaling of which only the seed is free."""
+
+    _preset = (1.0, "fan_avg", "uniform")
+
+    def __init__(self, seed=None, dtype=float32):
+        super().__init__(*self._preset, seed=seed, dtype=dtype)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class glorot_uniform_initializer(_Preset):
+    """Numbers spread evenly over ±√(6 / (inputs + outputs))."""
+
+
+class glorot_normal_initializer(_Preset):
+    """Numbers of a truncated normal distribution of variance 2 / (inputs + outputs)."""
+
+    _preset = (1.0, "fan_avg", "truncated_normal")
+
+
+class _Seeded(_Preset):
+    def __init__(self, seed=None):
+        super().__init__(seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"seed": self.seed}
+
+
+class he_normal(_Seeded):
+    """Numbers of a truncated normal distribution of variance 2 / inputs."""
+
+    _preset = (2.0, "fan_in", "truncated_normal")
+
+
+class he_uniform(_Seeded):
+    """Numbers spread evenly over ±√(6 / inputs)."""
+
+    _preset = (2.0, "fan_in", "uniform")
+
+
+class lecun_normal(_Seeded):
+    """Numbers of a truncated normal distribution of variance 1 / inputs."""
+
+    _preset = (1.0, "fan_in", "truncated_normal")
+
+
+class lecun_uniform(_Seeded):
+    """Numbers spread evenly over ±√(3 / inputs)."""
+
+    _preset = (1.0, "fan_in", "uniform")
+
+
+class uniform_unit_scaling_initializer(Initializer):
+    """Numbers that keep the size of a signal: spread evenly over ±factor √(3 / inputs)."""
+
+    def __init__(self, factor=1.0, seed=None, dtype=float32):
+        self.factor = factor
+        self.seed = seed
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor of random numbers."""
+        inputs = max(1.0, float(math.prod([int(size) for size in shape[:-1]])))
+        limit = math.sqrt(3 / inputs) * self.factor
+        return random.uniform(shape, -limit, limit, self._kind(dtype), seed=self.seed)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class orthogonal_initializer(Initializer):
+    """A matrix with orthogonal rows or columns, from a random one."""
+
+    def __init__(self, gain=1.0, seed=None, dtype=float32):
+        self.gain = gain
+        self.seed = seed
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """A tensor that is orthogonal when flattened to a matrix."""
+        from ...ops.array.ordering import transpose
+        from ...ops.linalg.decomposition import qr
+        from ...ops.linalg.diagonal import diag_part
+        from ...ops.math.elementwise import sign
+
+        sizes = [int(size) for size in shape]
+        if len(sizes) < 2:
+            raise ValueError(
+                f"The tensor to initialize, specified by argument `shape` must be at least "
+                f"two-dimensional. Received shape={sizes}"
+            )
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        flat = (rows, columns) if rows > columns else (columns, rows)
+        drawn = random.normal(flat, dtype=self._kind(dtype), seed=self.seed)
+        q, r = qr(drawn, full_matrices=False)
+        q = q * sign(diag_part(r))
+        if rows < columns:
+            q = transpose(q)
+        return self.gain * reshape(q, sizes)
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class identity_initializer(Initializer):
+    """A multiple of the identity matrix."""
+
+    def __init__(self, gain=1.0, dtype=float32):
+        self.gain = gain
+        self.dtype = as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        """The matrix."""
+        sizes = [int(size) for size in shape]
+        if len(sizes) != 2:
+            raise ValueError(
+                "The tensor to initialize, specified by argument `shape` must be at least "
+                f"two-dimensional. Received shape={sizes}"
+            )
+        return self.gain * eye(*sizes, dtype=self._kind(dtype))
+
+    def get_config(self):
+        """The arguments that make an equal initializer."""
+        return {"gain": self.gain, "dtype": self.dtype.name}

@@ -1,0 +1,383 @@
+"""Session: runs parts of a graph, and keeps the values of its variables."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+
+from ...core import errors
+from ...core.context import state
+from ...core.convert import array_of
+from ...core.graph import FuncGraph, Operation
+from ...core.passes import rewritten
+from ...core.passes.program import Program, operation_like
+from ...core.plan import Plan
+from ...core.tensor import SymbolicTensor, Tensor
+from ...core.variable import Variable
+from ...ops.random_streams import Stream
+from .defaults import get_default_graph, sessions
+from .fetching import fetched
+from .values import RaggedTensorValue, parts_of
+from .variables import GraphVariable, snapshot
+
+# The references to an array that nobody but the results of a run holds: from the results, from a
+# local name and from the argument of the count itself.
+_OWN = 3
+
+
+def get_default_session():
+    """The session of the innermost `with session.as_default():`, or None."""
+    return sessions.innermost()
+
+
+def session_for(session, graph, what):
+    """The session given, or the default one; ValueError where there is none for this graph."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                f"Cannot execute operation using `{what}`: No default session is registered. Use "
+                "`with sess.as_default()` or pass an explicit session to `run(session=sess)`."
+            )
+        if session.graph is not graph:
+            raise ValueError(
+                "Cannot use the default session to execute operation: the operation's graph is "
+                "different from the session's graph. Pass an explicit session."
+            )
+    elif session.graph is not graph:
+        raise ValueError(
+            "Cannot use the given session to execute operation: the operation's graph is different "
+            "from the session's graph."
+        )
+    return session
+
+
+class _Step:
+    """The program for some fetches and feeds."""
+
+    def __init__(self, session, fetches, feeds):
+        graph = session.graph
+        tensors = [each for each in fetches if isinstance(each, Tensor)]
+        needed = _needed(graph, fetches, feeds)
+        for operation in needed:
+            if operation.type == "Placeholder":
+                _missing(operation)
+        # What is left of the graph is all wanted, the effects too, as in a function.
+        program = Program(FuncGraph("session", graph), feeds, tensors, needed)
+        program = rewritten(program.rewritten(session.with_own_stream))
+        self.plan = Plan(graph, feeds, program.fetches, "session", program.operations)
+        self.writes = any(
+            operation.op.stateful and any(t.dtype.name == "resource" for t in operation.inputs)
+            for operation in program.operations
+            if operation.type != "ReadVariableOp"
+        )
+        # Held here, so that their ids stay theirs.
+        self.fetches = fetches
+        self.feeds = feeds
+
+
+def _needed(graph, fetches, feeds):
+    """The operations, in program order, that the fetches need."""
+    fed = {id(tensor) for tensor in feeds}
+    wanted = {
+        id(each if isinstance(each, Operation) else each.op)
+        for each in fetches
+        if id(each) not in fed
+    }
+    kept = []
+    for operation in reversed(graph.operations):
+        if id(operation) not in wanted:
+            continue
+        kept.append(operation)
+        for tensor in operation.inputs:
+            if isinstance(tensor, SymbolicTensor) and id(tensor) not in fed:
+                wanted.add(id(tensor.op))
+        wanted.update(id(before) for before in operation.control_inputs)
+    kept.reverse()
+    return [each for each in kept if not any(id(output) in fed for output in each.outputs)]
+
+
+def _missing(operation):
+    from ...core.op import type_text
+
+    tensor = operation.outputs[0]
+    shape = "<unknown>" if tensor.shape.rank is None else _dimensions(tensor.shape)
+    raise errors.InvalidArgumentError(
+        None,
+        operation,
+        f"You must feed a value for placeholder tensor '{operation.name}' with dtype "
+        f"{type_text(tensor.dtype)} and shape {shape}\n\t [[{{{{node {operation.name}}}}}]]",
+    )
+
+
+def _dimensions(shape):
+    return f"[{','.join('?' if size is None else str(size) for size in shape.as_list())}]"
+
+
+class BaseSession:
+    """What sessions have in common."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if not isinstance(target, str | bytes):
+            raise TypeError(
+                f"Argument `target` must be a string, but got {type(target).__name__}."
+            )
+        self._target = target
+        self._graph = get_default_graph() if graph is None else graph
+        if not hasattr(self._graph, "get_operations"):
+            raise TypeError(
+                f"Argument `graph` must be a tf.Graph, but got {type(graph).__name__}."
+            )
+        self._config = config
+        self._closed = False
+        self._steps = {}
+        self._streams = {}
+        # The values of the variables, by their keys.
+        self.values = {}
+
+    @property
+    def graph(self):
+        return self._graph
+
+    @property
+    def graph_def(self):
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self):
+        return self._target
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """The values of the fetches, a structure of tensors, operations, variables and names.
+
+        `feed_dict` maps tensors, or their names, to the values that they have in this run.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph.operations:
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
+        leaves, rebuild = fetched(self._graph, fetches)
+        keys, values = self._feeds(feed_dict)
+        return rebuild(self._results(leaves, keys, values))
+
+    def _results(self, leaves, keys, values):
+        name = (*map(id, leaves), None, *map(id, keys))
+        step = self._steps.get(name)
+        if step is None:
+            step = self._steps[name] = _Step(self, leaves, keys)
+        if step.writes:
+            # A variable may keep what was fed; the user may change it afterwards.
+            values = [value.copy() for value in values]
+        with self._at_work():
+            arrays = list(step.plan.run(*values))
+        del values
+        results = []
+        for leaf in leaves:
+            if isinstance(leaf, Operation):
+                results.append(None)
+            else:
+                array = arrays.pop(0)
+                results.append(_given_out(array))
+        return results
+
+    @contextmanager
+    def _at_work(self):
+        """Kernels run eagerly, on this session's values of the variables."""
+        before = state.graph, state.home, state.session, state.tapes, state.name_scope
+        state.graph = state.home = None
+        state.session, state.tapes = self, ()
+        try:
+            yield
+        finally:
+            state.graph, state.home, state.session, state.tapes, state.name_scope = before
+
+    def _feeds(self, feed_dict):
+        keys, values = [], []
+        for key, value in (feed_dict or {}).items():
+            for tensor, array in _fed(self._graph, key, value):
+                keys.append(tensor)
+                values.append(_as_fed(tensor, array))
+        return keys, values
+
+    def with_own_stream(self, operation):
+        """A random operation with a stream of this session: each starts from the seeds."""
+        if "_stream" not in operation.given:
+            return None
+        given = operation.given
+        stream = self._streams.get(operation.name)
+        if stream is None:
+            stream = self._streams[operation.name] = Stream(given["seed"], given["seed2"])
+        attrs = {**given, "_stream": stream}
+        return operation_like(operation, operation.op, operation.inputs, attrs)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that runs the fetches with values for the tensors of `feed_list`."""
+        leaves, rebuild = fetched(self._graph, fetches)
+        keys = [_tensor(self._graph, each) for each in feed_list or ()]
+
+        def run(*values, **options):
+            if len(values) != len(keys):
+                raise TypeError(f"{len(keys)} values are to be fed, {len(values)} were given.")
+            arrays = [_as_fed(key, value) for key, value in zip(keys, values, strict=True)]
+            return rebuild(self._results(leaves, keys, arrays))
+
+        return run
+
+    def list_devices(self):
+        """The devices that operations run on."""
+        from ...core.devices import list_physical_devices
+
+        return list_physical_devices()
+
+    def close(self):
+        """Forget the values of the variables; the session cannot be used any more."""
+        self._closed = True
+        self._steps.clear()
+        self.values = {}
+
+    def as_default(self):
+        """A context in which `eval()` and `run()` use this session."""
+        return sessions.entered(self)
+
+
+class Session(BaseSession):
+    """Runs operations of a graph and keeps the values of its variables.
+
+    >>> with tf.Graph().as_default():
+    ...     x = tf.compat.v1.placeholder(tf.float32, [None])
+    ...     total = tf.reduce_sum(x * 2.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         print(session.run(total, feed_dict={x: [1.0, 2.0]}))
+    6.0
+    """
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._entered = []
+
+    def __enter__(self):
+        contexts = [self._graph.as_default(), self.as_default()]
+        for context in contexts:
+            context.__enter__()
+        self._entered.append(contexts)
+        return self
+
+    def __exit__(self, *exception):
+        for context in reversed(self._entered.pop()):
+            context.__exit__(*exception)
+        if not self._entered:
+            self.close()
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Sessions of this process share no containers: there is nothing to clear."""
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from its making to its `close()`."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        sessions.push(self)
+        self._graph_context = None
+        if graph is not None and graph is not state.graph:
+            self._graph_context = graph.as_default()
+            self._graph_context.__enter__()
+
+    def close(self):
+        """Forget the values, and be the default session no more."""
+        super().close()
+        sessions.remove(self)
+        if self._graph_context is not None:
+            self._graph_context.__exit__(None, None, None)
+            self._graph_context = None
+
+
+def _given_out(array):
+    """A result that the user may change: not the buffer of a variable, a constant or a feed."""
+    if isinstance(array, np.ndarray):
+        if not array.ndim:
+            return array[()]
+        shared = array.base is not None or not array.flags.writeable
+        if shared or sys.getrefcount(array) > _OWN:
+            return array.copy()
+    return array
+
+
+def _tensor(graph, key):
+    if isinstance(key, GraphVariable):
+        return snapshot(key)
+    if isinstance(key, (str, bytes)):
+        name = key.decode() if isinstance(key, bytes) else key
+        try:
+            return graph.get_tensor_by_name(name)
+        except (KeyError, ValueError) as error:
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+    if not isinstance(key, SymbolicTensor):
+        raise TypeError(
+            "Cannot interpret feed_dict key as Tensor: Can not convert a "
+            f"{type(key).__name__} into a Tensor."
+        )
+    if key.op.graph is not graph:
+        raise TypeError(
+            f"Cannot interpret feed_dict key as Tensor: Tensor {key} is not an element of this "
+            "graph."
+        )
+    return key
+
+
+def _fed(graph, key, value):
+    """The tensors of what is fed, each with its value."""
+    parts = parts_of(key)
+    if parts is not None:
+        if isinstance(value, RaggedTensorValue):
+            value = (value.flat_values, *value.nested_row_splits)
+        return list(zip(parts, tuple(value), strict=False))
+    return [(_tensor(graph, key), value)]
+
+
+def _as_fed(tensor, value):
+    """The array to feed."""
+    if isinstance(value, (SymbolicTensor, Variable)):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
+            "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
+            f"tensor object was {value!s} which was passed to the argument `feed_dict` with key "
+            f"{tensor!s}."
+        )
+    dtype = tensor.dtype
+    if isinstance(value, Tensor):
+        value = value._array
+    if dtype.name == "string":
+        array = array_of(value, dtype)[0]
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            array = np.array([_bytes(each) for each in value.flat], object).reshape(value.shape)
+    else:
+        if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer:
+            if not dtype.min <= value <= dtype.max:
+                raise TypeError(
+                    f"Type of feed value {value} with type {type(value)} is not compatible with "
+                    f"Tensor type {dtype.as_numpy_dtype}. Try explicitly setting the type of the "
+                    "feed tensor to a larger type (e.g. int64)."
+                )
+        array = np.asarray(value, dtype=dtype.numpy)
+    if not tensor.shape.is_compatible_with(array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "
+            f"{_python_shape(tensor.shape)}"
+        )
+    return array if array.ndim or dtype.name == "string" else array[()]
+
+
+def _bytes(value):
+    return value.encode() if isinstance(value, str) else value
+
+
+def _python_shape(shape):
+    return None if shape.rank is None else tuple(shape.as_list())
+
+

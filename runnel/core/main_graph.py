@@ -1,0 +1,89 @@
+"""MainGraph, the public `tf.Graph`: a whole program that sessions run in parts.
+
+Variables made in it are cells of the graph: each session keeps values of its own for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .context import state
+from .graph import Graph
+from .op import Op
+from .tensor import SymbolicTensor, Tensor
+from .type_spec import register_type_spec
+
+
+class GraphTensor(SymbolicTensor):
+    """A tensor of a program's graph; equal to itself only, so that it can be a key of dicts."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value that a session computes, by default the default one."""
+        from ..compat.v1.session import session_for
+
+        return session_for(session, self.graph, "eval()").run(self, feed_dict)
+
+    def consumers(self) -> list[Any]:
+        """The operations that use this tensor."""
+        return [
+            each for each in self.graph.operations if any(tensor is self for tensor in each.inputs)
+        ]
+
+    @property
+    def value_index(self) -> int:
+        return self.index
+
+
+class MainGraph(Graph):
+    """Operations in the order of the program, for sessions to run parts of.
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     total = tf.constant(1.0) + 2.0
+    >>> with tf.compat.v1.Session(graph=graph) as session:
+    ...     print(session.run(total))
+    3.0
+    """
+
+    tensor_type = GraphTensor
+
+    def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        for tensor in inputs:
+            if isinstance(tensor, SymbolicTensor) and tensor.op.graph is not self:
+                owner = tensor.op.graph
+                if owner.open:
+                    return owner.add(op, inputs, attrs)
+                raise ValueError(f"{tensor!r} must be from the same graph as {op.name}.")
+        return super().add(op, inputs, attrs)
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """Build the operations and variables of a block in this graph."""
+        home, state.home = state.home, self
+        try:
+            with super().as_default():
+                yield self
+        finally:
+            state.home = home
+
+    def make_variable(self, **arguments: Any) -> Any:
+        """A variable of this graph."""
+        from ..compat.v1.variables import GraphVariable
+
+        return GraphVariable(**arguments)
+
+
+register_type_spec(GraphTensor, lambda tensor: tensor._type_spec)

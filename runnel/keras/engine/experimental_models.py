@@ -1,0 +1,3 @@
+"""tf.keras.models.experimental: models around models."""
+
+from .sharpness import SharpnessAwareMinimization as SharpnessAwareMinimization

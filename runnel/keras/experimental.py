@@ -1,0 +1,7 @@
+"""tf.keras.experimental: ready-made models, and older names of schedules."""
+
+from .engine.premade import LinearModel as LinearModel, WideDeepModel as WideDeepModel
+from .optimizers.schedules import (
+    CosineDecay as CosineDecay,
+    CosineDecayRestarts as CosineDecayRestarts,
+)

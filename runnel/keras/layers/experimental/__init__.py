@@ -1,0 +1,6 @@
+"""tf.keras.layers.experimental: layers that may change, and older names of others."""
+
+from ..batch_normalization import SyncBatchNormalization as SyncBatchNormalization
+from ..einsum_dense import EinsumDense as EinsumDense
+from ..random_fourier import RandomFourierFeatures as RandomFourierFeatures
+from . import preprocessing as preprocessing

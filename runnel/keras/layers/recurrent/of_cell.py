@@ -1,0 +1,15 @@
+"""Attributes that recurrent layers share with their cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class OfCell:
+    """An attribute of a layer that is one of its cell."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layer: Any, owner: type | None = None) -> Any:
+        return self if layer is None else getattr(layer.cell, self._name)

@@ -1,0 +1,6 @@
+"""tf.lookup.experimental: Tables that change."""
+
+from ..ops.lookup.mutable import (
+    DenseHashTable as DenseHashTable,
+    MutableHashTable as MutableHashTable,
+)

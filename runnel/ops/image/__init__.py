@@ -1,0 +1,1 @@
+"""Operations on images: resizing, cropping, colours, boxes and the codecs of files."""

@@ -1,0 +1,260 @@
+"""Colours: the range of a pixel's dtype, and colour spaces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import as_dtype, bfloat16, float16, float32, float64
+from ...core.errors import FailedPreconditionError
+from ...core.op import op
+from ...core.shape_rules import dimensions_text
+from ..array.creation import ones_like, zeros_like
+from ..array.joining import concat, stack
+from ..array.repeating import tile
+from ..array.selection import where
+from ..array.shaping import expand_dims, identity, shape
+from ..linalg.matmul import tensordot
+from ..math.arithmetic import maximum, minimum
+from ..math.casting import cast, saturate_cast
+from ..math.comparison import logical_and, logical_not, logical_or
+from ..math.division import floordiv
+
+_COLOURS = frozenset({float16, bfloat16, float32, float64})
+# How much each colour adds to the brightness that people see (ITU-R 601).
+_LUMA = (0.2989, 0.587, 0.114)
+
+
+def convert_image_dtype(image, dtype, saturate=False, name=None):
+    """Convert pixels to another dtype and its range: [0, 1] for floats, [0, max] for integers.
+
+    >>> tf.image.convert_image_dtype(tf.constant([0.0, 0.5, 1.0]), tf.uint8).numpy().tolist()
+    [0, 127, 255]
+    """
+    image = convert_to_tensor(image)
+    dtype = as_dtype(dtype)
+    if not dtype.is_floating and not dtype.is_integer:
+        raise AttributeError(f"dtype must be either floating point or integer, got {dtype.name}")
+    if not image.dtype.is_floating and not image.dtype.is_integer:
+        raise AttributeError(
+            f"image dtype must be either floating point or integer, got {image.dtype.name}"
+        )
+    if dtype is image.dtype:
+        return identity(image)
+    change = saturate_cast if saturate else cast
+    if image.dtype.is_integer and dtype.is_integer:
+        return _between_integers(image, dtype, change)
+    if image.dtype.is_floating and dtype.is_floating:
+        return cast(image, dtype)
+    if image.dtype.is_integer:
+        return cast(image, dtype) * (1.0 / image.dtype.max)
+    # The half spreads the floats evenly over the integers.
+    return change(image * (dtype.max + 0.5), dtype)
+
+
+def _between_integers(image, dtype, change):
+    here, there = int(image.dtype.max), int(dtype.max)
+    if here > there:
+        return change(floordiv(image, (here + 1) // (there + 1)), dtype)
+    return change(image, dtype) * ((there + 1) // (here + 1))
+
+
+def _coloured(inputs, attrs):
+    size = inputs[0].shape
+    if size.rank is not None and size.rank < 1:
+        raise ValueError(f"input must be at least 1D, got the shape {dimensions_text(size)}")
+    if size.rank and size[-1] not in (None, 3):
+        raise ValueError(f"input must have 3 channels but has the shape {dimensions_text(size)}")
+    return size
+
+
+def _require_colours(images):
+    if images.ndim < 1:
+        raise ValueError("input must be at least 1D")
+    if images.shape[-1] != 3:
+        raise FailedPreconditionError(
+            None,
+            None,
+            f"input must have 3 channels but input only has {images.shape[-1]} channels.",
+        )
+
+
+@op("RGBToHSV", "images: T -> output: T", T=_COLOURS, shape=_coloured)
+def RGBToHSV(images):
+    _require_colours(images)
+    red, green, blue = (images[..., i] for i in range(3))
+    value = images.max(-1)
+    extent = value - images.min(-1)
+    lively = extent > 0
+    norm = 1 / np.where(lively, 6 * extent, images.dtype.type(1))
+    hue = np.where(
+        red == value,
+        norm * (green - blue),
+        np.where(
+            green == value,
+            norm * (blue - red) + images.dtype.type(2 / 6),
+            norm * (red - green) + images.dtype.type(4 / 6),
+        ),
+    )
+    hue = np.where(lively, hue, images.dtype.type(0))
+    hue = np.where(hue < 0, hue + images.dtype.type(1), hue)
+    bright = value > 0
+    saturation = np.where(bright, extent / np.where(bright, value, 1), images.dtype.type(0))
+    return np.stack([hue, saturation, value], -1).astype(images.dtype, copy=False)
+
+
+@RGBToHSV.gradient
+def _(op, grad):
+    images = op.inputs[0]
+    red, green, blue = (images[..., i] for i in range(3))
+    by_hue, by_saturation, by_value = (grad[..., i] for i in range(3))
+    zero, one = zeros_like(red), ones_like(red)
+    # Of equal colours red is the biggest first, and blue the smallest.
+    most = [logical_and(red >= green, red >= blue)]
+    most.append(logical_and(logical_not(most[0]), green >= blue))
+    most.append(logical_not(logical_or(most[0], most[1])))
+    least = [logical_and(red < green, red < blue)]
+    least.append(logical_and(logical_not(least[0]), green < blue))
+    least.append(logical_not(logical_or(least[0], least[1])))
+    value = maximum(maximum(red, green), blue)
+    smallest = minimum(minimum(red, green), blue)
+    extent = value - smallest
+    lively, bright = extent > 0, value > 0
+    safe_value = where(bright, value, one)
+    safe_extent = where(lively, extent, one)
+    colours = [red, green, blue]
+    results = []
+    for index in range(3):
+        biggest = where(most[index], one, zero)
+        lowest = where(least[index], one, zero)
+        by_ratio = biggest * smallest / (safe_value * safe_value) - lowest / safe_value
+        counted = logical_and(bright, colours[index] > 0)
+        result = by_value * biggest + by_saturation * where(counted, by_ratio, zero)
+        slope = _hue_slope(index, colours, most, least, safe_extent)
+        results.append(result + by_hue * where(lively, slope, zero))
+    return stack(results, -1)
+
+
+def _hue_slope(index, colours, most, least, extent):
+    """The derivative of the hue by one colour.
+
+    With the biggest colour at position b the hue is (next - last) / (6 extent) + b / 3, where the
+    colours go round: red, green, blue, red.
+    """
+    slope = zeros_like(extent)
+    for biggest in range(3):
+        after, before = colours[(biggest + 1) % 3], colours[(biggest + 2) % 3]
+        direct = {(biggest + 1) % 3: 1.0, (biggest + 2) % 3: -1.0}.get(index, 0.0)
+        grows = float(index == biggest) - cast(least[index], extent.dtype)
+        here = direct / (6 * extent) - (after - before) * grows / (6 * extent * extent)
+        slope = where(most[biggest], here, slope)
+    return slope
+
+
+@op("HSVToRGB", "images: T -> output: T", T=_COLOURS, shape=_coloured, gradient=None)
+def HSVToRGB(images):
+    _require_colours(images)
+    kind = images.dtype.type
+    hue, saturation, value = images[..., :1] * kind(6), images[..., 1:2], images[..., 2:]
+    parts = [
+        np.abs(hue - kind(3)) - kind(1),
+        kind(2) - np.abs(hue - kind(2)),
+        kind(2) - np.abs(hue - kind(4)),
+    ]
+    pure = np.clip(np.concatenate(parts, -1), kind(0), kind(1))
+    return ((kind(1) - saturation + saturation * pure) * value).astype(images.dtype, copy=False)
+
+
+def rgb_to_hsv(images, name=None):
+    """Red, green and blue in [0, 1] to hue, saturation and value in [0, 1].
+
+    >>> tf.image.rgb_to_hsv([[[1.0, 0.0, 0.0]]]).numpy().tolist()
+    [[[0.0, 1.0, 1.0]]]
+    """
+    return RGBToHSV(convert_to_tensor(images))
+
+
+def hsv_to_rgb(images, name=None):
+    """Hue, saturation and value in [0, 1] to red, green and blue.
+
+    >>> tf.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().tolist()
+    [[[1.0, 0.0, 0.0]]]
+    """
+    return HSVToRGB(convert_to_tensor(images))
+
+
+_YIQ = (
+    (0.299, 0.59590059, 0.2115),
+    (0.587, -0.27455667, -0.52273617),
+    (0.114, -0.32134392, 0.31119955),
+)
+_FROM_YIQ = (
+    (1, 1, 1),
+    (0.95598634, -0.27201283, -1.10674021),
+    (0.6208248, -0.64720424, 1.70423049),
+)
+_YUV = (
+    (0.299, -0.14714119, 0.61497538),
+    (0.587, -0.28886916, -0.51496512),
+    (0.114, 0.43601035, -0.10001026),
+)
+_FROM_YUV = ((1, 1, 1), (0, -0.394642334, 2.03206185), (1.13988303, -0.58062185, 0))
+
+
+def _mixed(images, matrix):
+    images = convert_to_tensor(images)
+    mixture = convert_to_tensor(matrix, images.dtype)
+    return tensordot(images, mixture, [[images.shape.rank - 1], [0]])
+
+
+def rgb_to_yiq(images):
+    """Red, green and blue to luma (Y) and the two chroma components I and Q of NTSC."""
+    return _mixed(images, _YIQ)
+
+
+def yiq_to_rgb(images):
+    """Y, I and Q of NTSC to red, green and blue."""
+    return _mixed(images, _FROM_YIQ)
+
+
+def rgb_to_yuv(images):
+    """Red, green and blue to luma (Y) and the two chroma components U and V of PAL."""
+    return _mixed(images, _YUV)
+
+
+def yuv_to_rgb(images):
+    """Y, U and V of PAL to red, green and blue."""
+    return _mixed(images, _FROM_YUV)
+
+
+def rgb_to_grayscale(images, name=None):
+    """The brightness of colours: 0.2989 red + 0.587 green + 0.114 blue, in one channel.
+
+    >>> tf.image.rgb_to_grayscale(tf.constant([[[100, 100, 0]]], tf.uint8)).numpy().tolist()
+    [[[88]]]
+    """
+    images = convert_to_tensor(images)
+    floats = convert_image_dtype(images, images.dtype if images.dtype.is_floating else float32)
+    weights = convert_to_tensor(_LUMA, floats.dtype)
+    grey = tensordot(floats, weights, [-1, -1])
+    return convert_image_dtype(expand_dims(grey, -1), images.dtype)
+
+
+def grayscale_to_rgb(images, name=None):
+    """The one channel of grey images three times.
+
+    >>> tf.image.grayscale_to_rgb(tf.constant([[[5]]])).numpy().tolist()
+    [[[5, 5, 5]]]
+    """
+    images = convert_to_tensor(images)
+    known = images.shape.rank
+    if known is not None and known and images.shape[-1] not in (None, 1):
+        raise ValueError(
+            f"Last dimension of a grayscale image should be size 1, got {images.shape}."
+        )
+    if known is None:
+        once = ones_like(shape(images))
+        return tile(images, concat([once[:-1], [3]], 0))
+    if known < 2:
+        raise ValueError(f"A grayscale image must be at least two-dimensional, got {images.shape}.")
+    return tile(images, [1] * (known - 1) + [3])

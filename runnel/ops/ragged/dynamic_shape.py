@@ -1,0 +1,297 @@
+"""DynamicRaggedShape: the shape of a ragged tensor, its rows' lengths included."""
+
+from __future__ import annotations
+
+from ...core.convert import constant_value, convert_to_tensor, register_converter
+from ...core.dtypes import as_dtype, int32, int64
+from ...core.op import COMPOSITES, CompositeInput
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ..array import creation, joining, shaping
+from ..array.arguments import INDEX
+from ..math import casting, comparison
+from . import elementwise
+from .ragged_tensor import RaggedTensor, nest_values
+from .row_partition import RowPartition, integer
+
+
+class DynamicRaggedShape:
+    """Row partitions and the shape of the flat values: what `tf.shape` gives for ragged tensors.
+
+    >>> tf.shape(tf.ragged.constant([[1, 2], [], [3]]))
+    <DynamicRaggedShape lengths=[3, (2, 0, 1)] num_row_partitions=1>
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, row_partitions, inner_shape, dtype=None, validate=False, static_inner_shape=None
+    ):
+        if not isinstance(row_partitions, list | tuple) or not all(
+            isinstance(each, RowPartition) for each in row_partitions
+        ):
+            raise TypeError(
+                f"row_partitions should be a list of row partitions, got {row_partitions!r}."
+            )
+        if dtype is None:
+            dtype = row_partitions[0].dtype if row_partitions else None
+        if dtype is None:
+            dtype = inner_shape.dtype if isinstance(inner_shape, Tensor) else int64
+        dtype = as_dtype(dtype)
+        if dtype not in INDEX:
+            raise ValueError(f"dtype must be int32 or int64, got {dtype.name}.")
+        if not isinstance(inner_shape, Tensor):
+            inner_shape = convert_to_tensor(inner_shape, dtype)
+        self._inner_shape = integer(inner_shape, dtype)
+        self._inner_shape.shape.assert_has_rank(1)
+        self._row_partitions = tuple(each.with_dtype(dtype) for each in row_partitions)
+        self._dtype = dtype
+
+    @classmethod
+    def from_tensor(cls, t, dtype=None):
+        """The shape of a tensor or ragged tensor."""
+        if isinstance(t, RaggedTensor):
+            dtype = t.row_splits.dtype if dtype is None else as_dtype(dtype)
+            sizes = shaping.sizes_of(t.flat_values, dtype)
+            return cls(t._nested_row_partitions, sizes, dtype)
+        return cls([], shaping.sizes_of(convert_to_tensor(t), as_dtype(dtype or int64)))
+
+    @classmethod
+    def from_lengths(cls, lengths, num_row_partitions=None, dtype=int64):
+        """The shape with a size, or a list of the lengths of all rows, for each dimension.
+
+        >>> tf.experimental.DynamicRaggedShape.from_lengths([2, (1, 2), 3])
+        <DynamicRaggedShape lengths=[2, (1, 2), 3] num_row_partitions=1>
+        """
+        if not isinstance(lengths, list | tuple):
+            raise ValueError("lengths should be a list or tuple")
+        dtype = as_dtype(dtype)
+        ragged = [axis for axis, each in enumerate(lengths) if isinstance(each, list | tuple)]
+        depth = ragged[-1] if ragged else 0
+        if num_row_partitions is not None:
+            if num_row_partitions < depth or num_row_partitions >= max(len(lengths), 1):
+                raise ValueError(
+                    f"num_row_partitions must be from {depth} to {len(lengths) - 1}, got "
+                    f"{num_row_partitions}."
+                )
+            depth = num_row_partitions
+        if 0 in ragged:
+            raise ValueError("The first dimension is a number of rows, not a list of lengths.")
+        partitions, count = [], lengths[0] if lengths else 1
+        for each in lengths[1 : depth + 1]:
+            if isinstance(each, list | tuple):
+                if len(each) != count:
+                    raise ValueError(f"{len(each)} lengths are given for {count} rows: {each}.")
+                row_lengths = convert_to_tensor(list(each), dtype)
+                partitions.append(RowPartition.from_row_lengths(row_lengths))
+                count = sum(each)
+            else:
+                partitions.append(
+                    RowPartition.from_uniform_row_length(each, count * each, count, dtype=dtype)
+                )
+                count *= each
+        inner = [count, *lengths[depth + 1 :]] if lengths else []
+        return cls(partitions, convert_to_tensor(inner, dtype), dtype)
+
+    @classmethod
+    def from_row_partitions(cls, row_partitions, dtype=None):
+        """The shape of a ragged tensor whose flat values are a vector."""
+        if not row_partitions:
+            raise ValueError("row_partitions cannot be empty")
+        inner = shaping.reshape(row_partitions[-1].nvals(), [1])
+        return cls(row_partitions, inner, dtype)
+
+    @property
+    def dtype(self):
+        """The dtype of the sizes, int32 or int64."""
+        return self._dtype
+
+    @property
+    def row_partitions(self):
+        """How the dimensions after the first are divided into rows."""
+        return self._row_partitions
+
+    @property
+    def num_row_partitions(self):
+        """How many dimensions are divided into rows."""
+        return len(self._row_partitions)
+
+    @property
+    def inner_shape(self):
+        """The shape of the flat values, a vector."""
+        return self._inner_shape
+
+    @property
+    def inner_rank(self):
+        """The rank of the flat values; None if it is not known."""
+        return self._inner_shape.shape[0] if self._inner_shape.shape.rank else None
+
+    @property
+    def rank(self):
+        """The number of dimensions; None if it is not known."""
+        inner = self.inner_rank
+        return None if inner is None else inner + self.num_row_partitions
+
+    # Public functions ask an argument of sizes for its own shape: that of a vector.
+    @property
+    def shape(self):
+        return TensorShape([self.rank])
+
+    def with_dtype(self, dtype):
+        """The same shape with sizes of this dtype."""
+        return DynamicRaggedShape(self._row_partitions, self._inner_shape, as_dtype(dtype))
+
+    def is_uniform(self, axis):
+        """Whether all rows along an axis have one length by construction."""
+        rank = self.rank
+        if axis < 0 or (rank is not None and axis >= rank):
+            raise IndexError(f"Expected 0 <= axis < {rank}, got {axis}.")
+        between = 0 < axis <= self.num_row_partitions
+        return not between or self._row_partitions[axis - 1].is_uniform()
+
+    def static_lengths(self, ragged_lengths=True):
+        """What is known of each dimension: a size, the lengths of its rows, or None."""
+        found = []
+        if self._row_partitions:
+            found.append(self._row_partitions[0].static_nrows)
+        for partition in self._row_partitions:
+            size = partition.static_uniform_row_length
+            lengths = constant_value(partition.row_lengths()) if ragged_lengths else None
+            known = None if lengths is None else tuple(lengths.tolist())
+            found.append(known if size is None else size)
+        inner = constant_value(self._inner_shape)
+        if inner is None:
+            inner = [None] * (self.inner_rank or 0)
+        inner = [None if size is None else int(size) for size in inner]
+        return found + inner[1:] if self._row_partitions else inner
+
+    def __getitem__(self, index):
+        """The size of a uniform dimension, or the shape of the first dimensions."""
+        if isinstance(index, slice):
+            return self._sliced(index)
+        rank, place = self.rank, int(index)
+        if rank is not None and not -rank <= place < rank:
+            raise IndexError(f"Index must have an absolute value less than {rank}, got {index}.")
+        if place < 0:
+            if rank is None:
+                raise ValueError("Rank must be known to use a negative index.")
+            place += rank
+        depth = self.num_row_partitions
+        if place > depth or not depth:
+            return self._inner_shape[place - depth]
+        if place == 0:
+            return self._row_partitions[0].nrows()
+        if not self.is_uniform(place):
+            raise ValueError(f"Index {place} is not uniform")
+        return self._row_partitions[place - 1].uniform_row_length()
+
+    def _sliced(self, key):
+        rank = self.rank
+        start, stop, step = key.indices(rank if rank is not None else self.num_row_partitions + 1)
+        if step != 1:
+            raise IndexError("Cannot stride through a shape")
+        depth = self.num_row_partitions
+        if start == 0:
+            if stop > depth:
+                inner = self._inner_shape[: stop - depth]
+                return DynamicRaggedShape(self._row_partitions, inner, self._dtype)
+            if stop <= 1:
+                sizes = joining.stack([self[0]]) if stop else self._inner_shape[:0]
+                return DynamicRaggedShape([], sizes, int64)
+            kept = self._row_partitions[: stop - 1]
+            return DynamicRaggedShape.from_row_partitions(kept, self._dtype)
+        if any(not self.is_uniform(axis) for axis in range(min(stop, depth + 1))):
+            raise ValueError("All relevant dimensions must be uniform")
+        sizes = [self[axis] for axis in range(start, stop)]
+        return DynamicRaggedShape([], joining.stack(sizes) if sizes else self._inner_shape[:0])
+
+    def __eq__(self, other):
+        if not isinstance(other, DynamicRaggedShape):
+            return NotImplemented
+        if self.rank != other.rank or self.num_row_partitions != other.num_row_partitions:
+            return False
+        from ..math import reduction
+
+        other = other.with_dtype(self._dtype)
+        same = reduction.reduce_all(comparison.equal(self._inner_shape, other._inner_shape))
+        for ours, theirs in zip(self._row_partitions, other._row_partitions, strict=True):
+            same = comparison.logical_and(same, convert_to_tensor(ours.same_as(theirs)))
+        return same
+
+    def __repr__(self):
+        lengths = ["?" if each is None else str(each) for each in self.static_lengths()]
+        return (
+            f"<DynamicRaggedShape lengths=[{', '.join(lengths)}] "
+            f"num_row_partitions={self.num_row_partitions}>"
+        )
+
+    # What it is to the operations.
+
+    @property
+    def _array(self):
+        raise CompositeInput(self)
+
+    @property
+    def _sizes(self):
+        return self.shape._dims
+
+    def _execute(self, op, inputs, attrs):
+        rule = _RULES.get(op.name)
+        if rule is None:
+            raise ValueError(
+                f"The operation {op.name} does not take a DynamicRaggedShape; give it the size of "
+                "a dimension (shape[0]) or a shape without ragged dimensions."
+            )
+        return rule(*inputs)
+
+    def _of(self, flat):
+        """The ragged tensor of this shape with these flat values."""
+        return nest_values(self._row_partitions, shaping.reshape(flat, self._inner_shape))
+
+
+def shape_of(value, dtype):
+    """What `tf.shape` gives for a ragged tensor."""
+    return DynamicRaggedShape.from_tensor(value, dtype)
+
+
+def _template(value):
+    """A tensor of a shape, to broadcast with."""
+    if isinstance(value, DynamicRaggedShape):
+        return value._of(creation.zeros(value.inner_shape, int32))
+    return creation.zeros(value, int32)
+
+
+def _reshape(value, shape):
+    return shape._of(value if isinstance(value, Tensor) else value.flat_values)
+
+
+def _broadcast(value, shape):
+    (flat, template), partitions = elementwise.aligned([value, _template(shape)])
+    return nest_values(partitions, shaping.broadcast_to(flat, shaping.shape(template)))
+
+
+def _broadcast_shapes(first, second):
+    (one, other), partitions = elementwise.aligned([_template(first), _template(second)])
+    dtype = (first if isinstance(first, DynamicRaggedShape) else second).dtype
+    sizes = shaping.broadcast_dynamic_shape(shaping.shape(one), shaping.shape(other))
+    return DynamicRaggedShape(list(partitions), casting.cast(sizes, dtype), dtype)
+
+
+def _fill(dims, value):
+    return dims._of(creation.fill(dims.inner_shape, value))
+
+
+_RULES = {
+    "Reshape": _reshape,
+    "BroadcastTo": _broadcast,
+    "BroadcastArgs": _broadcast_shapes,
+    "Fill": _fill,
+}
+
+
+def _as_input(value, dtype):
+    return value if dtype is None or dtype is value.dtype else value.with_dtype(dtype)
+
+
+COMPOSITES.add(DynamicRaggedShape)
+register_converter(DynamicRaggedShape, _as_input)

@@ -1,0 +1,1 @@
+"""Operations on text: tensors of bytes."""

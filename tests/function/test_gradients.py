@@ -1,0 +1,154 @@
+"""Gradients through concrete functions, from outside and inside."""
+
+import numpy as np
+from both import same
+
+import runnel
+
+W = np.linspace(-1, 1, 6).reshape(3, 2).astype("float32")
+
+
+def test_from_outside_to_any_order():
+    def program(tf, note):
+        v = tf.Variable([1.0, 2.0])
+        captured = tf.constant([3.0, -1.0])
+
+        @tf.function
+        def f(x, y):
+            return tf.reduce_sum(x**3 * v * captured) + y, x * 2.0
+
+        x, y = tf.constant([0.5, 1.5]), tf.constant(2.0)
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch([x, captured])
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch([x, y, captured])
+                total, doubled = f(x, y)
+            first = tape.gradient(total, [x, y, v, captured])
+            both = tape.gradient([total, doubled], x)
+            of_doubled = tape.gradient(doubled, [x, y])
+        second = outer.gradient(first[0], [x, v, captured])
+        note(of_doubled[1] is None)
+        return [total, doubled, *first, both, of_doubled[0], *second]
+
+    same(program)
+
+
+def test_embedding_gradients_are_sparse():
+    def program(tf, note):
+        table = tf.Variable(W)
+
+        @tf.function
+        def f(rows):
+            return tf.reduce_sum(tf.gather(table, rows) ** 2)
+
+        with tf.GradientTape() as tape:
+            y = f(tf.constant([0, 2, 0]))
+        gradient = tape.gradient(y, table)
+        note(type(gradient).__name__)
+        return y, gradient.values, gradient.indices
+
+    same(program)
+
+
+def test_custom_gradients_inside():
+    def program(tf, note):
+        @tf.custom_gradient
+        def clipped(x):
+            return x * 5.0, lambda upstream: tf.clip_by_value(upstream, -1.0, 1.0)
+
+        @tf.function
+        def f(x):
+            return clipped(x) * 3.0, tf.gradients(clipped(x) * 0.25, x)
+
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y, inside = f(x)
+        return y, inside, tape.gradient(y, x)
+
+    same(program)
+
+
+def test_recomputed_gradients_inside():
+    def program(tf, note):
+        v = tf.Variable(3.0)
+
+        @tf.function
+        def f(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.recompute_grad(lambda z: z * z * v)(x)
+            return y, tape.gradient(y, [x, v])
+
+        return f(tf.constant(2.0))
+
+    same(program)
+
+
+def test_python_functions_have_gradients():
+    def cube(x):
+        return x * x * x
+
+    def program(tf, note):
+        @tf.function
+        def f(x):
+            return tf.py_function(cube, [x], tf.float32) * 2.0
+
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y, tape.gradient(y, x)
+
+    same(program)
+
+
+def test_forward_mode():
+    def program(tf, note):
+        f = tf.function(lambda x: tf.sin(x) * x)
+        x = tf.constant([1.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.5])) as accumulator:
+            y = f(x)
+        return y, accumulator.jvp(y)
+
+    same(program)
+
+
+def test_jacobians():
+    def program(tf, note):
+        f = tf.function(lambda x: tf.stack([x[0] * x[1], tf.sin(x[0])]))
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.jacobian(y, x)
+
+    same(program)
+
+
+def test_the_backward_part_is_traced_once():
+    f = runnel.function(lambda x: runnel.reduce_sum(x * x))
+    x = runnel.constant([1.0, 2.0])
+    concrete = f.get_concrete_function(x)
+
+    def gradient():
+        with runnel.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    gradient()
+    kept = concrete._differentiable[1]._backward
+    before = dict(kept)
+    gradient()
+    assert kept == before and len(kept) == 1
+
+
+def test_only_what_is_needed_is_kept():
+    f = runnel.function(lambda x: runnel.reduce_sum(runnel.exp(x + 1.0) + 2.0))
+    x = runnel.constant([1.0, 2.0])
+    with runnel.GradientTape() as tape:
+        tape.watch(x)
+        f(x)
+    saved = f.get_concrete_function(x)._differentiable[1].saved
+    assert [tensor.op.type for tensor in saved] == ["Exp"]

@@ -1,0 +1,143 @@
+"""Each rewrite of graphs does what it is for, and none changes a result."""
+
+import numpy as np
+import pytest
+
+import runnel as tf
+from runnel.core import passes
+
+
+@pytest.fixture(autouse=True)
+def default_options():
+    yield
+    tf.config.optimizer.set_experimental_options(dict.fromkeys(passes.PASSES))
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+
+
+def lines(function, *arguments):
+    """The plan of a function, after it was called."""
+    traced = tf.function(function)
+    traced(*arguments)
+    return traced.code()
+
+
+X = tf.constant(np.linspace(-2, 2, 12).reshape(3, 4).astype("float32"))
+
+
+def test_prune():
+    def f(x):
+        tf.exp(x)
+        return x * 2.0
+
+    assert "Exp" not in lines(f, X)
+
+
+def test_effects_are_kept():
+    v = tf.Variable(0.0)
+
+    def f(x):
+        v.assign_add(tf.reduce_sum(x))
+        return x
+
+    assert "AssignAdd" in lines(f, X)
+
+
+def test_fold():
+    code = lines(lambda x: x * (tf.constant(2.0) * 3.0 + tf.cast(tf.shape(x)[0], tf.float32)), X)
+    assert code.count("(") == 3 and "Mul(" in code
+
+
+def test_tidy():
+    def f(x):
+        x = tf.transpose(tf.transpose(x))
+        x = tf.reshape(tf.reshape(x, [4, 3]), [2, 6])
+        return tf.negative(tf.negative(tf.cast(x, tf.float32)))
+
+    code = lines(f, X)
+    assert "Transpose" not in code and code.count("Reshape(") == 1 and "Neg" not in code
+
+
+def test_share():
+    code = lines(lambda x: tf.exp(x) * 2.0 + tf.exp(x) * 2.0, X)
+    assert code.count("Exp(") == 1 and code.count("Mul(") == 1
+
+
+def test_reads_are_shared_only_between_writes():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f():
+        before = v + v
+        v.assign(10.0)
+        return before, v + 0.0
+
+    assert [float(each) for each in f()] == [2.0, 10.0]
+
+
+def test_random_operations_are_not_shared():
+    first, second = tf.function(lambda: (tf.random.uniform([3]), tf.random.uniform([3])))()
+    assert not np.allclose(first, second)
+
+
+def test_products():
+    w = tf.Variable(np.ones((4, 2), np.float32))
+
+    @tf.function
+    def f(*xs):
+        with tf.GradientTape() as tape:
+            y = tf.add_n([tf.reduce_sum(tf.tanh(x @ w)) for x in xs])
+        return tape.gradient(y, w)
+
+    xs = [X * float(n) for n in range(5)]
+    joined = f(*xs)
+    assert f.code().count("transpose_a=True") == 1
+    tf.config.optimizer.set_experimental_options({"loop_optimization": False})
+    np.testing.assert_allclose(joined, tf.function(f.python_function)(*xs), rtol=1e-5)
+
+
+def test_fuse():
+    w, b = tf.Variable(tf.ones([4, 2])), tf.Variable([0.5, -9.0])
+    code = lines(lambda x: tf.nn.relu(tf.nn.bias_add(x @ w, b)), X)
+    assert "_FusedMatMul" in code and "Relu" not in code and "BiasAdd" not in code
+
+
+def test_what_others_use_is_not_fused_away():
+    w, b = tf.Variable(tf.ones([4, 2])), tf.Variable([0.5, -9.0])
+
+    def f(x):
+        product = x @ w
+        return product, tf.nn.relu(tf.nn.bias_add(product, b))
+
+    product, activated = tf.function(f)(X)
+    np.testing.assert_allclose(product, (X @ w))
+    np.testing.assert_allclose(activated, tf.nn.relu(tf.nn.bias_add(X @ w, b)))
+
+
+def small_models():
+    layers = tf.keras.layers
+    return {
+        "dense": [layers.Dense(5, "relu"), layers.Dense(3)],
+        "conv": [
+            layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(),
+            layers.MaxPooling2D(), layers.Flatten(), layers.Dense(3),
+        ],
+        "lstm": [layers.LSTM(6), layers.Dense(3)],
+    }  # fmt: skip
+
+
+SHAPES = {"dense": (6, 4), "conv": (6, 8, 8, 2), "lstm": (6, 5, 4)}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_training_is_the_same_without_passes(name):
+    x = np.random.default_rng(1).normal(size=SHAPES[name]).astype("float32")
+    y = np.arange(6) % 3
+    losses = []
+    for off in (False, True):
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": off})
+        tf.keras.utils.set_random_seed(3)
+        model = tf.keras.Sequential(small_models()[name])
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss)
+        losses.append([model.train_on_batch(x, y) for _ in range(5)])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)

@@ -1,0 +1,128 @@
+"""Older methods of models, paths of weights, sharpness-aware training, and CTC decoding."""
+
+import numpy as np
+import pytest
+from side_by_side import compare, compare_failure
+
+import runnel
+
+X = np.arange(24).reshape(8, 3).astype("float32") / 10
+Y = X.sum(axis=1, keepdims=True) * 2
+
+
+def compiled(keras):
+    layer = keras.layers.Dense(1, input_shape=(3,), kernel_initializer="ones", name="top")
+    model = keras.Sequential([layer])
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model
+
+
+def batches():
+    while True:
+        yield X[:4], Y[:4]
+        yield X[4:], Y[4:]
+
+
+def test_generators_by_older_names():
+    def results(tf, keras):
+        model = compiled(keras)
+        with pytest.warns(UserWarning, match="Please use `Model.fit`"):
+            history = model.fit_generator(batches(), steps_per_epoch=2, epochs=2, verbose=0)
+        with pytest.warns(UserWarning, match="Please use `Model.evaluate`"):
+            losses = model.evaluate_generator(batches(), steps=2)
+        with pytest.warns(UserWarning, match="Please use `Model.predict`"):
+            outputs = model.predict_generator(batches(), steps=2)
+        return np.array(history.history["loss"]), np.array(losses), outputs
+
+    compare(results, tolerance=1e-5)
+
+
+def test_yaml_is_refused():
+    compare_failure(lambda tf, keras: compiled(keras).to_yaml())
+    assert compiled(runnel.keras).state_updates == []
+
+
+def nested(tf, keras):
+    class Nested(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = keras.layers.Dense(1)
+            self.several = [keras.layers.Dense(2), keras.layers.Dense(3)]
+            self.named = {"last": keras.layers.Dense(1)}
+            self.offset = tf.Variable(1.0)
+
+        def call(self, inputs):
+            hidden = self.several[1](self.several[0](self.first(inputs)))
+            return self.named["last"](hidden) + self.offset
+
+    model = Nested()
+    model(tf.ones([5, 2]))
+    return model
+
+
+def test_paths_of_weights():
+    def paths(tf, keras):
+        model = nested(tf, keras)
+        shapes = {path: tuple(v.shape) for path, v in model.get_weight_paths().items()}
+        return sorted(shapes.items()), list(compiled(keras).get_weight_paths())
+
+    compare(paths)
+
+
+def test_specs_of_the_inputs():
+    def specs(tf, keras):
+        deferred = keras.Sequential([keras.layers.Dense(1)])
+        before = deferred.save_spec()
+        deferred(tf.ones([5, 2]))
+        found = [model.save_spec() for model in (nested(tf, keras), deferred, compiled(keras))]
+        found.append(nested(tf, keras).save_spec(dynamic_batch=False))
+        return before, [
+            (tuple(spec.shape), spec.dtype.name, len(kwargs)) for (spec,), kwargs in found
+        ]
+
+    compare(specs)
+
+
+@pytest.mark.parametrize("splits", [None, 2])
+def test_sharpness_aware_minimization(splits):
+    def course(tf, keras):
+        kind = keras.models.experimental.SharpnessAwareMinimization
+        model = kind(compiled(keras), rho=0.05, num_batch_splits=splits)
+        model.compile("sgd", "mse", metrics=["mae"])
+        history = model.fit(X, Y, epochs=3, batch_size=4, shuffle=False, verbose=0)
+        outputs = model.predict(X, verbose=0)
+        config = model.get_config()
+        return (
+            {key: np.array(value) for key, value in history.history.items()},
+            *(outputs, *model.get_weights()),
+            (list(config), config["rho"]),
+        )
+
+    compare(course, tolerance=1e-5)
+
+
+def test_sharpness_aware_minimization_from_its_config():
+    kind = runnel.keras.models.experimental.SharpnessAwareMinimization
+    model = kind(compiled(runnel.keras), rho=0.1)
+    again = kind.from_config(model.get_config())
+    assert again.rho == 0.1
+    assert again(X).shape == (8, 1)
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"greedy": False, "beam_width": 5, "top_paths": 2}])
+def test_ctc_decode(kwargs):
+    scores = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 6)).astype("float32")
+    compare(
+        lambda tf, keras: keras.backend.ctc_decode(tf.constant(scores), [6, 4, 5], **kwargs),
+        tolerance=1e-5,
+    )
+
+
+@pytest.mark.parametrize("lengths", [[3, 1], [0, 2], [3, 3]])
+def test_ctc_labels(lengths):
+    def sparse(tf, keras):
+        labels = tf.constant([[1, 2, 3], [4, 5, 0]])
+        found = keras.backend.ctc_label_dense_to_sparse(labels, tf.constant(lengths))
+        return found.indices, found.values, found.dense_shape
+
+    compare(sparse)
