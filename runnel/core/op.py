@@ -356,12 +356,12 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
             (x,) = inputs
             types = op.result_types.get((x.dtype,)) or op.types_of_results(inputs, attrs)
             result = op.kernel(x._array, **attrs)
-    except _KERNEL_FAILURES as failure:
-        raise op.explain(failure, inputs, attrs) from tracebacks.cause(failure)
-    except OutOfScopeError as leak:
+    except OutOfScopeError as leak:  # before the failures: it is a ValueError too
         if not leak.tensor.graph.open:
             raise
         return leak.tensor.graph.add(op, inputs, attrs)
+    except _KERNEL_FAILURES as failure:
+        raise op.explain(failure, inputs, attrs) from tracebacks.cause(failure)
     except CompositeInput as found:
         return found.composite._execute(op, inputs, attrs)
     if op.single:

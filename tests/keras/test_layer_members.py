@@ -156,6 +156,27 @@ def test_building_for_several_inputs_notes_all_shapes(name):
     assert layer.get_build_config() == {"input_shape": [(None, 3), (None, 3)]}
 
 
+def test_optional_inputs_may_be_missing():
+    def results(tf, keras):
+        class Sum(keras.layers.Layer):
+            def __init__(self):
+                super().__init__()
+                spec = keras.layers.InputSpec
+                self.input_spec = [spec(ndim=2), spec(ndim=2, optional=True)]
+
+            def call(self, inputs):
+                first, second = inputs
+                return first if second is None else first + second
+
+        ones = tf.ones([1, 2])
+        return Sum()([ones, None]), Sum()([ones, ones]), self_config(keras)
+
+    def self_config(keras):
+        return keras.layers.InputSpec(ndim=2, optional=True).get_config()
+
+    compare(results)
+
+
 def test_masks_outlive_the_cast_of_mixed_precision():
     ids = np.array([[1, 2, 0, 0], [3, 0, 0, 0]])
 

@@ -37,6 +37,31 @@ def test_generators_by_older_names():
     compare(results, tolerance=1e-5)
 
 
+@pytest.mark.parametrize("run_eagerly", [True, False])
+def test_functions_of_iterators(run_eagerly):
+    def results(tf, keras):
+        model = compiled(keras)
+        model.compile("sgd", "mse", run_eagerly=run_eagerly)
+        data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4) if tf is not runnel else None
+        iterator = iter(data) if data is not None else batches()
+        logs = model.make_train_function()(iterator)
+        model.reset_metrics()
+        tested = model.make_test_function()(iterator)
+        iterator = iter(data) if data is not None else batches()
+        return dict(logs), dict(tested), model.make_predict_function()(iterator)
+
+    compare(results, tolerance=1e-5)
+
+
+def test_jit_compile_as_compile_was_told():
+    model = compiled(runnel.keras)
+    assert model.jit_compile is None
+    model.compile("sgd", "mse", jit_compile=False)
+    assert model.jit_compile is False
+    model.jit_compile = None
+    assert model.jit_compile is None
+
+
 def test_yaml_is_refused():
     compare_failure(lambda tf, keras: compiled(keras).to_yaml())
     assert compiled(runnel.keras).state_updates == []

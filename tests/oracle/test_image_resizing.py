@@ -45,6 +45,12 @@ def test_dtypes(method, dtype):
     check(lambda tf, x: tf.image.resize(of_rank(tf, x, 3), [3, 7], method), x, gradient=False)
 
 
+@pytest.mark.parametrize("method", ["bilinear", "nearest", "bicubic", "area", "lanczos3"])
+def test_no_images(method):
+    check(lambda tf, x: tf.image.resize(x[:0], [3, 7], method), image(1, 5, 4, 2), traced=False,
+          gradient=False)  # fmt: skip
+
+
 @pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic"])
 @pytest.mark.parametrize(("corners", "centers"), [(False, False), (True, False), (True, True)])
 def test_older_places(op, corners, centers):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import runnel as tf
 
+from .data_adapter import tensors_of
 from .layer_weights import UNTRACKED
 
 _DEPRECATED = (
@@ -101,6 +103,32 @@ class OlderMethods:
             use_multiprocessing=use_multiprocessing,
             verbose=verbose,
         )
+
+    def make_train_function(self, force: bool = False) -> Callable[[Any], Any]:
+        """A function that trains on the next batch of an iterator, and gives the logs."""
+        return self._of_iterator("train_step")
+
+    def make_test_function(self, force: bool = False) -> Callable[[Any], Any]:
+        """A function that evaluates the next batch of an iterator, and gives the logs."""
+        return self._of_iterator("test_step")
+
+    def make_predict_function(self, force: bool = False) -> Callable[[Any], Any]:
+        """A function that gives the outputs for the next batch of an iterator."""
+        return self._of_iterator("predict_step")
+
+    def _of_iterator(self, name: str) -> Callable[[Any], Any]:
+        step = self._step(name)  # type: ignore[attr-defined]
+        return lambda iterator: step(tensors_of(next(iterator)))
+
+    @property
+    def jit_compile(self) -> bool | None:
+        """Whether the steps of training are compiled by XLA, as `compile` was told."""
+        return self._compile_config.get("jit_compile")  # type: ignore[attr-defined]
+
+    @jit_compile.setter
+    def jit_compile(self, value: bool | None) -> None:
+        self._compile_config["jit_compile"] = value  # type: ignore[attr-defined]
+        self._traced_steps.clear()  # type: ignore[attr-defined]
 
     def to_yaml(self, **kwargs: Any) -> NoReturn:
         """Not done any more: YAML could bring code along. `to_json` takes its place."""

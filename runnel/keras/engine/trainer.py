@@ -232,12 +232,15 @@ class Trainer:
             )
         listeners = self._listeners(callbacks, verbose, epochs=epochs, steps=batches.steps)
         self.stop_training = False
+        self._resume_at: tuple[int, int] = (initial_epoch, 0)
         listeners.on_train_begin()
         logs: dict[str, Any] = {}
-        for epoch in range(initial_epoch, epochs):
+        first_epoch, first_batch = self._resume_at
+        for epoch in range(first_epoch, epochs):
             self.reset_metrics()
             listeners.on_epoch_begin(epoch)
-            logs = self._train_epoch(batches, listeners)
+            logs = self._train_epoch(batches, listeners, first_batch)
+            first_batch = 0
             if validation is not None and _validates(epoch, validation_freq):
                 found = self._evaluate(validation, listeners)
                 logs.update({f"val_{name}": value for name, value in found.items()})
@@ -260,10 +263,12 @@ class Trainer:
             **parameters,
         )
 
-    def _train_epoch(self, batches: Any, listeners: Any) -> dict[str, Any]:
+    def _train_epoch(self, batches: Any, listeners: Any, first_batch: int) -> dict[str, Any]:
         logs: dict[str, Any] = {}
         train_step = self._step("train_step")
         for step, data in enumerate(batches.epoch()):
+            if step < first_batch:
+                continue
             listeners.on_train_batch_begin(step)
             logs = train_step(data)
             listeners.on_train_batch_end(step, logs)

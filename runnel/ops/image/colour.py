@@ -79,28 +79,43 @@ def _require_colours(images):
         )
 
 
+def planes_of(images):
+    """Each channel by itself: three numbers side by side are too few for fast loops."""
+    return np.ascontiguousarray(images.reshape(-1, 3).T)
+
+
+def joined(planes, shape):
+    """The channels side by side again."""
+    return np.ascontiguousarray(np.stack(planes).T).reshape(shape)
+
+
 @op("RGBToHSV", "images: T -> output: T", T=_COLOURS, shape=_coloured)
 def RGBToHSV(images):
     _require_colours(images)
-    red, green, blue = (images[..., i] for i in range(3))
-    value = images.max(-1)
-    extent = value - images.min(-1)
+    return joined(hsv_planes(*planes_of(images)), images.shape)
+
+
+def hsv_planes(red, green, blue):
+    """Hue, saturation and value of planes of colours."""
+    kind = red.dtype.type
+    value = np.maximum(np.maximum(red, green), blue)
+    extent = value - np.minimum(np.minimum(red, green), blue)
     lively = extent > 0
-    norm = 1 / np.where(lively, 6 * extent, images.dtype.type(1))
+    norm = kind(1) / np.where(lively, kind(6) * extent, kind(1))
     hue = np.where(
         red == value,
         norm * (green - blue),
         np.where(
             green == value,
-            norm * (blue - red) + images.dtype.type(2 / 6),
-            norm * (red - green) + images.dtype.type(4 / 6),
+            norm * (blue - red) + kind(2 / 6),
+            norm * (red - green) + kind(4 / 6),
         ),
     )
-    hue = np.where(lively, hue, images.dtype.type(0))
-    hue = np.where(hue < 0, hue + images.dtype.type(1), hue)
+    hue = np.where(lively, hue, kind(0))
+    hue = np.where(hue < 0, hue + kind(1), hue)
     bright = value > 0
-    saturation = np.where(bright, extent / np.where(bright, value, 1), images.dtype.type(0))
-    return np.stack([hue, saturation, value], -1).astype(images.dtype, copy=False)
+    saturation = np.where(bright, extent / np.where(bright, value, kind(1)), kind(0))
+    return hue, saturation, value
 
 
 @RGBToHSV.gradient
@@ -154,15 +169,26 @@ def _hue_slope(index, colours, most, least, extent):
 @op("HSVToRGB", "images: T -> output: T", T=_COLOURS, shape=_coloured, gradient=None)
 def HSVToRGB(images):
     _require_colours(images)
-    kind = images.dtype.type
-    hue, saturation, value = images[..., :1] * kind(6), images[..., 1:2], images[..., 2:]
-    parts = [
+    return joined(rgb_planes(*planes_of(images)), images.shape)
+
+
+def rgb_planes(hue, saturation, value):
+    """Red, green and blue of planes of hue, saturation and value."""
+    kind = hue.dtype.type
+    gray = kind(1) - saturation
+    return [
+        (gray + saturation * part) * value for part in pure_colours(hue * kind(6), hue.dtype.type)
+    ]
+
+
+def pure_colours(hue, kind):
+    """How much red, green and blue a hue in [0, 6] has."""
+    parts = (
         np.abs(hue - kind(3)) - kind(1),
         kind(2) - np.abs(hue - kind(2)),
         kind(2) - np.abs(hue - kind(4)),
-    ]
-    pure = np.clip(np.concatenate(parts, -1), kind(0), kind(1))
-    return ((kind(1) - saturation + saturation * pure) * value).astype(images.dtype, copy=False)
+    )
+    return [np.clip(part, kind(0), kind(1)) for part in parts]
 
 
 def rgb_to_hsv(images, name=None):

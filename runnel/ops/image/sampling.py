@@ -223,7 +223,7 @@ def interpolate(images, rows, columns):
         used = np.unique(np.concatenate([top, bottom]))
         top, bottom = np.searchsorted(used, top), np.searchsorted(used, bottom)
         images = images[:, used]
-    flat = images.reshape(batch, -1, width * channels)
+    flat = images.reshape(batch, images.shape[1], width * channels)
     target = result.reshape(batch, len(down), len(left))
     down = down[:, None]
     # One image at a time: it stays in the processor's cache.

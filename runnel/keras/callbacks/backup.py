@@ -1,0 +1,119 @@
+"""BackupAndRestore: training that goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import runnel as tf
+
+from .base import Callback
+
+_UNBUILT = (
+    "To use the BackupAndRestore callback, your model must be built before you call `fit()`. Model "
+    "%r is unbuilt. You can build it beforehand by calling it on a batch of data."
+)
+_MISFIT = (
+    "The backup in {path} was made by another model: it holds {name} of shape {there}, the model "
+    "has {here}. Use another backup_dir, or delete the file to start anew."
+)
+
+
+class BackupAndRestore(Callback):
+    """Keep a backup of the training; an interrupted `fit`, called again, goes on from it.
+
+    The backup holds the model's weights, the optimizer's state and the epoch (with an integer
+    `save_freq` also the batch). It is written beside the old one and then takes its place, so a
+    crash never leaves a broken one. It is deleted after a whole training, unless
+    `delete_checkpoint` is False.
+    """
+
+    def __init__(
+        self,
+        backup_dir: Any,
+        save_freq: Any = "epoch",
+        delete_checkpoint: bool = True,
+        save_before_preemption: bool = False,
+    ) -> None:
+        super().__init__()
+        if not save_freq and not save_before_preemption:
+            raise ValueError("Either `save_freq` or `save_before_preemption` must be set.")
+        self.backup_dir = backup_dir
+        self.save_freq = save_freq
+        self.delete_checkpoint = delete_checkpoint
+        self.save_before_preemption = save_before_preemption
+        self._path = Path(backup_dir) / "backup.npz"
+        self._epoch = 0
+        self._since_backup = 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Take up the backup, if there is one."""
+        if not self.model.built:
+            tf.get_logger().warning(_UNBUILT, self.model)
+        self._since_backup = 0
+        if self._path.exists():
+            self.model._resume_at = self._restore()
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Note the epoch that is running."""
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Make a backup every so many batches."""
+        if not isinstance(self.save_freq, int):
+            return
+        self._since_backup += 1
+        if self._since_backup >= self.save_freq:
+            self._since_backup = 0
+            whole = (self.params or {}).get("steps") == batch + 1
+            self._save(self._epoch + whole, 0 if whole else batch + 1)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Make a backup after an epoch."""
+        if self.save_freq == "epoch":
+            self._save(epoch + 1, 0)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Delete the backup: the training is complete."""
+        if self.delete_checkpoint:
+            self._path.unlink(missing_ok=True)
+
+    def _state(self) -> dict[str, Any]:
+        """Everything a backup holds, by name."""
+        optimizer = self.model.optimizer
+        # The original builds the optimizer at its first step; a backup has to fit from the start.
+        if hasattr(optimizer, "build") and not getattr(optimizer, "_built", False):
+            optimizer.build(self.model.trainable_variables)
+        variables = optimizer.variables
+        slots = variables() if callable(variables) else variables
+        found = {f"weight {i}": v for i, v in enumerate(self.model.weights)}
+        return found | {f"optimizer {i}": v for i, v in enumerate(slots)}
+
+    def _save(self, epoch: int, batch: int) -> None:
+        arrays = {name: variable.numpy() for name, variable in self._state().items()}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(f".{os.getpid()}.tmp")
+        with open(fresh, "wb") as file:
+            np.savez(file, place=np.array([epoch, batch]), **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, self._path)
+
+    def _restore(self) -> tuple[int, int]:
+        variables = self._state()
+        with np.load(self._path, allow_pickle=False) as backup:
+            for name, variable in variables.items():
+                there = backup[name].shape if name in backup else None
+                if there != tuple(variable.shape):
+                    raise ValueError(
+                        _MISFIT.format(
+                            path=self._path, name=name, there=there, here=tuple(variable.shape)
+                        )
+                    )
+            for name, variable in variables.items():
+                variable.assign(backup[name])
+            epoch, batch = backup["place"].tolist()
+        return epoch, batch
