@@ -119,8 +119,13 @@ class Operation:
         session_for(session, self.graph, "run()").run(self, feed_dict)
 
     @property
-    def traceback(self) -> list[Location]:
-        return [] if self.location is None else [self.location]
+    def traceback(self) -> list[tuple[str, int, str, str]]:
+        if self.location is None:
+            return []
+        import linecache
+
+        file, line, function = self.location
+        return [(file, line, function, linecache.getline(file, line).strip())]
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
@@ -204,11 +209,12 @@ class Graph:
         attrs: dict[str, Any],
         types: Sequence[DType],
         shapes: Sequence[TensorShape],
+        name: str | None = None,
     ) -> Operation:
         operation = Operation(self, op, "", inputs, attrs)
         operation.control_inputs = list(self._controls)
         theirs, ours = _calling_frames()
-        operation.name = self._name_of(operation, ours)
+        operation.name = self._name_of(operation, ours) if name is None else name
         self._by_name[operation.name] = operation
         if theirs is not None:
             code = theirs.f_code

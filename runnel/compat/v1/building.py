@@ -10,10 +10,10 @@ from ...core.graph import Placeholder
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
 from ...core.variable import Variable
-from ...ops.sequencing import no_op
+from ...ops.sequencing import NoOp
 from .defaults import get_default_graph
 from .keys import GraphKeys
-from .variables import rename
+from .variables import add_named
 
 _PlaceholderWithDefault = Op(
     "PlaceholderWithDefault",
@@ -130,10 +130,9 @@ def done(operations, name):
     """An operation of this name that is done when the others are; None in eager mode."""
     if state.graph is None:
         return None
-    with state.graph.control_dependencies(operations):
-        made = no_op()
-    rename(made, state.graph.unique_name(state.name_scope + name))
-    return made
+    graph = state.graph
+    with graph.control_dependencies(operations):
+        return add_named(graph, graph.unique_name(state.name_scope + name), NoOp)
 
 
 def global_variables_initializer():

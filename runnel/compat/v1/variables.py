@@ -122,20 +122,20 @@ class GraphVariable(Variable):
                     f"initial_value must have a shape specified: {tensor!r}. Give "
                     "validate_shape=False where it may change."
                 )
-            self._handle_op = _named(
+            self._handle_op = add_named(
                 graph, unique, _VarHandleOp, (), {"dtype": resource, "variable": self}
             )
-            self._is_initialized = _named(
+            self._is_initialized = add_named(
                 graph,
                 f"{unique}/IsInitialized/VarIsInitializedOp",
                 _VarIsInitializedOp,
                 (self.handle,),
                 {"dtype": as_dtype(bool)},
             ).outputs[0]
-            self.initializer = _named(
+            self.initializer = add_named(
                 graph, f"{unique}/Assign", AssignVariableOp, (self.handle, tensor), {}
             )
-            read = _named(
+            read = add_named(
                 graph,
                 f"{unique}/Read/ReadVariableOp",
                 ReadVariableOp,
@@ -318,13 +318,13 @@ def _session(variable):
     return session
 
 
-def _named(graph, name, op, inputs, attrs):
-    """An operation of a name of its own."""
-    shapes = [inputs[0]._array.shape] if op is ReadVariableOp else op.infer_shapes(inputs, attrs)
+def add_named(graph, name, op, inputs=(), attrs=None):
+    """An operation of this very name."""
+    attrs = attrs or {}
     kinds = op.types_of_results(inputs, attrs)
-    operation = graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes)
-    rename(operation, name)
-    return operation
+    shapes = op.infer_shapes(inputs, attrs)
+    graph._names.setdefault(name, 1)
+    return graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes, name)
 
 
 def rename(operation, name):
@@ -341,8 +341,8 @@ class _Maker(type):
 
     def __call__(cls, *args, **kwargs):
         given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
-        for name in ("expected_shape", "use_resource"):
-            given.pop(name, None)
+        for option in ("expected_shape", "use_resource"):
+            given.pop(option, None)
         if state.home is None:
             given.pop("collections", None)
         return Variable(**given)

@@ -125,7 +125,7 @@ class Optimizer:
         with init_scope():
             self._create_slots([variable for _, variable in pairs])
         title = name or self._name
-        with name_scope(title):
+        with name_scope(title) as scope:
             self._prepare()
             operations = []
             for gradient, variable in pairs:
@@ -133,14 +133,14 @@ class Optimizer:
                     operations.append(self._update(gradient, variable))
             finished = self._finish([each for each in operations if each is not None], "update")
         if global_step is None:
-            final = _titled(finished, title)
+            final = _titled(finished, scope)
         elif state.graph is None:
             global_step.assign_add(1)
             return None
         else:
             with state.graph.control_dependencies([finished]):
                 one = convert_to_tensor(1, global_step.dtype)
-                final = _titled(global_step.assign_add(one, read_value=False), title)
+                final = _titled(global_step.assign_add(one, read_value=False), scope)
         if final is not None:
             collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
             if final not in collection:
@@ -247,9 +247,10 @@ class Optimizer:
         return convert_to_tensor(value, dtype)
 
 
-def _titled(operation, name):
+def _titled(operation, scope):
+    """The operation under the name of the scope that the updates have."""
     if operation is not None:
-        rename(operation, operation.graph.unique_name(state.name_scope + name))
+        rename(operation, scope.rstrip("/"))
     return operation
 
 

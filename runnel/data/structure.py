@@ -1,0 +1,220 @@
+"""Elements of datasets: nested structures of tensors, taken apart into flat lists of leaves.
+
+On its way through a pipeline an element is a list with one entry per leaf of its spec: a bare
+NumPy array for a tensor, the value itself for whatever is made of several tensors (ragged and
+sparse tensors, datasets), None for None. Tensors are made only where a user looks.
+
+Tuples, mappings and the like are structure; a list is not: it becomes a tensor, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import nest
+from ..core.convert import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.type_spec import NoneTensorSpec, TensorSpec, TypeSpec, type_spec_from_value
+from ..core.variable import Variable
+
+Leaves = list[Any]
+
+
+def normalized(value: Any) -> Any:
+    """The structure with tensors, composites of tensors or None as its only leaves."""
+    if isinstance(value, tuple):
+        parts = [normalized(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, Mapping):
+        changed = {key: normalized(each) for key, each in value.items()}
+        if type(value) is dict:
+            return changed
+        return nest.map_structure_up_to(
+            dict.fromkeys(value), lambda each: each, changed
+        ) if not hasattr(value, "copy") else _like(value, changed)  # fmt: skip
+    if hasattr(type(value), "__attrs_attrs__"):
+        fields = [field.name for field in type(value).__attrs_attrs__]
+        return type(value)(*[normalized(getattr(value, name)) for name in fields])
+    return leaf_of(value)
+
+
+def _like(value: Any, changed: dict[Any, Any]) -> Any:
+    copied = value.copy()
+    for key, each in changed.items():
+        copied[key] = each
+    return copied
+
+
+def leaf_of(value: Any) -> Any:
+    """A tensor, a composite of tensors, or None."""
+    if value is None or isinstance(value, Tensor):
+        return value
+    if not isinstance(value, Variable) and isinstance(getattr(value, "_type_spec", None), TypeSpec):
+        return value
+    return convert_to_tensor(value)
+
+
+def spec_of(leaf: Any) -> TypeSpec:
+    """What is known of a leaf."""
+    if isinstance(leaf, Tensor):
+        return TensorSpec(leaf.shape, leaf.dtype)
+    return NoneTensorSpec() if leaf is None else type_spec_from_value(leaf)
+
+
+def specs_of(structure: Any) -> Any:
+    """The specs of a normalized structure."""
+    return nest.map_structure(spec_of, structure)
+
+
+def tensors_of(structure: Any) -> list[Tensor]:
+    """All tensors that a normalized structure is made of."""
+    return [
+        tensor
+        for leaf in nest.flatten(structure)
+        for tensor in ([leaf] if isinstance(leaf, Tensor) else spec_of(leaf).to_tensors(leaf))
+    ]
+
+
+def leaves_of(specs: Sequence[Any], tensors: Sequence[Tensor]) -> Leaves:
+    """The leaves that eager tensors make up."""
+    rest = iter(tensors)
+    return [
+        next(rest)._array if type(spec) is TensorSpec else spec.from_tensors(rest) for spec in specs
+    ]
+
+
+def arrays_of(specs: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
+    """The arrays of all tensors that leaves are made of."""
+    arrays: list[Any] = []
+    for spec, leaf in zip(specs, leaves, strict=True):
+        if type(spec) is TensorSpec:
+            arrays.append(leaf)
+        else:
+            arrays += [tensor._array for tensor in spec.to_tensors(leaf)]
+    return arrays
+
+
+def are_plain(specs: Sequence[Any]) -> bool:
+    """Whether all leaves are bare arrays."""
+    return all(type(spec) is TensorSpec for spec in specs)
+
+
+class Packer:
+    """From leaves to the structure that a user sees."""
+
+    def __init__(self, structure: Any) -> None:
+        self.structure = structure
+        self.specs = nest.flatten(structure)
+        self._dtypes = [getattr(spec, "dtype", None) for spec in self.specs]
+        self._plain = are_plain(self.specs)
+        self._single = type(structure) is TensorSpec
+        self._tuple = type(structure) is tuple and all(
+            part is spec for part, spec in zip(structure, self.specs, strict=False)
+        )
+
+    def tensors(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves with tensors in the places of arrays."""
+        if self._plain:
+            return [Tensor(a, dtype) for a, dtype in zip(leaves, self._dtypes, strict=True)]
+        return [
+            Tensor(leaf, dtype) if type(spec) is TensorSpec else leaf
+            for leaf, dtype, spec in zip(leaves, self._dtypes, self.specs, strict=True)
+        ]
+
+    def element(self, leaves: Sequence[Any]) -> Any:
+        """The element as a structure of tensors."""
+        if self._single:
+            return Tensor(leaves[0], self._dtypes[0])
+        return self.packed(self.tensors(leaves))
+
+    def packed(self, values: Sequence[Any]) -> Any:
+        """Values, one per leaf, in the structure."""
+        if self._tuple:
+            return tuple(values)
+        return nest.pack_sequence_as(self.structure, list(values))
+
+
+def row_of(array: Any, index: int) -> Any:
+    """A row as an array; a string stays an array of rank 0."""
+    row = array[index]
+    if array.dtype.kind == "O" and array.ndim == 1:
+        held = np.empty((), object)
+        held[()] = row
+        return held
+    return row
+
+
+def rows_of(arrays: Sequence[Any]) -> Callable[[int], Leaves]:
+    """A function from an index to the leaves in that row."""
+    if any(array.dtype.kind == "O" and array.ndim == 1 for array in arrays):
+        return lambda index: [row_of(array, index) for array in arrays]
+    if len(arrays) == 1:
+        only = arrays[0]
+        return lambda index: [only[index]]
+    return lambda index: [array[index] for array in arrays]
+
+
+def relaxed(first: Any, second: Any, kind: str = "dataset elements") -> Any:
+    """The narrowest structure of specs that holds the elements of both; TypeError if none does."""
+    try:
+        nest.assert_same_structure(first, second)
+        merged = [
+            a.most_specific_common_supertype([b])
+            for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True)
+        ]
+    except (TypeError, ValueError):
+        merged = [None]
+    if any(each is None for each in merged):
+        raise TypeError(f"Incompatible {kind}:\n  {first} vs.   {second}")
+    return nest.pack_sequence_as(first, merged)
+
+
+def batched(spec: Any, size: int | None) -> Any:
+    """The spec of a batch of values."""
+    from ..ops.ragged.spec import RaggedTensorSpec
+    from ..ops.sparse.sparse_tensor import SparseTensorSpec
+    from .iterators import DatasetSpec
+
+    if type(spec) is TensorSpec:
+        return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
+    if isinstance(spec, NoneTensorSpec):
+        return spec
+    if isinstance(spec, RaggedTensorSpec):
+        shape = TensorShape([size]).concatenate(spec.shape)
+        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
+    if isinstance(spec, SparseTensorSpec):
+        return SparseTensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
+    if isinstance(spec, DatasetSpec):
+        raise TypeError("Batching of datasets is not supported: flat_map over them first.")
+    raise TypeError(f"Elements of the type {spec} cannot be put into batches.")
+
+
+def unbatched(spec: Any) -> Any:
+    """The spec of one of the values in a batch."""
+    from ..ops.ragged.spec import RaggedTensorSpec
+    from ..ops.sparse.sparse_tensor import SparseTensorSpec
+
+    if isinstance(spec, NoneTensorSpec):
+        return spec
+    shape = spec.shape
+    if shape.rank == 0:
+        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+    inner = shape[1:] if shape.rank is not None else shape
+    if type(spec) is TensorSpec:
+        return TensorSpec(inner, spec.dtype)
+    if isinstance(spec, RaggedTensorSpec):
+        return RaggedTensorSpec(inner, spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
+    if isinstance(spec, SparseTensorSpec):
+        return SparseTensorSpec(inner, spec.dtype)
+    raise TypeError(f"Values of the type {spec} cannot be taken apart into rows.")
+
+
+def first_sizes(specs: Sequence[Any]) -> Iterator[int | None]:
+    """The static sizes of the first dimensions."""
+    for spec in specs:
+        if not isinstance(spec, NoneTensorSpec):
+            yield spec.shape[0] if spec.shape.rank is not None else None
