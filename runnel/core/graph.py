@@ -106,7 +106,14 @@ class Operation:
         try:
             return self.attrs[name]
         except KeyError:
-            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.") from None
+            pass
+        # The dtypes and the number of inputs are attributes, too, though nobody gives them.
+        attr = self.node_def.attr
+        if name not in attr:
+            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+        from ..saved_model.attributes import value_of
+
+        return value_of(attr[name])
 
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs."""
@@ -117,6 +124,13 @@ class Operation:
         from ..compat.v1.session import session_for
 
         session_for(session, self.graph, "run()").run(self, feed_dict)
+
+    @property
+    def node_def(self) -> Any:
+        """The operation as a NodeDef message."""
+        from ..saved_model.graph_export import node_def
+
+        return node_def(self)
 
     @property
     def traceback(self) -> list[tuple[str, int, str, str]]:
@@ -303,6 +317,21 @@ class Graph:
                 f"{owner!r}, {'has fewer outputs' if operation else 'does not exist in the graph'}."
             )
         return operation.outputs[int(index)]
+
+    def as_graph_def(
+        self,
+        from_version: int | None = None,
+        add_shapes: bool = False,
+        use_pybind11_proto: bool = False,
+    ) -> Any:
+        """The graph as a GraphDef message; only what came after a version of it, if one is given.
+
+        `add_shapes` adds the outputs' static shapes. There is one kind of messages only, whatever
+        `use_pybind11_proto` says.
+        """
+        from ..saved_model.graph_export import as_graph_def
+
+        return as_graph_def(self, from_version, add_shapes)
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors
 from .context import tracebacks
 from .op import _KERNEL_FAILURES
+from .reuse import reusable, ufunc_of
 from .tensor import SymbolicTensor, Tensor
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ class _Writer:
             self.names[id(tensor)] = f"x{index}"
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
-        written = [self._written(operation) for operation in self.operations]
+        self._reused = reusable(self.operations, fetches)
+        written = [self._written(i, each) for i, each in enumerate(self.operations)]
         results = [self._value(tensor) for tensor in fetches]
         self._emit(written, parameters, results)
 
@@ -193,7 +195,7 @@ class _Writer:
         trailing = "," if len(results) == 1 else ""
         self.lines.append(f"    return ({', '.join(results)}{trailing})")
 
-    def _written(self, operation: Operation) -> tuple[list[str], list[str], str]:
+    def _written(self, index: int, operation: Operation) -> tuple[list[str], list[str], str]:
         """The names a line makes, the names it uses, and the line."""
         op = operation.op
         outputs = operation.outputs
@@ -217,7 +219,12 @@ class _Writer:
             for each in op.grouped(values)
         ]
         arguments += [f"{name}={self._attribute(value)}" for name, value in operation.given.items()]
-        call = f"{self._kernel(operation)}({', '.join(arguments)})"
+        kernel: Any = op.kernel
+        place = self._reused.get(index)
+        if place is not None:
+            kernel = ufunc_of(operation)
+            arguments.append(f"out={values[place]}")
+        call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"
         elif makes:
@@ -234,16 +241,15 @@ class _Writer:
             return self._global("c", scalar)
         return self._global("c", value)
 
-    def _kernel(self, operation: Operation) -> str:
-        kernel = operation.op.kernel
-        name = self._globals.get(id(kernel))
-        if name is None:
-            name = operation.type if operation.type.isidentifier() else "Op"
-            if name in self.namespace:
-                name = f"{name}_{len(self.namespace)}"
-            self._globals[id(kernel)] = name
-            self.namespace[name] = kernel
-        return name
+    def _kernel(self, name: str, kernel: Any) -> str:
+        known = self._globals.get(id(kernel))
+        if known is None:
+            known = name if name.isidentifier() else "Op"
+            if known in self.namespace:
+                known = f"{known}_{len(self.namespace)}"
+            self._globals[id(kernel)] = known
+            self.namespace[known] = kernel
+        return known
 
     def _attribute(self, value: Any) -> str:
         if type(value) in _LITERALS:

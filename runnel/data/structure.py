@@ -31,11 +31,7 @@ def normalized(value: Any) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, Mapping):
         changed = {key: normalized(each) for key, each in value.items()}
-        if type(value) is dict:
-            return changed
-        return nest.map_structure_up_to(
-            dict.fromkeys(value), lambda each: each, changed
-        ) if not hasattr(value, "copy") else _like(value, changed)  # fmt: skip
+        return changed if type(value) is dict else _like(value, changed)
     if hasattr(type(value), "__attrs_attrs__"):
         fields = [field.name for field in type(value).__attrs_attrs__]
         return type(value)(*[normalized(getattr(value, name)) for name in fields])

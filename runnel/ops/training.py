@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from operator import is_not
 
 import numpy as np
 
@@ -133,6 +134,7 @@ class FusedUpdate(Update):
         self.position = next(i for i, each in enumerate(names) if each in ("grad", "delta"))
         self.nesterov = nesterov
         self._numbers = numbers
+        self._last = ((), None, ())
         types = {each: "resource" if each[0] == "*" else "T" for each in names}
         self.op = op(
             name,
@@ -147,7 +149,7 @@ class FusedUpdate(Update):
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
             cells, scalars, gradient = self._split(inputs)
-            self.update(cells, gradient, self.prepare(scalars, gradient.dtype))
+            self.update(cells, gradient, self._prepared(scalars, gradient.dtype))
             return []
 
         return kernel
@@ -155,7 +157,7 @@ class FusedUpdate(Update):
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
             cells, scalars, gradient = self._split(inputs)
-            self.update(cells, gradient, (*self.prepare(scalars, gradient.dtype), use_nesterov))
+            self.update(cells, gradient, (*self._prepared(scalars, gradient.dtype), use_nesterov))
             return []
 
         return kernel
@@ -164,6 +166,14 @@ class FusedUpdate(Update):
         rest = list(inputs[self.cells :])
         gradient = rest.pop(self.position - self.cells)
         return inputs[: self.cells], rest, gradient
+
+    def _prepared(self, scalars, dtype):
+        """The rule's numbers; all variables of a step come with the very same scalars."""
+        known, kind, numbers = self._last
+        if kind is not dtype or len(known) != len(scalars) or any(map(is_not, known, scalars)):
+            numbers = self.prepare(scalars, dtype)
+            self._last = scalars, dtype, numbers
+        return numbers
 
     def prepare(self, scalars, dtype):
         """The rule's numbers as arrays of rank 0: ufuncs take those fastest."""

@@ -113,6 +113,30 @@ def test_what_others_use_is_not_fused_away():
     np.testing.assert_allclose(activated, tf.nn.relu(tf.nn.bias_add(X @ w, b)))
 
 
+def test_buffers_are_written_again():
+    big = tf.constant(np.linspace(0, 1, 10_000).astype("float32"))
+    code = lines(lambda x: ((x * 2.0 + 1.0) * x - 3.0) / 2.0, big)
+    assert code.count("out=") == 4
+
+
+def test_what_others_see_is_not_written_again():
+    big = tf.constant(np.linspace(0, 1, 10_000).astype("float32"))
+    variable = tf.Variable(big)
+
+    def f(x):
+        doubled = x * 2.0
+        view = tf.reshape(doubled, [100, 100])
+        return doubled + 1.0, view, x + 1.0, variable + 1.0, tf.identity(doubled)
+
+    doubled = np.asarray(big) * 2
+    got = tf.function(f)(big)
+    want = [doubled + 1, doubled.reshape(100, 100), big + 1.0, big + 1.0, doubled]
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b)
+    np.testing.assert_array_equal(big, np.linspace(0, 1, 10_000).astype("float32"))
+    np.testing.assert_array_equal(variable, big)
+
+
 def small_models():
     layers = tf.keras.layers
     return {

@@ -1,16 +1,16 @@
-"""Initializers of TensorFlow 1: what `get_variable` makes variables' first values with."""
+"""tf.compat.v1.initializers: what `get_variable` makes variables' first values with."""
 
 from __future__ import annotations
 
-import math
+import math as _math
 
-import numpy as np
+import numpy as _np
 
-from ...core.convert import constant
-from ...core.dtypes import as_dtype, float32
-from ...ops import random
-from ...ops.array.creation import eye, ones, zeros
-from ...ops.array.shaping import reshape
+from ...core.convert import constant as _constant
+from ...core.dtypes import as_dtype as _as_dtype, float32 as _float32
+from ...ops import random as _random
+from ...ops.array import creation as _creation
+from ...ops.array.shaping import reshape as _reshape
 
 
 class Initializer:
@@ -30,18 +30,18 @@ class Initializer:
         return cls(**config)
 
     def _kind(self, dtype):
-        return self.dtype if dtype is None else as_dtype(dtype)
+        return self.dtype if dtype is None else _as_dtype(dtype)
 
 
 class zeros_initializer(Initializer):
     """Zeros everywhere."""
 
-    def __init__(self, dtype=float32):
-        self.dtype = as_dtype(dtype)
+    def __init__(self, dtype=_float32):
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of zeros."""
-        return zeros(shape, self._kind(dtype))
+        return _creation.zeros(shape, self._kind(dtype))
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -51,12 +51,12 @@ class zeros_initializer(Initializer):
 class ones_initializer(Initializer):
     """Ones everywhere."""
 
-    def __init__(self, dtype=float32):
-        self.dtype = as_dtype(dtype)
+    def __init__(self, dtype=_float32):
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of ones."""
-        return ones(shape, self._kind(dtype))
+        return _creation.ones(shape, self._kind(dtype))
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -66,35 +66,35 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """One value everywhere, or the values of a list or array; the last one fills what is left."""
 
-    def __init__(self, value=0, dtype=float32, verify_shape=False):
-        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+    def __init__(self, value=0, dtype=_float32, verify_shape=False):
+        if not (_np.isscalar(value) or isinstance(value, list | tuple | _np.ndarray)):
             raise TypeError(
                 f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected "
                 "Python scalar, list or tuple of values, or numpy.ndarray."
             )
         self.value = value
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
         self._verify_shape = verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
         """A tensor with the value, or filled with it."""
         sizes = [int(size) for size in shape]
-        values = np.array(self.value)
+        values = _np.array(self.value)
         if (self._verify_shape if verify_shape is None else verify_shape) and (
             list(values.shape) != sizes
         ):
             raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {values.shape}.")
-        count = math.prod(sizes)
+        count = _math.prod(sizes)
         if values.ndim and values.size > count:
             raise ValueError(
                 f"Too many elements provided. Takes at most {count:d}, but got {values.size:d}"
             )
         if 1 < values.size < count:
-            rest = np.full(count - values.size, values.reshape(-1)[-1])
-            values = np.concatenate([values.reshape(-1), rest])
+            rest = _np.full(count - values.size, values.reshape(-1)[-1])
+            values = _np.concatenate([values.reshape(-1), rest])
         if values.size == count:
-            return constant(values.reshape(sizes).tolist(), self._kind(dtype), sizes)
-        return constant(values.reshape(-1)[0].item(), self._kind(dtype), sizes)
+            return _constant(values.reshape(sizes).tolist(), self._kind(dtype), sizes)
+        return _constant(values.reshape(-1)[0].item(), self._kind(dtype), sizes)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -104,15 +104,15 @@ class constant_initializer(Initializer):
 class random_uniform_initializer(Initializer):
     """Numbers spread evenly from `minval` to `maxval`."""
 
-    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=float32):
+    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=_float32):
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
-        return random.uniform(shape, self.minval, self.maxval, self._kind(dtype), self.seed)
+        return _random.uniform(shape, self.minval, self.maxval, self._kind(dtype), self.seed)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -125,15 +125,15 @@ class random_uniform_initializer(Initializer):
 class random_normal_initializer(Initializer):
     """Numbers of a normal distribution."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=float32):
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=_float32):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
-        return random.normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
+        return _random.normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -147,7 +147,7 @@ class truncated_normal_initializer(random_normal_initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
-        return random.truncated_normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
+        return _random.truncated_normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
 
 
 class variance_scaling_initializer(Initializer):
@@ -159,7 +159,7 @@ class variance_scaling_initializer(Initializer):
         mode="fan_in",
         distribution="truncated_normal",
         seed=None,
-        dtype=float32,
+        dtype=_float32,
     ):
         if scale <= 0.0:
             raise ValueError("Argument `scale` must be a positive float.")
@@ -177,7 +177,7 @@ class variance_scaling_initializer(Initializer):
         self.mode = mode
         self.distribution = distribution
         self.seed = seed
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
@@ -187,12 +187,12 @@ class variance_scaling_initializer(Initializer):
         scale = self.scale / max(1.0, count)
         if self.distribution == "truncated_normal":
             # The deviation of a normal distribution cut at two deviations.
-            stddev = math.sqrt(scale) / 0.87962566103423978
-            return random.truncated_normal(shape, 0.0, stddev, kind, seed=self.seed)
+            stddev = _math.sqrt(scale) / 0.87962566103423978
+            return _random.truncated_normal(shape, 0.0, stddev, kind, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random.normal(shape, 0.0, math.sqrt(scale), kind, seed=self.seed)
-        limit = math.sqrt(3.0 * scale)
-        return random.uniform(shape, -limit, limit, kind, seed=self.seed)
+            return _random.normal(shape, 0.0, _math.sqrt(scale), kind, seed=self.seed)
+        limit = _math.sqrt(3.0 * scale)
+        return _random.uniform(shape, -limit, limit, kind, seed=self.seed)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -210,7 +210,7 @@ def _fans(shape):
         return shape[0], shape[0]
     if len(shape) == 2:
         return shape[0], shape[1]
-    field = math.prod(shape[:-2])
+    field = _math.prod(shape[:-2])
     return field * shape[-2], field * shape[-1]
 
 
@@ -219,7 +219,7 @@ class _Preset(variance_scaling_initializer):
 
     _preset = (1.0, "fan_avg", "uniform")
 
-    def __init__(self, seed=None, dtype=float32):
+    def __init__(self, seed=None, dtype=_float32):
         super().__init__(*self._preset, seed=seed, dtype=dtype)
 
     def get_config(self):
@@ -273,16 +273,16 @@ class lecun_uniform(_Seeded):
 class uniform_unit_scaling_initializer(Initializer):
     """Numbers that keep the size of a signal: spread evenly over ±factor √(3 / inputs)."""
 
-    def __init__(self, factor=1.0, seed=None, dtype=float32):
+    def __init__(self, factor=1.0, seed=None, dtype=_float32):
         self.factor = factor
         self.seed = seed
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
-        inputs = max(1.0, float(math.prod([int(size) for size in shape[:-1]])))
-        limit = math.sqrt(3 / inputs) * self.factor
-        return random.uniform(shape, -limit, limit, self._kind(dtype), seed=self.seed)
+        inputs = max(1.0, float(_math.prod([int(size) for size in shape[:-1]])))
+        limit = _math.sqrt(3 / inputs) * self.factor
+        return _random.uniform(shape, -limit, limit, self._kind(dtype), seed=self.seed)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -292,10 +292,10 @@ class uniform_unit_scaling_initializer(Initializer):
 class orthogonal_initializer(Initializer):
     """A matrix with orthogonal rows or columns, from a random one."""
 
-    def __init__(self, gain=1.0, seed=None, dtype=float32):
+    def __init__(self, gain=1.0, seed=None, dtype=_float32):
         self.gain = gain
         self.seed = seed
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor that is orthogonal when flattened to a matrix."""
@@ -310,14 +310,14 @@ class orthogonal_initializer(Initializer):
                 f"The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={sizes}"
             )
-        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        rows, columns = _math.prod(sizes[:-1]), sizes[-1]
         flat = (rows, columns) if rows > columns else (columns, rows)
-        drawn = random.normal(flat, dtype=self._kind(dtype), seed=self.seed)
+        drawn = _random.normal(flat, dtype=self._kind(dtype), seed=self.seed)
         q, r = qr(drawn, full_matrices=False)
         q = q * sign(diag_part(r))
         if rows < columns:
             q = transpose(q)
-        return self.gain * reshape(q, sizes)
+        return self.gain * _reshape(q, sizes)
 
     def get_config(self):
         """The arguments that make an equal initializer."""
@@ -327,9 +327,9 @@ class orthogonal_initializer(Initializer):
 class identity_initializer(Initializer):
     """A multiple of the identity matrix."""
 
-    def __init__(self, gain=1.0, dtype=float32):
+    def __init__(self, gain=1.0, dtype=_float32):
         self.gain = gain
-        self.dtype = as_dtype(dtype)
+        self.dtype = _as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """The matrix."""
@@ -339,8 +339,34 @@ class identity_initializer(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={sizes}"
             )
-        return self.gain * eye(*sizes, dtype=self._kind(dtype))
+        return self.gain * _creation.eye(*sizes, dtype=self._kind(dtype))
 
     def get_config(self):
         """The arguments that make an equal initializer."""
         return {"gain": self.gain, "dtype": self.dtype.name}
+
+
+# Their names in `tf.compat.v1.initializers`.
+zeros = zeros_initializer
+ones = ones_initializer
+constant = constant_initializer
+random_uniform = random_uniform_initializer
+random_normal = random_normal_initializer
+truncated_normal = truncated_normal_initializer
+variance_scaling = variance_scaling_initializer
+glorot_uniform = glorot_uniform_initializer
+glorot_normal = glorot_normal_initializer
+uniform_unit_scaling = uniform_unit_scaling_initializer
+orthogonal = orthogonal_initializer
+identity = identity_initializer
+
+
+def __getattr__(name: str) -> object:
+    from . import building
+
+    names = {"global_variables": "global_variables_initializer",
+             "local_variables": "local_variables_initializer",
+             "variables": "variables_initializer", "tables_initializer": "tables_initializer"}  # fmt: skip
+    if name in names:
+        return getattr(building, names[name])
+    raise AttributeError(f"module 'runnel.compat.v1.initializers' has no attribute {name!r}")

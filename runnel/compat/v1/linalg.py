@@ -1,0 +1,13 @@
+"""tf.compat.v1.linalg: `tf.linalg` with the arguments that TensorFlow 1 has."""
+
+import runnel as _tf
+
+from .older import norm as norm, transpose as transpose
+
+
+def __getattr__(name: str) -> object:
+    return getattr(_tf.linalg, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_tf.linalg)})

@@ -1,0 +1,339 @@
+"""tf.compat.v1.nn: neural-network functions with the arguments that TensorFlow 1 has."""
+
+from __future__ import annotations
+
+import runnel as _tf
+
+from .older import (
+    depth_to_space as depth_to_space,
+    either as _either,
+    space_to_depth as space_to_depth,
+)
+
+# Functions of `tf.nn` that take other arguments there, and have no older form here.
+_OTHERS = frozenset(
+    "ctc_beam_search_decoder ctc_loss conv3d_transpose dilation2d embedding_lookup_sparse erosion2d "
+    "fractional_avg_pool fractional_max_pool max_pool_with_argmax nce_loss pool "
+    "safe_embedding_lookup_sparse sampled_softmax_loss".split()
+)
+
+
+def softmax(logits, axis=None, name=None, dim=None):
+    """exp(logits) / sum(exp(logits)) along an axis."""
+    axis = _either(axis, "axis", dim, "dim")
+    return _tf.nn.softmax(logits, -1 if axis is None else axis, name)
+
+
+def log_softmax(logits, axis=None, name=None, dim=None):
+    """The logarithm of the softmax."""
+    axis = _either(axis, "axis", dim, "dim")
+    return _tf.nn.log_softmax(logits, -1 if axis is None else axis, name)
+
+
+def _named(function, labels, logits):
+    if labels is None or logits is None:
+        raise ValueError(
+            f"Only call `{function}` with named arguments (labels=..., logits=..., ...)"
+        )
+
+
+def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=None, axis=None):
+    """The cross-entropy of distributions and softmax(logits); labels have no gradients."""
+    _named("softmax_cross_entropy_with_logits", labels, logits)
+    labels = _tf.stop_gradient(_tf.convert_to_tensor(labels, dtype_hint="float32"))
+    return _tf.nn.softmax_cross_entropy_with_logits(labels, logits, dim if axis is None else axis)
+
+
+def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
+    """The cross-entropy of distributions and softmax(logits)."""
+    axis = _either(axis, "axis", dim, "dim")
+    return _tf.nn.softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis)
+
+
+def sparse_softmax_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """The cross-entropy of classes and softmax(logits)."""
+    _named("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    return _tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """The cross-entropy of probabilities and sigmoid(logits)."""
+    _named("sigmoid_cross_entropy_with_logits", labels, logits)
+    return _tf.nn.sigmoid_cross_entropy_with_logits(labels, logits)
+
+
+def weighted_cross_entropy_with_logits(
+    labels=None, logits=None, pos_weight=None, name=None, targets=None
+):
+    """The cross-entropy of probabilities and sigmoid(logits), positive ones with a weight."""
+    labels = _either(labels, "labels", targets, "targets")
+    return _tf.nn.weighted_cross_entropy_with_logits(labels, logits, pos_weight)
+
+
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    """The tensor with some elements dropped; `keep_prob` is the share that is kept."""
+    if keep_prob is None and rate is None:
+        raise ValueError("rate must be a scalar in the range [0, 1), got None")
+    if rate is None:
+        rate = 1 - keep_prob
+    elif keep_prob is not None:
+        raise ValueError("Cannot specify both 'rate' and 'keep_prob'.")
+    return _tf.nn.dropout(x, rate, noise_shape, seed)
+
+
+def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+    """The largest element of each window."""
+    value = _either(value, "value", input, "input")
+    return _tf.nn.max_pool2d(value, ksize, strides, padding, data_format)
+
+
+def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+    """The mean of each window."""
+    value = _either(value, "value", input, "input")
+    return _tf.nn.avg_pool2d(value, ksize, strides, padding, data_format)
+
+
+avg_pool2d = avg_pool
+
+
+def conv1d(
+    value=None,
+    filters=None,
+    stride=None,
+    padding=None,
+    use_cudnn_on_gpu=None,
+    data_format=None,
+    name=None,
+    input=None,
+    dilations=None,
+):
+    """Convolution of sequences."""
+    value = _either(value, "value", input, "input")
+    return _tf.nn.conv1d(value, filters, stride, padding, data_format or "NWC", dilations)
+
+
+def conv2d(
+    input,
+    filter=None,
+    strides=None,
+    padding=None,
+    use_cudnn_on_gpu=True,
+    data_format="NHWC",
+    dilations=[1, 1, 1, 1],  # noqa: B006 (the signature is public)
+    name=None,
+    filters=None,
+):
+    """Convolution of images."""
+    filter = _either(filter, "filter", filters, "filters")
+    return _tf.nn.conv2d(input, filter, strides, padding, data_format or "NHWC", dilations)
+
+
+def conv3d(
+    input,
+    filter=None,
+    strides=None,
+    padding=None,
+    data_format="NDHWC",
+    dilations=[1, 1, 1, 1, 1],  # noqa: B006 (the signature is public)
+    name=None,
+    filters=None,
+):
+    """Convolution of volumes."""
+    filter = _either(filter, "filter", filters, "filters")
+    return _tf.nn.conv3d(input, filter, strides, padding, data_format, dilations)
+
+
+def conv2d_transpose(
+    value=None,
+    filter=None,
+    output_shape=None,
+    strides=None,
+    padding="SAME",
+    data_format="NHWC",
+    name=None,
+    input=None,
+    filters=None,
+    dilations=None,
+):
+    """The transpose of a convolution of images."""
+    value = _either(value, "value", input, "input")
+    filter = _either(filter, "filter", filters, "filters")
+    return _tf.nn.conv2d_transpose(
+        value, filter, output_shape, strides, padding, data_format, dilations
+    )
+
+
+def convolution(
+    input,
+    filter,
+    padding,
+    strides=None,
+    dilation_rate=None,
+    name=None,
+    data_format=None,
+    filters=None,
+    dilations=None,
+):
+    """Convolution over one to three dimensions."""
+    filter = _either(filter, "filter", filters, "filters")
+    dilations = _either(dilations, "dilations", dilation_rate, "dilation_rate")
+    return _tf.nn.convolution(input, filter, strides, padding, data_format, dilations)
+
+
+def depthwise_conv2d(
+    input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
+):
+    """Convolution of each channel by itself."""
+    dilations = _either(dilations, "dilations", rate, "rate")
+    return _tf.nn.depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
+
+
+def depthwise_conv2d_native(
+    input,
+    filter,
+    strides,
+    padding,
+    data_format="NHWC",
+    dilations=[1, 1, 1, 1],  # noqa: B006 (the signature is public)
+    name=None,
+):
+    """Convolution of each channel by itself."""
+    return _tf.nn.depthwise_conv2d(input, filter, strides, padding, data_format, dilations[1:3])
+
+
+def separable_conv2d(
+    input,
+    depthwise_filter,
+    pointwise_filter,
+    strides,
+    padding,
+    rate=None,
+    name=None,
+    data_format=None,
+    dilations=None,
+):
+    """Convolution of each channel by itself, then of the channels."""
+    return _tf.nn.separable_conv2d(
+        input, depthwise_filter, pointwise_filter, strides, padding, data_format,
+        _either(dilations, "dilations", rate, "rate"),
+    )  # fmt: skip
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    """The mean and variance over axes."""
+    keep = bool(_either(keepdims, "keepdims", keep_dims, "keep_dims"))
+    return _tf.nn.moments(x, axes, shift, keep)
+
+
+def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+    """The mean and variance over axes, of weighted elements."""
+    keep = bool(_either(keepdims, "keepdims", keep_dims, "keep_dims"))
+    return _tf.nn.weighted_moments(x, axes, frequency_weights, keep)
+
+
+def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+    """What the mean and variance over axes follow from."""
+    keep = bool(_either(keepdims, "keepdims", keep_dims, "keep_dims"))
+    return _tf.nn.sufficient_statistics(x, axes, shift, keep)
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """The tensor divided by its norm along an axis."""
+    return _tf.nn.l2_normalize(x, _either(axis, "axis", dim, "dim"), epsilon)
+
+
+def embedding_lookup(
+    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
+):
+    """The rows of a matrix, or of its parts, at ids."""
+    if isinstance(params, list | tuple) and len(params) > 1:
+        if partition_strategy != "mod":
+            raise ValueError(
+                "Several parts can be looked up with partition_strategy='mod' only; join them with "
+                "tf.concat for 'div'."
+            )
+        ids = _tf.convert_to_tensor(ids)
+        count = len(params)
+        rows = max(int(part.shape[0]) for part in params)
+        padded = [_tf.pad(part, [[0, rows - int(part.shape[0])], [0, 0]]) for part in params]
+        whole = _tf.reshape(_tf.stack(padded, axis=1), [rows * count, -1])
+        return _tf.nn.embedding_lookup(whole, ids, max_norm)
+    return _tf.nn.embedding_lookup(params, ids, max_norm)
+
+
+def crelu(features, name=None, axis=-1):
+    """relu of the features and of their negatives, side by side."""
+    return _tf.nn.crelu(features, axis)
+
+
+def in_top_k(predictions, targets, k, name=None):
+    """Whether the targets are among the k largest predictions."""
+    return _tf.math.in_top_k(targets, predictions, k)
+
+
+def xw_plus_b(x, weights, biases, name=None):
+    """x · weights + biases."""
+    return _tf.nn.bias_add(_tf.matmul(x, weights), biases)
+
+
+def relu_layer(x, weights, biases, name=None):
+    """relu(x · weights + biases)."""
+    return _tf.nn.relu(xw_plus_b(x, weights, biases))
+
+
+def fused_batch_norm(
+    x,
+    scale,
+    offset,
+    mean=None,
+    variance=None,
+    epsilon=0.001,
+    data_format="NHWC",
+    is_training=True,
+    name=None,
+    exponential_avg_factor=1.0,
+):
+    """Batch normalization of images; also the mean and the variance of the batch."""
+    x = _tf.convert_to_tensor(x)
+    channels_first = data_format == "NCHW"
+    shape = [1, -1, 1, 1] if channels_first else [1, 1, 1, -1]
+    if not is_training:
+        used_mean, used_variance = mean, variance
+        result = mean, variance
+    else:
+        axes = [0, 2, 3] if channels_first else [0, 1, 2]
+        used_mean, used_variance = _tf.nn.moments(x, axes)
+        count = _tf.cast(_tf.size(x) / _tf.size(used_mean), x.dtype)
+        result = used_mean, used_variance * count / _tf.maximum(count - 1.0, 1.0)
+        if exponential_avg_factor != 1.0:
+            share = exponential_avg_factor
+            result = (
+                mean * (1 - share) + result[0] * share, variance * (1 - share) + result[1] * share,
+            )  # fmt: skip
+    used = [_tf.reshape(each, shape) for each in (used_mean, used_variance, offset, scale)]
+    return _tf.nn.batch_normalization(x, *used, epsilon), *result
+
+
+def zero_fraction(value, name=None):
+    """The share of zeros."""
+    return _tf.nn.zero_fraction(value)
+
+
+def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
+    """The largest element of each window, over any number of dimensions."""
+    return _tf.nn.max_pool(input, ksize, strides, padding, data_format)
+
+
+def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
+    """The mean of each window, over any number of dimensions."""
+    return _tf.nn.avg_pool(input, ksize, strides, padding, data_format)
+
+
+def __getattr__(name: str) -> object:
+    if name in _OTHERS or name.startswith("_"):
+        raise AttributeError(f"module 'runnel.compat.v1.nn' has no attribute {name!r}")
+    return getattr(_tf.nn, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_tf.nn)} - _OTHERS)

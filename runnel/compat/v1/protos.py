@@ -1,0 +1,122 @@
+"""Settings of sessions: objects with fields, which programs fill in and sessions keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Settings:
+    """An object with fields, set by name at its making or as attributes.
+
+    A field of settings is made when it is first asked for; so is a mapping or a list.
+    """
+
+    _fields: dict[str, Any] = {}
+
+    def __init__(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._fields:
+            raise AttributeError(
+                f"{type(self).__name__} has no field {name!r}; it has {', '.join(self._fields)}."
+            )
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        fields = type(self)._fields
+        if name.startswith("__") or name not in fields:
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}.")
+        value = fields[name]
+        if isinstance(value, type):
+            value = value()
+            object.__setattr__(self, name, value)
+        return value
+
+    def CopyFrom(self, other: Settings) -> None:
+        """Take over the fields of another object of this kind."""
+        self.__dict__.clear()
+        self.MergeFrom(other)
+
+    def MergeFrom(self, other: Settings) -> None:
+        """Take over the fields that another object has set."""
+        if type(other) is not type(self):
+            raise TypeError(f"A {type(self).__name__} is to be copied, got {type(other).__name__}.")
+        for name, value in vars(other).items():
+            if isinstance(value, Settings):
+                getattr(self, name).MergeFrom(value)
+            else:
+                object.__setattr__(self, name, type(value)(value))
+
+    def HasField(self, name: str) -> bool:
+        """Whether a field was set."""
+        return name in vars(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {value!r}" for name, value in vars(self).items())
+
+
+class GPUOptions(Settings):
+    """How much of a GPU's memory a program takes; there is no GPU here."""
+
+    _fields = {
+        "per_process_gpu_memory_fraction": 0.0, "allow_growth": False, "allocator_type": "",
+        "deferred_deletion_bytes": 0, "visible_device_list": "", "polling_active_delay_usecs": 0,
+        "polling_inactive_delay_msecs": 0, "force_gpu_compatible": False,
+    }  # fmt: skip
+
+
+class OptimizerOptions(Settings):
+    """How graphs are rewritten before they run."""
+
+    L1, L0 = 0, -1
+    DEFAULT, OFF, ON_1, ON_2 = 0, -1, 1, 2
+    _fields = {
+        "do_common_subexpression_elimination": False, "do_constant_folding": False,
+        "max_folded_constant_in_bytes": 0, "do_function_inlining": False, "opt_level": 0,
+        "global_jit_level": 0, "cpu_global_jit": False,
+    }  # fmt: skip
+
+
+class GraphOptions(Settings):
+    """How graphs are run."""
+
+    _fields = {
+        "enable_recv_scheduling": False, "optimizer_options": OptimizerOptions,
+        "build_cost_model": 0, "build_cost_model_after": 0, "infer_shapes": False,
+        "place_pruned_graph": False, "enable_bfloat16_sendrecv": False, "timeline_step": 0,
+    }  # fmt: skip
+
+
+class ConfigProto(Settings):
+    """The settings of a session."""
+
+    _fields = {
+        "device_count": dict, "intra_op_parallelism_threads": 0, "inter_op_parallelism_threads": 0,
+        "use_per_session_threads": False, "placement_period": 0, "device_filters": list,
+        "gpu_options": GPUOptions, "allow_soft_placement": False, "log_device_placement": False,
+        "graph_options": GraphOptions, "operation_timeout_in_ms": 0,
+        "isolate_session_state": False, "share_cluster_devices_in_session": False,
+    }  # fmt: skip
+
+
+class RunOptions(Settings):
+    """The settings of one run."""
+
+    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
+    _fields = {
+        "trace_level": 0, "timeout_in_ms": 0, "inter_op_thread_pool": 0,
+        "output_partition_graphs": False, "report_tensor_allocations_upon_oom": False,
+    }  # fmt: skip
+
+
+class RunMetadata(Settings):
+    """What a run tells of itself: here, nothing."""
+
+    _fields = {"step_stats": list, "cost_graph": list, "partition_graphs": list}

@@ -1,0 +1,29 @@
+"""tf.compat.v1.strings: `tf.strings` with the arguments that TensorFlow 1 has."""
+
+import runnel as _tf
+
+from .older import (
+    reduce_join as reduce_join,
+    string_to_hash_bucket as to_hash_bucket,
+    string_to_number as to_number,
+    substr as substr,
+)
+
+
+def length(input, name=None, unit="BYTE"):
+    """The lengths of strings."""
+    return _tf.strings.length(input, unit)
+
+
+def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
+    """The parts of strings between separators, as a sparse or a ragged tensor."""
+    parts = _tf.strings.split(source if input is None else input, sep, maxsplit)
+    return parts.to_sparse() if result_type == "SparseTensor" else parts
+
+
+def __getattr__(name: str) -> object:
+    return getattr(_tf.strings, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_tf.strings)})

@@ -1,0 +1,87 @@
+"""Buffers that may be written again: an operation's result in the place of an input nobody needs.
+
+An element-wise operation may write its result into an input if this is its last use, the buffer
+belongs to the plan (no argument, no variable's value, no constant), nothing else looks at it (no
+view of it was made), and dtype and shape are those of the result.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .tensor import SymbolicTensor, Tensor
+
+if TYPE_CHECKING:
+    from .graph import Operation
+
+# Smaller arrays come out of NumPy's own cache; there is nothing to gain.
+SMALLEST = 4096
+
+_UFUNCS: dict[Any, np.ufunc] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.neg: np.negative,
+}
+# Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
+_FRESH = frozenset(
+    {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
+    | {"_FusedConv2D", "BiasAdd", "BiasAddGrad", "Relu", "ReluGrad", "Sigmoid", "SigmoidGrad"}
+    | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax"}
+)
+_TYPES = ("float32", "float64")
+
+
+def ufunc_of(operation: Operation) -> np.ufunc | None:
+    """The ufunc that an element-wise operation comes to."""
+    kernel = operation.op.kernel
+    if isinstance(kernel, np.ufunc):
+        return kernel
+    try:
+        return _UFUNCS.get(kernel)
+    except TypeError:
+        return None
+
+
+def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict[int, int]:
+    """By the position of an operation, the input whose buffer its result may take."""
+    fresh = [op.type in _FRESH or ufunc_of(op) is not None for op in operations]
+    made = {id(out) for i, op in enumerate(operations) if fresh[i] for out in op.outputs}
+    kept = {id(tensor) for tensor in fetches}
+    last: dict[int, int] = {}
+    for index, operation in enumerate(operations):
+        for tensor in operation.inputs:
+            last[id(tensor)] = index
+            if not fresh[index]:
+                kept.add(id(tensor))
+    found: dict[int, int] = {}
+    for index, operation in enumerate(operations):
+        if operation.given or not operation.op.single or ufunc_of(operation) is None:
+            continue
+        output = operation.outputs[0]
+        for place, tensor in enumerate(operation.inputs):
+            if (
+                id(tensor) in made
+                and id(tensor) not in kept
+                and last[id(tensor)] == index
+                and _fits(tensor, output, len(operation.inputs) == 1)
+            ):
+                found[index] = place
+                break
+    return found
+
+
+def _fits(tensor: Tensor, output: SymbolicTensor, only: bool) -> bool:
+    dtype = output.dtype
+    if tensor.dtype is not dtype or dtype.name not in _TYPES:
+        return False
+    size = output.shape.num_elements()
+    if size is None:
+        # The result of one argument has its shape, whatever that is; a scalar is no buffer.
+        return only and bool(tensor.shape.rank)
+    return size >= SMALLEST and tensor.shape.as_list() == output.shape.as_list()

@@ -1,0 +1,173 @@
+"""Several datasets as one: zip, concatenate, choose and sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors, nest
+from ..core.convert import convert_to_tensor
+from ..core.type_spec import TensorSpec
+from . import cardinality
+from .cardinality import UNKNOWN
+from .dataset import Dataset, Indexed
+from .sources import _RangeDataset, _TensorSliceDataset, counted
+from .structure import Leaves, relaxed
+
+
+class _ZipDataset(Dataset):
+    """Elements made of one element of each dataset."""
+
+    def __init__(self, datasets: Any) -> None:
+        flat = nest.flatten(datasets) if not isinstance(datasets, list) else [datasets]
+        for each in flat:
+            if isinstance(each, list):
+                raise TypeError(
+                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+                    "`tf.data.Dataset` objects. Python `list` is not supported and you should use "
+                    "`tuple` instead."
+                )
+            if not isinstance(each, Dataset):
+                raise TypeError(
+                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+                    f"`tf.data.Dataset` objects but encountered object of type {type(each)}."
+                )
+        self._inputs = tuple(flat)
+        self._spec = nest.pack_sequence_as(datasets, [each.element_spec for each in flat])
+
+    def _size(self) -> int:
+        return cardinality.of_zip([each._size() for each in self._inputs])
+
+    def _elements(self) -> Iterator[Leaves]:
+        each = [dataset._elements() for dataset in self._inputs]
+        return ([leaf for part in parts for leaf in part] for parts in zip(*each, strict=False))
+
+    def _indexed(self) -> Indexed | None:
+        if not all(isinstance(each, _IN_ORDER) for each in self._inputs):
+            return None
+        found = [each._indexed() for each in self._inputs]
+        count = self._size()
+        if count < 0:
+            return None
+        arrays: list[Any] = []
+        for each, part in zip(self._inputs, found, strict=True):
+            if part is not None:
+                arrays += [array[:count] for array in part.arrays]
+            elif isinstance(each, _RangeDataset) and not each._symbolic():
+                numbers = each._numbers()[:count]
+                arrays.append(np.arange(numbers.start, numbers.stop, numbers.step, each._type))
+            else:
+                return None
+        return Indexed(arrays, lambda: counted(count))
+
+
+# Datasets whose rows come in the order of their arrays.
+_IN_ORDER = (_TensorSliceDataset, _RangeDataset, _ZipDataset)
+
+
+class _ConcatenateDataset(Dataset):
+    """The elements of one dataset, then those of another."""
+
+    def __init__(self, first: Dataset, second: Dataset) -> None:
+        self._inputs = (first, second)
+        self._spec = relaxed(first.element_spec, second.element_spec)
+
+    def _size(self) -> int:
+        return cardinality.of_concatenation(*[each._size() for each in self._inputs])
+
+    def _elements(self) -> Iterator[Leaves]:
+        return itertools.chain.from_iterable(each._elements() for each in self._inputs)
+
+
+class _DirectedInterleaveDataset(Dataset):
+    """Each element from the dataset that the next number names."""
+
+    def __init__(self, choices: Dataset, datasets: list[Dataset], stop: bool) -> None:
+        self._inputs = (choices, *datasets)
+        self._stop = stop
+        self._spec = datasets[0].element_spec
+        for each in datasets[1:]:
+            self._spec = relaxed(self._spec, each.element_spec)
+
+    def _size(self) -> int:
+        if self._stop or any(each._size() == UNKNOWN for each in self._inputs[1:]):
+            return UNKNOWN
+        if all(each._size() == cardinality.INFINITE for each in self._inputs[1:]):
+            return self._inputs[0]._size()
+        return UNKNOWN
+
+    def _elements(self) -> Iterator[Leaves]:
+        choices, *sources = [each._elements() for each in self._inputs]
+        open_: list[Iterator[Leaves] | None] = list(sources)
+        for choice in choices:
+            number = int(choice[0])
+            if not 0 <= number < len(open_):
+                raise errors.InvalidArgumentError(
+                    None, None,
+                    f"Selector index out of range: {number} >= {len(open_)}",
+                )  # fmt: skip
+            source = open_[number]
+            leaves = None if source is None else next(source, None)
+            if leaves is not None:
+                yield leaves
+                continue
+            open_[number] = None
+            if self._stop or not any(open_):
+                return
+
+
+def _checked(datasets: Any) -> list[Dataset]:
+    datasets = list(datasets)
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    return datasets
+
+
+def choose_from_datasets(datasets: Any, choices: Any, stop: bool) -> Dataset:
+    """See `Dataset.choose_from_datasets`."""
+    datasets = _checked(datasets)
+    spec = choices.element_spec
+    if not (
+        type(spec) is TensorSpec
+        and spec.dtype is dtypes.int64
+        and spec.shape.is_compatible_with([])
+    ):
+        raise TypeError(
+            "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` "
+            f"tensors but are {spec}."
+        )
+    return _DirectedInterleaveDataset(choices, datasets, stop)
+
+
+def sample_from_datasets(datasets: Any, weights: Any, seed: Any, stop: bool, anew: bool) -> Dataset:
+    """See `Dataset.sample_from_datasets`."""
+    from ..ops.math.elementwise import log
+    from ..ops.random_stateless import stateless_categorical
+
+    datasets = _checked(datasets)
+    if isinstance(weights, Dataset):
+        logits = None
+    elif weights is None:
+        logits = log(convert_to_tensor([1.0 / len(datasets)] * len(datasets)))
+    else:
+        weights = convert_to_tensor(weights)
+        if not weights.shape.is_compatible_with([len(datasets)]):
+            raise ValueError(
+                "Invalid `weights`. The shape of `weights` should be compatible with "
+                f"`[len(datasets)]` but is {weights.shape}."
+            )
+        logits = log(weights)
+    if len(datasets) == 1:
+        return datasets[0]
+    pairs = Dataset.random(seed, anew).batch(2, drop_remainder=True)
+    if isinstance(weights, Dataset):
+        both = Dataset.zip(pairs, weights)
+        choices = both.map(
+            lambda pair, row: stateless_categorical(log(row)[None], 1, pair)[0, 0]
+        )
+    else:
+        choices = pairs.map(lambda pair: stateless_categorical(logits[None], 1, pair)[0, 0])
+    return _DirectedInterleaveDataset(choices, datasets, stop)

@@ -1,0 +1,655 @@
+"""Dataset: an immutable description of a sequence of elements.
+
+A dataset knows the specs of its elements, its cardinality and how to begin an iteration; the
+transformations are the classes of the modules beside this one. The tensors that a dataset needs
+while it runs are in `_tensors`, its input datasets in `_inputs`: where some of them belong to a
+graph under construction, the graph makes the dataset when it runs (`_bound`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator as PythonIterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import dtypes, errors, nest
+from ..core.context import state
+from ..core.convert import constant_value, convert_to_tensor
+from ..core.dtypes import int64
+from ..core.tensor import SymbolicTensor, Tensor
+from .cardinality import INFINITE, UNKNOWN
+from .iterators import DatasetSpec, NumpyIterator, OwnedIterator, iterator_in_graph
+from .options import Options
+from .structure import Leaves, Packer
+
+AUTOTUNE = -1
+
+
+class Indexed(NamedTuple):
+    """A dataset whose elements are rows of arrays: the arrays, and the order of the rows.
+
+    `blocks()` begins an iteration: arrays of row numbers, one after the other.
+    """
+
+    arrays: list[Any]
+    blocks: Callable[[], PythonIterator[Any]]
+
+
+def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
+    """A number that a dataset needs while it runs; eager wherever its value is known."""
+    if not isinstance(value, Tensor) and state.graph is None:
+        return convert_to_tensor(value, dtype)
+    tensor = convert_to_tensor(value, dtype)
+    if isinstance(tensor, SymbolicTensor):
+        known = constant_value(tensor)
+        if known is not None:
+            return Tensor(np.asarray(known)[()], tensor.dtype)
+    return tensor
+
+
+def number(tensor: Tensor) -> int | None:
+    """The value of a scalar; None while it is not known."""
+    return None if isinstance(tensor, SymbolicTensor) else int(tensor._array)
+
+
+def invalid(message: str, op: str) -> errors.OpError:
+    """The error for an argument that no dataset can be made with."""
+    return errors.InvalidArgumentError(None, None, f"{message} [Op:{op}]")
+
+
+class Dataset:
+    """A sequence of elements, each a nested structure of tensors.
+
+    >>> dataset = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
+    >>> [batch.numpy().tolist() for batch in dataset]
+    [[0, 1], [4, 9], [16]]
+    """
+
+    _spec: Any = None
+    _inputs: tuple[Dataset, ...] = ()
+    _tensors: tuple[Tensor, ...] = ()
+    _given_options: Options | None = None
+
+    # What a transformation defines.
+
+    def _elements(self) -> PythonIterator[Leaves]:
+        """Begin an iteration."""
+        raise NotImplementedError
+
+    def _size(self) -> int:
+        """The cardinality."""
+        return self._inputs[0]._size()
+
+    def _indexed(self) -> Indexed | None:
+        """The elements as rows of arrays, where that is what they are."""
+        return None
+
+    # Graphs.
+
+    def _symbolic(self) -> list[SymbolicTensor]:
+        """The tensors of graphs under construction that this dataset waits for."""
+        found = [tensor for tensor in self._tensors if isinstance(tensor, SymbolicTensor)]
+        for each in self._inputs:
+            found += each._symbolic()
+        return found
+
+    def _bound(self, values: PythonIterator[Tensor]) -> Dataset:
+        """This dataset with values in the places of those tensors."""
+        bound = copy.copy(self)
+        bound._tensors = tuple(
+            next(values) if isinstance(tensor, SymbolicTensor) else tensor
+            for tensor in self._tensors
+        )
+        bound._inputs = tuple(each._bound(values) for each in self._inputs)
+        return bound
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
+
+    def __runnel_for__(self, *arguments: Any) -> None:
+        """Stage a `for` statement over the elements while a graph is being built."""
+        iterator_in_graph(self).__runnel_for__(*arguments)
+
+    # What users see.
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the elements.
+
+        >>> tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]]).element_spec
+        TensorSpec(shape=(2,), dtype=tf.int32, name=None)
+        """
+        return self._spec
+
+    def __iter__(self) -> Any:
+        return OwnedIterator(self) if state.graph is None else iterator_in_graph(self)
+
+    def __len__(self) -> int:
+        size = self._size()
+        if size == INFINITE:
+            raise TypeError("The dataset is infinite.")
+        if size == UNKNOWN:
+            raise TypeError("The dataset length is unknown.")
+        return size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} element_spec={self.element_spec}>"
+
+    def cardinality(self) -> Tensor:
+        """The number of elements, tf.data.INFINITE_CARDINALITY or tf.data.UNKNOWN_CARDINALITY.
+
+        >>> tf.data.Dataset.range(42).cardinality().numpy()
+        np.int64(42)
+        """
+        return Tensor(np.int64(self._size()), int64)
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements as NumPy arrays.
+
+        >>> for value in tf.data.Dataset.from_tensor_slices([1, 2]).as_numpy_iterator():
+        ...     print(value)
+        1
+        2
+        """
+        for leaf in nest.flatten(self.element_spec):
+            if isinstance(leaf, DatasetSpec):
+                raise TypeError(
+                    "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that "
+                    f"produce values of type {leaf.value_type}"
+                )
+        return NumpyIterator(self)
+
+    def options(self) -> Options:
+        """The options of this dataset and of those it is made of."""
+        merged = Options()
+        for each in self._inputs:
+            merged = merged.merge(each.options())
+        return merged if self._given_options is None else merged.merge(self._given_options)
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """The dataset that a function makes of this one."""
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                "`transformation_func` must return a `tf.data.Dataset` object. "
+                f"Got {type(dataset)}."
+            )
+        return dataset
+
+    def with_options(self, options: Options, name: Any = None) -> Dataset:
+        """The same elements under these options."""
+        from .selecting import _OptionsDataset
+
+        return _OptionsDataset(self, options)
+
+    # Sources.
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: Any = None) -> Dataset:
+        """One element.
+
+        >>> list(tf.data.Dataset.from_tensors([1, 2]).as_numpy_iterator())
+        [array([1, 2], dtype=int32)]
+        """
+        from .sources import _TensorDataset
+
+        return _TensorDataset(tensors)
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: Any = None) -> Dataset:
+        """The rows of tensors.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices(([1, 2], ["a", "b"]))
+        >>> list(dataset.as_numpy_iterator())
+        [(np.int32(1), b'a'), (np.int32(2), b'b')]
+        """
+        from .sources import _TensorSliceDataset
+
+        return _TensorSliceDataset(tensors)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """What a Python generator yields, called anew for every iteration.
+
+        >>> dataset = tf.data.Dataset.from_generator(
+        ...     lambda: iter([1, 2]), output_signature=tf.TensorSpec([], tf.int32))
+        >>> list(dataset.as_numpy_iterator())
+        [np.int32(1), np.int32(2)]
+        """
+        from .generators import from_generator
+
+        return from_generator(generator, output_types, output_shapes, args, output_signature)
+
+    @staticmethod
+    def range(*args: Any, **kwargs: Any) -> Dataset:
+        """Numbers from `start` (0) to `stop`, in steps.
+
+        >>> list(tf.data.Dataset.range(1, 5, 2).as_numpy_iterator())
+        [np.int64(1), np.int64(3)]
+        """
+        from .sources import _RangeDataset
+
+        return _RangeDataset(*args, **kwargs)
+
+    @staticmethod
+    def counter(start: Any = 0, step: Any = 1, dtype: Any = int64, name: Any = None) -> Dataset:
+        """Numbers without an end.
+
+        >>> list(tf.data.Dataset.counter(5, 2).take(3).as_numpy_iterator())
+        [np.int64(5), np.int64(7), np.int64(9)]
+        """
+        start, step = convert_to_tensor(start, dtype), convert_to_tensor(step, dtype)
+        return Dataset.from_tensors(0).repeat().scan(start, lambda now, _: (now + step, now))
+
+    @staticmethod
+    def random(
+        seed: Any = None, rerandomize_each_iteration: Any = None, name: Any = None
+    ) -> Dataset:
+        """Random numbers from 0 to 2**32 - 1 without an end."""
+        from .sources import _RandomDataset
+
+        return _RandomDataset(seed, bool(rerandomize_each_iteration))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: Any = None, seed: Any = None, name: Any = None
+    ) -> Dataset:
+        """The names of all files that match one of the patterns, by default in random order."""
+        from ..ops.io import matching_files
+
+        patterns = convert_to_tensor(file_pattern, dtypes.string)
+        names = matching_files(patterns)
+        if state.graph is None and not names._array.size:
+            shown = ", ".join(each.decode() for each in np.ravel(patterns._array).tolist())
+            raise errors.InvalidArgumentError(
+                None, None, f"No files matched pattern: {shown}"
+            )  # fmt: skip
+        dataset = Dataset.from_tensor_slices(names)
+        if shuffle is False or state.graph is not None:
+            return dataset
+        return dataset.shuffle(max(1, len(dataset)), seed=seed)
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: Any = None) -> Dataset:
+        """Elements made of one element of each dataset, as long as all have one.
+
+        >>> a, b = tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9)
+        >>> list(tf.data.Dataset.zip(a, b).as_numpy_iterator())
+        [(np.int64(0), np.int64(5)), (np.int64(1), np.int64(6))]
+        """
+        from .combining import _ZipDataset
+
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        if datasets is None:
+            datasets = args[0] if len(args) == 1 else args
+        return _ZipDataset(datasets)
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """Each element from the dataset whose number `choice_dataset` gives next."""
+        from .combining import choose_from_datasets
+
+        return choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Any,
+        weights: Any = None,
+        seed: Any = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: Any = None,
+    ) -> Dataset:
+        """Each element from a dataset drawn at random, with these probabilities."""
+        from .combining import sample_from_datasets
+
+        return sample_from_datasets(
+            datasets, weights, seed, stop_on_empty_dataset, bool(rerandomize_each_iteration)
+        )
+
+    # Which elements, and in what order.
+
+    def concatenate(self, dataset: Dataset, name: Any = None) -> Dataset:
+        """The elements of this dataset, then those of the other."""
+        from .combining import _ConcatenateDataset
+
+        return _ConcatenateDataset(self, dataset)
+
+    def take(self, count: Any, name: Any = None) -> Dataset:
+        """The first `count` elements; -1: all.
+
+        >>> list(tf.data.Dataset.range(9).take(2).as_numpy_iterator())
+        [np.int64(0), np.int64(1)]
+        """
+        from .selecting import _TakeDataset
+
+        return _TakeDataset(self, count)
+
+    def skip(self, count: Any, name: Any = None) -> Dataset:
+        """All but the first `count` elements; -1: none."""
+        from .selecting import _SkipDataset
+
+        return _SkipDataset(self, count)
+
+    def repeat(self, count: Any = None, name: Any = None) -> Dataset:
+        """All elements `count` times; None or -1: without an end."""
+        from .selecting import _RepeatDataset
+
+        return _RepeatDataset(self, -1 if count is None else count)
+
+    def shard(self, num_shards: Any, index: Any, name: Any = None) -> Dataset:
+        """Every `num_shards`-th element, beginning with that at `index`."""
+        from .selecting import _ShardDataset
+
+        return _ShardDataset(self, num_shards, index)
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: Any = True,
+        name: Any = None,
+    ) -> Dataset:
+        """The elements in random order: each is drawn from a buffer that the next one refills.
+
+        >>> dataset = tf.data.Dataset.range(100).shuffle(100)
+        >>> sorted(dataset.as_numpy_iterator()) == list(range(100))
+        True
+        """
+        from .shuffling import _ShuffleDataset
+
+        again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
+        return _ShuffleDataset(self, buffer_size, seed, again)
+
+    def enumerate(self, start: Any = 0, name: Any = None) -> Dataset:
+        """Pairs of a number, from `start` on, and an element."""
+        counted = Dataset.range(scalar(start), np.iinfo(np.int64).max)
+        return Dataset.zip(counted, self)
+
+    def filter(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
+        """The elements for which a function gives True.
+
+        >>> list(tf.data.Dataset.range(5).filter(lambda x: x > 2).as_numpy_iterator())
+        [np.int64(3), np.int64(4)]
+        """
+        from .selecting import _FilterDataset
+
+        return _FilterDataset(self, predicate)
+
+    def take_while(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
+        """The elements before the first for which a function gives False."""
+        from .selecting import _TakeWhileDataset
+
+        return _TakeWhileDataset(self, predicate)
+
+    def unique(self, name: Any = None) -> Dataset:
+        """The elements without those that came before."""
+        from .selecting import _UniqueDataset
+
+        return _UniqueDataset(self)
+
+    def ignore_errors(self, log_warning: bool = False, name: Any = None) -> Dataset:
+        """The elements that could be computed; those that raise an error are left out."""
+        from .selecting import _IgnoreErrorsDataset
+
+        return _IgnoreErrorsDataset(self, log_warning)
+
+    def cache(self, filename: Any = "", name: Any = None) -> Dataset:
+        """The elements, kept in memory once a first iteration came to the end."""
+        from .selecting import CacheDataset
+
+        return CacheDataset(self, filename)
+
+    def prefetch(self, buffer_size: Any, name: Any = None) -> Dataset:
+        """The same elements, prepared by a thread while earlier ones are in use."""
+        from .parallel import _PrefetchDataset
+
+        return _PrefetchDataset(self, buffer_size)
+
+    # Functions of elements.
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        synchronous: Any = None,
+        use_unbounded_threadpool: bool = False,
+        name: Any = None,
+    ) -> Dataset:
+        """What a function makes of each element.
+
+        >>> list(tf.data.Dataset.range(3).map(lambda x: x + 1).as_numpy_iterator())
+        [np.int64(1), np.int64(2), np.int64(3)]
+        """
+        from .mapping import _MapDataset, _ParallelMapDataset
+
+        if num_parallel_calls is None or synchronous:
+            return _MapDataset(self, map_func)
+        return _ParallelMapDataset(self, map_func, num_parallel_calls, deterministic)
+
+    def flat_map(self, map_func: Callable[..., Any], name: Any = None) -> Dataset:
+        """The elements of the datasets that a function makes of each element.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])
+        >>> list(dataset.flat_map(tf.data.Dataset.from_tensor_slices).as_numpy_iterator())
+        [np.int32(1), np.int32(2), np.int32(3), np.int32(4)]
+        """
+        from .mapping import _FlatMapDataset
+
+        return _FlatMapDataset(self, map_func)
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """As flat_map, taking `block_length` elements of each of `cycle_length` datasets in turn."""
+        from .mapping import _InterleaveDataset, _ParallelInterleaveDataset
+
+        kind = _InterleaveDataset if num_parallel_calls is None else _ParallelInterleaveDataset
+        return kind(self, map_func, cycle_length, block_length)
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: Any = None) -> Dataset:
+        """What a function makes of a state and each element; it also gives the next state."""
+        from .mapping import _ScanDataset
+
+        return _ScanDataset(self, initial_state, scan_func)
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: Any = None) -> Any:
+        """The last state, when a function makes a new one of the old one and each element.
+
+        >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
+        np.int64(10)
+        """
+        from .mapping import reduce
+
+        return reduce(self, initial_state, reduce_func)
+
+    def get_single_element(self, name: Any = None) -> Any:
+        """The only element; tf.errors.InvalidArgumentError if there are none or several."""
+        if state.graph is not None:
+            return iterator_in_graph(self).get_next()
+        elements = self._elements()
+        leaves = next(elements, None)
+        if leaves is None:
+            raise invalid("Dataset was empty.", "DatasetToSingleElement")
+        if next(elements, None) is not None:
+            raise invalid("Dataset had more than one element.", "DatasetToSingleElement")
+        return Packer(self.element_spec).element(leaves)
+
+    # Batches and windows.
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: Any = False,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """Consecutive elements stacked.
+
+        >>> list(tf.data.Dataset.range(5).batch(2, drop_remainder=True).as_numpy_iterator())
+        [array([0, 1]), array([2, 3])]
+        """
+        from .batching import _BatchDataset, _ParallelBatchDataset
+
+        kind = _BatchDataset if num_parallel_calls is None else _ParallelBatchDataset
+        return kind(self, batch_size, drop_remainder)
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: Any = False,
+        name: Any = None,
+    ) -> Dataset:
+        """Consecutive elements stacked, smaller ones padded at the ends of their dimensions.
+
+        >>> dataset = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(3)
+        >>> list(dataset.as_numpy_iterator())[0].tolist()
+        [[1, 0, 0], [2, 2, 0], [3, 3, 3]]
+        """
+        from .padding import _PaddedBatchDataset
+
+        return _PaddedBatchDataset(
+            self, batch_size, padded_shapes, padding_values, drop_remainder
+        )  # fmt: skip
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: Any = False,
+        row_splits_dtype: Any = int64,
+        name: Any = None,
+    ) -> Dataset:
+        """Consecutive elements as the rows of ragged tensors."""
+        from .batching import ragged_batch
+
+        return ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+
+    def unbatch(self, name: Any = None) -> Dataset:
+        """The rows of the elements."""
+        from .batching import _UnbatchDataset
+
+        return _UnbatchDataset(self)
+
+    def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: Any = None) -> Dataset:
+        """Batches of another size, or of several sizes in turn."""
+        from .batching import _RebatchDataset
+
+        return _RebatchDataset(self, batch_size, drop_remainder)
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: Any = False,
+        name: Any = None,
+    ) -> Dataset:
+        """Datasets of `size` elements that are `stride` apart, one beginning every `shift`.
+
+        >>> for window in tf.data.Dataset.range(5).window(3, shift=2):
+        ...     print([x.numpy().tolist() for x in window])
+        [0, 1, 2]
+        [2, 3, 4]
+        [4]
+        """
+        from .windows import _WindowDataset
+
+        return _WindowDataset(self, size, shift, stride, drop_remainder)
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: Any = None,
+        window_size_func: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """What `reduce_func(key, dataset)` makes of windows of elements with the same key."""
+        from .windows import _GroupByWindowDataset
+
+        return _GroupByWindowDataset(self, key_func, reduce_func, window_size, window_size_func)
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: Any = None,
+    ) -> Dataset:
+        """Padded batches of elements of similar lengths."""
+        from .windows import bucket_by_sequence_length
+
+        return bucket_by_sequence_length(
+            self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
+            padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
+        )  # fmt: skip
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """Pairs of class and element, some left out so that classes come as `target_dist` says."""
+        from .resampling import rejection_resample
+
+        return rejection_resample(self, class_func, target_dist, initial_dist, seed)
+
+
+class _VariantDataset(Dataset):
+    """A dataset that came as a value: a window, or the argument of a function."""
+
+    def __init__(self, handle: Tensor, spec: Any) -> None:
+        self._tensors = (handle,)
+        self._spec = spec
+
+    def _inner(self) -> Dataset | None:
+        handle = self._tensors[0]
+        return None if isinstance(handle, SymbolicTensor) else handle._array.value
+
+    def _elements(self) -> PythonIterator[Leaves]:
+        inner = self._inner()
+        assert inner is not None
+        return inner._elements()
+
+    def _size(self) -> int:
+        inner = self._inner()
+        return UNKNOWN if inner is None else inner._size()
+
+    def _indexed(self) -> Indexed | None:
+        inner = self._inner()
+        return None if inner is None else inner._indexed()

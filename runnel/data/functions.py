@@ -1,0 +1,126 @@
+"""Functions of users, traced once for the elements of a dataset and called on bare arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import nest
+from ..core.concrete import ConcreteFunction, structure_of
+from ..core.context import init_scope
+from ..core.graph import FuncGraph
+from ..core.tensor import Tensor
+from ..core.type_spec import TensorSpec, TypeSpec
+from .structure import Leaves, Packer, are_plain, arrays_of, leaf_of, normalized, specs_of
+
+
+class Debugging:
+    """Whether functions run as ordinary Python, in the thread of whoever asks for elements."""
+
+    on = False
+
+
+def _arguments(structure: Any) -> tuple[Any, ...]:
+    # Only tuples are spread over several parameters; a dict or a namedtuple is one argument.
+    return structure if type(structure) is tuple else (structure,)
+
+
+class Traced:
+    """A function of elements.
+
+    `inputs` are the specs of one element, or with `spread=False` a tuple of whole arguments.
+    `call(leaves, tensors)` takes leaves and gives leaves; `tensors` are the values of what the
+    function took from its surroundings (`captured`), which a dataset keeps among its own.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], inputs: Any, name: str, spread: bool = True
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"{name} takes a function, got {function!r}.")
+        self._function = function
+        self._inputs = inputs
+        self._spread = spread
+        self._packer = Packer(inputs)
+        self.name = name
+        self.captured: tuple[Tensor, ...] = ()
+        self._concrete: ConcreteFunction | None = None
+        try:
+            self._trace()
+        except Exception:
+            # While debugging, a function may use what only eager tensors have.
+            if not Debugging.on:
+                raise
+            self.output: Any = None
+            self.specs: list[Any] = []
+        self._eager = Debugging.on
+        self._plain_inputs = are_plain(self._packer.specs)
+        self._plain_outputs = are_plain(self.specs)
+
+    def _trace(self) -> None:
+        from .. import autograph
+
+        graph = FuncGraph(getattr(self._function, "__name__", "function").strip("<>"))
+        with graph.building():
+            placed = nest.map_structure(lambda spec: _placeholder(graph, spec), self._inputs)
+            arguments = _arguments(placed) if self._spread else placed
+            result = autograph.convert(self._function, None)(*arguments)
+            result = _result(result)
+            self.output = specs_of(result)
+            structure, graph.outputs = structure_of(result, graph)
+        self.specs = nest.flatten(self.output)
+        self._concrete = ConcreteFunction(graph, structure)
+        self.captured = tuple(self._concrete._captured)
+
+    def learn(self, leaves: Sequence[Any]) -> None:
+        """Take the types of results from a call on an element, where tracing was impossible."""
+        self.output = specs_of(self._called(leaves))
+        self.specs = nest.flatten(self.output)
+        self._plain_outputs = are_plain(self.specs)
+
+    def _called(self, leaves: Sequence[Any]) -> Any:
+        with init_scope():
+            element = self._packer.element(leaves)
+            arguments = _arguments(element) if self._spread else element
+            return _result(self._function(*arguments))
+
+    def call(self, leaves: Sequence[Any], tensors: Sequence[Tensor] = ()) -> Leaves:
+        """The leaves of the result."""
+        concrete = self._concrete
+        if self._eager or concrete is None:
+            found = nest.flatten(self._called(leaves))
+            return [leaf._array if type(leaf) is Tensor else leaf for leaf in found]
+        if not self._plain_inputs:
+            leaves = arrays_of(self._packer.specs, leaves)
+        if tensors:
+            leaves = [*leaves, *[tensor._array for tensor in tensors]]
+        results = (concrete._plan or concrete.plan).run(*leaves)
+        if self._plain_outputs:
+            return list(results)
+        made = iter(
+            [Tensor(array, kind) for array, kind in zip(results, concrete._types, strict=True)]
+        )
+        return [
+            next(made)._array if type(spec) is TensorSpec else spec.from_tensors(made)
+            for spec in self.specs
+        ]
+
+
+def _placeholder(graph: FuncGraph, spec: Any) -> Any:
+    if type(spec) is TensorSpec:
+        return graph.add_input(spec.dtype, spec.shape)
+    parts = [graph.add_input(each.dtype, each.shape) for each in spec.flatten()]
+    return spec.from_tensors(iter(parts))
+
+
+def _result(result: Any) -> Any:
+    if isinstance(result, list):
+        result = tuple(leaf_of(each) for each in result)
+    return normalized(result)
+
+
+def is_dataset_spec(output: Any) -> bool:
+    """Whether a function gives one dataset."""
+    from .iterators import DatasetSpec
+
+    return isinstance(output, TypeSpec) and isinstance(output, DatasetSpec)

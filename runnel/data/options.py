@@ -1,0 +1,140 @@
+"""tf.data.Options: how a pipeline runs."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How a dataset is divided among workers."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """How parallelism is chosen."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What happens to state outside of the pipeline when it is saved."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
+class _Group:
+    """Options that are None until they are set; other names are refused."""
+
+    _names: tuple[str, ...] = ()
+    _defaults: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_values", {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self._values.get(name, self._defaults.get(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._names:
+            raise AttributeError(
+                f"Cannot set the property {name} on {type(self).__name__}. Its properties are "
+                f"{', '.join(self._names)}."
+            )
+        self._values[name] = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in self._names
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _merged(self, other: Any) -> Any:
+        result = type(self)()
+        result._values.update(self._values)
+        for name, value in other._values.items():
+            mine = result._values.get(name)
+            result._values[name] = mine._merged(value) if isinstance(mine, _Group) else value
+        return result
+
+
+class ThreadingOptions(_Group):
+    """Threads of a pipeline."""
+
+    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+
+
+class AutotuneOptions(_Group):
+    """Automatic choice of parallelism and buffers."""
+
+    _names = ("autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism",
+              "min_parallelism", "ram_budget")  # fmt: skip
+
+
+class OptimizationOptions(_Group):
+    """Rewrites of the pipeline."""
+
+    _names = ("apply_default_optimizations", "filter_fusion", "filter_parallelization",
+              "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
+              "map_parallelization", "noop_elimination", "parallel_batch",
+              "seq_interleave_prefetch", "shuffle_and_repeat_fusion")  # fmt: skip
+
+
+class DistributeOptions(_Group):
+    """How the dataset is divided among workers."""
+
+    _names = ("auto_shard_policy", "num_devices")
+    _defaults = {"auto_shard_policy": AutoShardPolicy.AUTO}
+
+
+class Options(_Group):
+    """How a dataset runs: whether in order, with which threads.
+
+    >>> options = tf.data.Options()
+    >>> options.deterministic = False
+    >>> tf.data.Dataset.range(3).with_options(options).options().deterministic
+    False
+    """
+
+    _names = ("autotune", "dataset_name", "deterministic", "experimental_deterministic",
+              "experimental_distribute", "experimental_external_state_policy",
+              "experimental_optimization", "experimental_slack",
+              "experimental_symbolic_checkpoint", "experimental_threading",
+              "experimental_warm_start", "framework_type", "threading")  # fmt: skip
+    _groups = {
+        "autotune": AutotuneOptions,
+        "experimental_distribute": DistributeOptions,
+        "experimental_optimization": OptimizationOptions,
+        "threading": ThreadingOptions,
+    }
+    _same = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+
+    def __getattr__(self, name: str) -> Any:
+        name = self._same.get(name, name)
+        if name in self._groups and name not in self._values:
+            self._values[name] = self._groups[name]()
+        return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(self._same.get(name, name), value)
+
+    def merge(self, options: Options) -> Options:
+        """These options, with what the others set in place of what is set here."""
+        return self._merged(options)  # type: ignore[no-any-return]

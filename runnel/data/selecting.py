@@ -1,0 +1,347 @@
+"""Which elements: take, skip, repeat, shard, filter, unique; and caches of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors, nest
+from ..core.logger import get_logger
+from ..core.type_spec import TensorSpec
+from . import cardinality
+from .cardinality import UNKNOWN
+from .dataset import Dataset, Indexed, invalid, number, scalar
+from .functions import Traced
+from .options import Options
+from .structure import Leaves
+
+
+class _Same(Dataset):
+    """A dataset with elements of the same types as its input."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._inputs = (dataset,)
+        self._spec = dataset.element_spec
+
+    def _value(self, place: int) -> int:
+        return int(self._tensors[place]._array)
+
+
+class _OptionsDataset(_Same):
+    """The same elements under options."""
+
+    def __init__(self, dataset: Dataset, options: Options) -> None:
+        super().__init__(dataset)
+        self._given_options = options
+
+    def _elements(self) -> Iterator[Leaves]:
+        return self._inputs[0]._elements()
+
+    def _indexed(self) -> Indexed | None:
+        return self._inputs[0]._indexed()
+
+
+class _TakeDataset(_Same):
+    """The first elements."""
+
+    def __init__(self, dataset: Dataset, count: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = (scalar(count),)
+
+    def _size(self) -> int:
+        return cardinality.of_take(self._inputs[0]._size(), number(self._tensors[0]))
+
+    def _elements(self) -> Iterator[Leaves]:
+        count = self._value(0)
+        return itertools.islice(self._inputs[0]._elements(), None if count < 0 else count)
+
+    def _indexed(self) -> Indexed | None:
+        indexed = self._inputs[0]._indexed()
+        count = self._value(0) if indexed else -1
+        if indexed is None or count < 0:
+            return indexed
+
+        def blocks() -> Iterator[Any]:
+            left = count
+            if not left:
+                return
+            for block in indexed.blocks():
+                yield block[:left]
+                left -= len(block)
+                if left <= 0:
+                    return
+
+        return Indexed(indexed.arrays, blocks)
+
+
+class _SkipDataset(_Same):
+    """All but the first elements."""
+
+    def __init__(self, dataset: Dataset, count: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = (scalar(count),)
+
+    def _size(self) -> int:
+        return cardinality.of_skip(self._inputs[0]._size(), number(self._tensors[0]))
+
+    def _elements(self) -> Iterator[Leaves]:
+        count = self._value(0)
+        if count < 0:
+            return iter(())
+        return itertools.islice(self._inputs[0]._elements(), count, None)
+
+    def _indexed(self) -> Indexed | None:
+        indexed = self._inputs[0]._indexed()
+        if indexed is None:
+            return None
+        count = self._value(0)
+
+        def blocks() -> Iterator[Any]:
+            left = count
+            for block in () if left < 0 else indexed.blocks():
+                if left < len(block):
+                    yield block[left:]
+                left = max(0, left - len(block))
+
+        return Indexed(indexed.arrays, blocks)
+
+
+class _RepeatDataset(_Same):
+    """All elements several times."""
+
+    def __init__(self, dataset: Dataset, count: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = (scalar(count),)
+
+    def _size(self) -> int:
+        return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
+
+    def _rounds(self) -> Any:
+        count = self._value(0)
+        return itertools.count() if count < 0 else range(count)
+
+    def _elements(self) -> Iterator[Leaves]:
+        return _again(self._rounds(), self._inputs[0]._elements)
+
+    def _indexed(self) -> Indexed | None:
+        indexed = self._inputs[0]._indexed()
+        if indexed is None:
+            return None
+        return Indexed(indexed.arrays, lambda: _again(self._rounds(), indexed.blocks))
+
+
+def _again(rounds: Any, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    for _ in rounds:
+        empty = True
+        for each in begin():
+            empty = False
+            yield each
+        if empty:
+            # Repeating nothing for ever would never come to an end.
+            return
+
+
+class _ShardDataset(_Same):
+    """Every so many-th element."""
+
+    def __init__(self, dataset: Dataset, num_shards: Any, index: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = scalar(num_shards), scalar(index)
+        shards, place = (number(tensor) for tensor in self._tensors)
+        if shards is not None and shards < 1:
+            raise invalid(
+                "Number of shards must be greater than zero (currently num_shards = "
+                f"{shards}).", "ShardDataset",
+            )  # fmt: skip
+        if shards is not None and place is not None and not 0 <= place < shards:
+            raise invalid(
+                f"Index must be between 0 and {shards - 1} (currently index = {place}).",
+                "ShardDataset",
+            )
+
+    def _size(self) -> int:
+        size = self._inputs[0]._size()
+        if size < 0 or self._symbolic():
+            return size if size < 0 else UNKNOWN
+        shards, place = self._value(0), self._value(1)
+        return size // shards + (place < size % shards)
+
+    def _elements(self) -> Iterator[Leaves]:
+        return itertools.islice(
+            self._inputs[0]._elements(), self._value(1), None, self._value(0)
+        )  # fmt: skip
+
+    def _indexed(self) -> Indexed | None:
+        indexed = self._inputs[0]._indexed()
+        if indexed is None:
+            return None
+        shards, place = self._value(0), self._value(1)
+
+        def blocks() -> Iterator[Any]:
+            position = 0
+            for block in indexed.blocks():
+                first = (place - position) % shards
+                if first < len(block):
+                    yield block[first::shards]
+                position += len(block)
+
+        return Indexed(indexed.arrays, blocks)
+
+
+class _Tested(_Same):
+    """Elements that a function decides about."""
+
+    _argument = "predicate"
+
+    def __init__(self, dataset: Dataset, predicate: Callable[..., Any]) -> None:
+        super().__init__(dataset)
+        self._function = Traced(predicate, dataset.element_spec, type(self).__name__.strip("_"))
+        output = self._function.output
+        fits = output is None or (
+            type(output) is TensorSpec
+            and output.dtype is dtypes.bool
+            and output.shape.is_compatible_with([])
+        )
+        if not fits:
+            raise ValueError(
+                f"Invalid `{self._argument}`. `{self._argument}` must return a `tf.bool` scalar "
+                f"tensor, but its return type is {output}."
+            )
+        self._tensors = self._function.captured
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _test(self) -> Callable[[Leaves], bool]:
+        call, tensors = self._function.call, self._tensors
+        return lambda leaves: bool(call(leaves, tensors)[0])
+
+
+class _FilterDataset(_Tested):
+    """The elements that a function accepts."""
+
+    def _elements(self) -> Iterator[Leaves]:
+        return filter(self._test(), self._inputs[0]._elements())
+
+
+class _TakeWhileDataset(_Tested):
+    """The elements before the first that a function refuses."""
+
+    def _elements(self) -> Iterator[Leaves]:
+        return itertools.takewhile(self._test(), self._inputs[0]._elements())
+
+
+class _UniqueDataset(_Same):
+    """The elements without repetitions."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(dataset)
+        specs = nest.flatten(dataset.element_spec)
+        allowed = {dtypes.int32, dtypes.int64, dtypes.string}
+        if len(specs) != 1 or getattr(specs[0], "dtype", None) not in allowed:
+            raise TypeError(
+                "`tf.data.Dataset.unique` is not supported for unhashable types or structures: "
+                f"elements are {dataset.element_spec}; one int32, int64 or string tensor fits."
+            )
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _elements(self) -> Iterator[Leaves]:
+        seen = set()
+        for leaves in self._inputs[0]._elements():
+            array = np.asarray(leaves[0])
+            key = (array.shape, tuple(array.ravel().tolist()))
+            if key not in seen:
+                seen.add(key)
+                yield leaves
+
+
+class _IgnoreErrorsDataset(_Same):
+    """The elements that raise no error."""
+
+    def __init__(self, dataset: Dataset, log_warning: bool) -> None:
+        super().__init__(dataset)
+        self._log = log_warning
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _elements(self) -> Iterator[Leaves]:
+        elements = self._inputs[0]._elements()
+        while True:
+            try:
+                yield next(elements)
+            except StopIteration:
+                return
+            except errors.OpError as failure:
+                if self._log:
+                    get_logger().warning("Error raised with error message %s", failure)
+
+
+class CacheDataset(_Same):
+    """Elements kept in memory."""
+
+    def __init__(self, dataset: Dataset, filename: Any) -> None:
+        super().__init__(dataset)
+        if isinstance(filename, str | bytes) and filename:
+            raise errors.UnimplementedError(
+                None, None, "cache() keeps elements in memory only; leave out `filename`."
+            )
+        self._kept: list[list[Leaves]] = []
+
+    def _elements(self) -> Iterator[Leaves]:
+        if self._kept:
+            return iter(self._kept[0])
+        return self._keeping()
+
+    def _keeping(self) -> Iterator[Leaves]:
+        kept = []
+        for leaves in self._inputs[0]._elements():
+            kept.append(leaves)
+            yield leaves
+        # Iterations side by side may both come here; what they have is the same.
+        self._kept[:] = [kept]
+
+
+class _AssertCardinalityDataset(_Same):
+    """Elements of which there are so many; an error where that is not true."""
+
+    def __init__(self, dataset: Dataset, expected: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = (scalar(expected),)
+
+    def _size(self) -> int:
+        size = number(self._tensors[0])
+        return UNKNOWN if size is None else size
+
+    def _elements(self) -> Iterator[Leaves]:
+        expected, given = self._value(0), 0
+
+        def shown(count: int) -> str:
+            return f"{count} element" + ("" if count == 1 else "s")
+
+        for leaves in self._inputs[0]._elements():
+            given += 1
+            if 0 <= expected < given:
+                raise errors.FailedPreconditionError(
+                    None, None,
+                    f"Input dataset was expected to contain {shown(expected)} but contained at "
+                    f"least {shown(given)}.",
+                )  # fmt: skip
+            yield leaves
+        if given < expected:
+            raise errors.FailedPreconditionError(
+                None, None,
+                f"Input dataset was expected to contain {shown(expected)} but contained only "
+                f"{shown(given)}.",
+            )  # fmt: skip
+        if expected == cardinality.INFINITE:
+            raise errors.FailedPreconditionError(
+                None, None,
+                "Input dataset was expected to contain an infinite number of elements but "
+                f"contained only {shown(given)}.",
+            )  # fmt: skip

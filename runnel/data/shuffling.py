@@ -1,0 +1,100 @@
+"""shuffle: the documented buffer, with the random numbers of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .dataset import Dataset, Indexed, invalid, number, scalar
+from .selecting import _Same
+from .sources import BLOCK, Seeds, elements_of, random_words
+from .structure import Leaves
+
+
+class _ShuffleDataset(_Same):
+    """The elements in the order in which they are drawn from a buffer.
+
+    The buffer is a ring. A draw takes one of its elements at random, puts the oldest in its
+    place, and the next element of the input in the place of the oldest.
+    """
+
+    def __init__(self, dataset: Dataset, buffer_size: Any, seed: Any, anew: bool) -> None:
+        super().__init__(dataset)
+        self._tensors = (scalar(buffer_size),)
+        size = number(self._tensors[0])
+        if size is not None and size < 1 and size != -2:
+            raise invalid(
+                "buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3"
+            )
+        self._seeds = Seeds(seed, anew)
+
+    def _buffer(self) -> int:
+        size = self._value(0)
+        if size >= 0:
+            return size
+        count = self._inputs[0]._size()
+        return count if count > 0 else 1 << 62
+
+    def _elements(self) -> Iterator[Leaves]:
+        indexed = self._indexed()
+        if indexed is not None:
+            return elements_of(indexed)
+        return shuffled(self._inputs[0]._elements(), self._buffer(), self._seeds.next())
+
+    def _indexed(self) -> Indexed | None:
+        indexed = self._inputs[0]._indexed()
+        if indexed is None:
+            return None
+
+        def blocks() -> Iterator[Any]:
+            pair = self._seeds.next()
+            numbers = (each for block in indexed.blocks() for each in block.tolist())
+            drawn: list[int] = []
+            for each in shuffled(numbers, self._buffer(), pair):
+                drawn.append(each)
+                if len(drawn) == BLOCK:
+                    yield np.array(drawn)
+                    drawn = []
+            if drawn:
+                yield np.array(drawn)
+
+        return Indexed(indexed.arrays, blocks)
+
+
+def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterator[Any]:
+    """The values in the order of the draws from a buffer of this size."""
+    ring: list[Any] = []
+    for value in values:
+        ring.append(value)
+        if len(ring) == size:
+            break
+    size = len(ring)
+    if not size:
+        return
+    draws = random_words(seeds)
+    ahead: list[int] = []
+    position = 0
+    # While there is input, the buffer is full.
+    for value in values:
+        if not ahead:
+            block = next(draws)
+            ahead = (block % size)[::-1].tolist()
+            raw = block[::-1].tolist()
+        oldest = position % size
+        place = (position + ahead.pop()) % size
+        chosen = ring[place]
+        ring[place] = ring[oldest]
+        ring[oldest] = value
+        position += 1
+        yield chosen
+    rest = [] if not ahead else raw[: len(ahead)]
+    for left in range(size, 0, -1):
+        if not rest:
+            rest = next(draws)[::-1].tolist()
+        place = (position + rest.pop() % left) % size
+        chosen = ring[place]
+        ring[place] = ring[position % size]
+        position += 1
+        yield chosen

@@ -1,0 +1,275 @@
+"""Datasets of values in memory, of numbers in a row, and of random numbers."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import nest
+from ..core.context import init_scope, state
+from ..core.dtypes import as_dtype, int64
+from ..core.tensor import SymbolicTensor, Tensor
+from ..core.type_spec import TensorSpec
+from ..ops.philox import words
+from ..ops.random_streams import get_seed
+from .cardinality import INFINITE, UNKNOWN
+from .dataset import Dataset, Indexed, invalid, number, scalar
+from .structure import (
+    Leaves,
+    are_plain,
+    first_sizes,
+    leaves_of,
+    normalized,
+    row_of,
+    rows_of,
+    specs_of,
+    tensors_of,
+    unbatched,
+)
+
+# So many row numbers go through a pipeline at once.
+BLOCK = 8192
+# Longer ranges are counted instead of kept as arrays.
+_LONGEST_ARRAY = 1 << 24
+_WORDS = 4096
+
+
+def _values(tensors: Any) -> Any:
+    """What a source is made of; eager even in a graph, unless it is a graph's own."""
+    if state.graph is not None and not _holds_symbols(tensors):
+        with init_scope():
+            return normalized(tensors)
+    return normalized(tensors)
+
+
+def _holds_symbols(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return False
+    leaves = nest.flatten(value, expand_composites=True)
+    return any(isinstance(leaf, SymbolicTensor) for leaf in leaves)
+
+
+class _TensorDataset(Dataset):
+    """One element."""
+
+    def __init__(self, tensors: Any) -> None:
+        values = _values(tensors)
+        self._spec = specs_of(values)
+        self._specs = nest.flatten(self._spec)
+        self._tensors = tuple(tensors_of(values))
+
+    def _elements(self) -> Iterator[Leaves]:
+        return iter([leaves_of(self._specs, self._tensors)])
+
+    def _size(self) -> int:
+        return 1
+
+
+class _TensorSliceDataset(Dataset):
+    """The rows of tensors."""
+
+    def __init__(self, tensors: Any) -> None:
+        values = _values(tensors)
+        whole = specs_of(values)
+        self._whole = nest.flatten(whole)
+        if not self._whole:
+            raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
+        self._spec = nest.map_structure(unbatched, whole)
+        self._tensors = tuple(tensors_of(values))
+        sizes = [size for size in first_sizes(self._whole) if size is not None]
+        for spec, size in zip(self._whole, first_sizes(self._whole), strict=True):
+            if size is not None and size != sizes[0]:
+                shapes = ", ".join(str(each.shape) for each in self._whole)
+                raise ValueError(
+                    f"Dimensions {sizes[0]} and {size} are not compatible: from_tensor_slices "
+                    f"takes tensors with equal first dimensions, got the shapes {shapes}; "
+                    f"{spec.shape} does not fit the first."
+                )
+        self._rows = sizes[0] if sizes else None
+        self._plain = are_plain(self._whole)
+
+    def _size(self) -> int:
+        return UNKNOWN if self._rows is None else self._rows
+
+    def _indexed(self) -> Indexed | None:
+        if not self._plain or any(isinstance(each, SymbolicTensor) for each in self._tensors):
+            return None
+        arrays = [tensor._array for tensor in self._tensors]
+        count = len(arrays[0])
+        if any(len(array) != count for array in arrays):
+            raise invalid(
+                f"Dimensions {[len(array) for array in arrays]} of the first axes differ.",
+                "TensorSliceDataset",
+            )
+        return Indexed(arrays, lambda: counted(count))
+
+    def _elements(self) -> Iterator[Leaves]:
+        indexed = self._indexed()
+        if indexed is not None:
+            return elements_of(indexed)
+        return self._slices()
+
+    def _slices(self) -> Iterator[Leaves]:
+        leaves = leaves_of(self._whole, self._tensors)
+        sizes = [_rows_in(leaf) for leaf in leaves if leaf is not None]
+        for index in range(sizes[0]):
+            yield [_slice(leaf, index) for leaf in leaves]
+
+
+def _rows_in(leaf: Any) -> int:
+    if isinstance(leaf, np.ndarray):
+        return len(leaf)
+    if hasattr(leaf, "nrows"):
+        return int(leaf.nrows())
+    return int(leaf.dense_shape[0]) if hasattr(leaf, "dense_shape") else int(leaf.shape[0])
+
+
+def _slice(leaf: Any, index: int) -> Any:
+    if leaf is None:
+        return None
+    if isinstance(leaf, np.ndarray):
+        return row_of(leaf, index)
+    if hasattr(leaf, "dense_shape"):
+        from ..ops.sparse.sparse_tensor import SparseTensor
+
+        indices, values = np.asarray(leaf.indices), np.asarray(leaf.values)
+        chosen = indices[:, 0] == index
+        return SparseTensor(indices[chosen, 1:], values[chosen], np.asarray(leaf.dense_shape)[1:])
+    return leaf[index]
+
+
+def counted(count: int) -> Iterator[Any]:
+    """The numbers up to a count, in blocks."""
+    for start in range(0, count, BLOCK):
+        yield np.arange(start, min(start + BLOCK, count))
+
+
+def elements_of(indexed: Indexed) -> Iterator[Leaves]:
+    """The rows one by one."""
+    row = rows_of(indexed.arrays)
+    for block in indexed.blocks():
+        yield from map(row, block.tolist())
+
+
+class _RangeDataset(Dataset):
+    """Numbers from a start to a stop, in steps."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        dtype = as_dtype(kwargs.pop("output_type", int64))
+        kwargs.pop("name", None)
+        if kwargs:
+            raise ValueError(f"Unrecognized arguments: {', '.join(kwargs)}")
+        if not 1 <= len(args) <= 3:
+            raise ValueError(
+                "Invalid `args`. The length of `args` should be between 1 and 3 but was "
+                f"{len(args)}."
+            )
+        numbers = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        self._tensors = tuple(scalar(each) for each in numbers)
+        if number(self._tensors[2]) == 0:
+            raise invalid("step must be a non-zero integer.", "RangeDataset")
+        self._spec = TensorSpec([], dtype)
+        self._type = dtype.as_numpy_dtype
+
+    def _numbers(self) -> range:
+        return range(*[int(tensor._array) for tensor in self._tensors])
+
+    def _size(self) -> int:
+        if self._symbolic():
+            return UNKNOWN
+        numbers = self._numbers()
+        first, last, step = numbers.start, numbers.stop, numbers.step
+        return max(0, -(-(last - first) // step))
+
+    def _indexed(self) -> Indexed | None:
+        if self._symbolic() or self._size() > _LONGEST_ARRAY:
+            return None
+        numbers = self._numbers()
+        array = np.arange(numbers.start, numbers.stop, numbers.step).astype(self._type)
+        return Indexed([array], lambda: counted(len(array)))
+
+    def _elements(self) -> Iterator[Leaves]:
+        kind = self._type
+        return ([kind(each)] for each in self._numbers())
+
+
+class _ListDataset(Dataset):
+    """The elements of a Python list."""
+
+    def __init__(self, elements: Any) -> None:
+        from .structure import relaxed
+
+        if not isinstance(elements, list | tuple):
+            raise TypeError(f"`elements` must be a list, got {type(elements)}.")
+        if not elements:
+            raise ValueError("Empty list of elements: at least one is needed for their types.")
+        values = [_values(each) for each in elements]
+        self._spec = specs_of(values[0])
+        for each in values[1:]:
+            self._spec = relaxed(self._spec, specs_of(each))
+        self._specs = nest.flatten(self._spec)
+        self._tensors = tuple(tensor for each in values for tensor in tensors_of(each))
+        self._count = len(values)
+
+    def _size(self) -> int:
+        return self._count
+
+    def _elements(self) -> Iterator[Leaves]:
+        per_element = len(self._tensors) // self._count
+        for start in range(0, len(self._tensors), per_element):
+            yield leaves_of(self._specs, self._tensors[start : start + per_element])
+
+
+class Seeds:
+    """The two seeds of a dataset; by turns new ones for each iteration.
+
+    They belong to the description: two iterations of one dataset differ, and go on differing in
+    the same way when the program runs again.
+    """
+
+    def __init__(self, seed: Any, anew: bool) -> None:
+        if isinstance(seed, Tensor):
+            seed = int(seed._array)
+        first, second = get_seed(seed)
+        if first is None or (first == 0 and second == 0):
+            first, second = secrets.randbits(63), secrets.randbits(63)
+        self._pair = int(first), int(second)
+        self._anew = anew
+        self._drawn = 0
+
+    def next(self) -> tuple[int, int]:
+        """The seeds of the next iteration."""
+        if not self._anew:
+            return self._pair
+        start = self._drawn
+        self._drawn += 2
+        drawn = words(self._pair[0], self._pair[1] << 64, start // 4 + 1).reshape(-1)
+        return int(drawn[start]), int(drawn[start + 1])
+
+
+def random_words(pair: tuple[int, int], block: int = _WORDS) -> Iterator[Any]:
+    """The 32-bit words of two seeds, in blocks."""
+    key, counter = pair[0], pair[1] << 64
+    while True:
+        yield words(key, counter, block // 4).reshape(-1)
+        counter += block // 4
+
+
+class _RandomDataset(Dataset):
+    """Random numbers without an end."""
+
+    def __init__(self, seed: Any, anew: bool) -> None:
+        self._spec = TensorSpec([], int64)
+        self._seeds = Seeds(seed, anew)
+
+    def _size(self) -> int:
+        return INFINITE
+
+    def _elements(self) -> Iterator[Leaves]:
+        for block in random_words(self._seeds.next()):
+            for each in block.astype(np.int64):
+                yield [each]
+

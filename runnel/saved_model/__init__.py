@@ -1,0 +1,1 @@
+"""Graphs and functions as the messages of files: GraphDef."""

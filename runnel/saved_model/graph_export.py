@@ -1,0 +1,456 @@
+"""Graphs as GraphDefs: every operation a node, with TensorFlow's names of ops and attributes.
+
+The branches of conditions and the bodies of loops become functions in the GraphDef's library. A
+variable that a function uses is a placeholder for its handle. The order of effects, which is that
+of the program here, is told by control inputs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf import text_format
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
+
+from ..core import dtypes
+from ..core.branch import Branch
+from ..core.graph import Graph, Operation
+from ..core.plan import has_effects, needed_operations
+from ..core.shapes import TensorShape
+from ..core.tensor import SymbolicTensor, Tensor
+from ..release import GRAPH_DEF_VERSION
+from .attributes import OURS_ALONE, NameAttrList, attr_value, attributes_of, output_lengths
+
+GraphDef = graph_pb2.GraphDef
+NodeDef = node_def_pb2.NodeDef
+FunctionDef = function_pb2.FunctionDef
+
+# The oldest reader that knows functions with control outputs.
+_MIN_CONSUMER = 12
+_BRANCHING = {"If": ["then_branch", "else_branch"], "While": ["cond", "body"]}
+_OUTSIDE = "outside"
+
+
+def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
+    """The GraphDef of a graph; ValueError where TensorFlow has no like of some operation."""
+    library = Library()
+    nodes = _GraphNodes(library, graph, add_shapes)
+    for operation in graph.operations[from_version or 0 :]:
+        nodes.write(operation)
+    library.require_complete()
+    graph_def = GraphDef(node=nodes.nodes)
+    graph_def.versions.producer = GRAPH_DEF_VERSION
+    if library.functions:
+        graph_def.library.function.extend(library.functions)
+        graph_def.versions.min_consumer = _MIN_CONSUMER
+    return graph_def
+
+
+def node_def(operation: Operation) -> Any:
+    """The NodeDef of one operation."""
+    library = Library()
+    nodes = _GraphNodes(library, operation.graph, False)
+    nodes.write(operation)
+    library.require_complete()
+    return nodes.nodes[-1]
+
+
+def write_graph(
+    graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True
+) -> str:
+    """Write the GraphDef of a graph to a file, as text or as bytes; the path of the file.
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     total = tf.constant(1.0) + 2.0
+    >>> path = tf.io.write_graph(graph, "graphs", "sum.pbtxt")
+    """
+    made = isinstance(graph_or_graph_def, Graph)
+    graph_def = as_graph_def(graph_or_graph_def) if made else graph_or_graph_def
+    logdir = os.fspath(logdir)
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    text = text_format.MessageToString(graph_def).encode() if as_text else None
+    # A reader never sees half of a file.
+    unfinished = f"{path}.tmp{os.getpid()}"
+    with open(unfinished, "wb") as file:
+        file.write(graph_def.SerializeToString() if text is None else text)
+    os.replace(unfinished, path)
+    return path
+
+
+class Library:
+    """The functions of a GraphDef, and what could not be written."""
+
+    def __init__(self) -> None:
+        self.functions: list[Any] = []
+        self._names: set[str] = set()
+        self._missing: dict[str, str] = {}
+
+    def refuse(self, operation: Operation, reason: str) -> None:
+        """Remember an operation that TensorFlow has no like of."""
+        self._missing.setdefault(reason, operation.name)
+
+    def require_complete(self) -> None:
+        """ValueError where something could not be written."""
+        if self._missing:
+            listed = ", ".join(f"{why} ('{name}')" for why, name in self._missing.items())
+            raise ValueError(
+                f"This graph has no GraphDef, as TensorFlow lacks operations of it: {listed}. "
+                "Such operations are mostly parts of gradients: export the function without them."
+            )
+
+    def name_for(self, graph_name: str) -> str:
+        """A name for a function that no other one has."""
+        stem = re.sub(r"\W", "_", graph_name).strip("_") or "function"
+        name, number = stem, len(self._names)
+        while name in self._names:
+            name, number = f"{stem}_{number}", number + 1
+        self._names.add(name)
+        return name
+
+    def add(
+        self,
+        branch: Branch,
+        inputs: Sequence[tuple[Tensor | None, Tensor]],
+        resources: Sequence[Tensor],
+        passed_on: int | None = None,
+    ) -> Any:
+        """A branch as a function: of its feeds beside the tensors outside, then of resources.
+
+        With `passed_on`, its inputs from that one on are further outputs.
+        """
+        nodes = FunctionNodes(self, self.name_for(branch.graph.name))
+        for feed, outside in inputs:
+            nodes.argument(outside.dtype, feed, outside.shape)
+        for handle in resources:
+            nodes.argument(dtypes.resource, handle, TensorShape([]))
+        feeds = [feed for feed, _ in inputs if feed is not None]
+        operations = needed_operations(branch.graph, feeds, branch.outputs)
+        nodes.reserve(operations)
+        for operation in operations:
+            if operation.type != "Placeholder":
+                nodes.write(operation)
+        for output in branch.outputs:
+            nodes.result(output.dtype, nodes.reference(output))
+        if passed_on is not None:
+            for argument in nodes.arguments[passed_on:]:
+                nodes.result(argument.type, argument.name)
+        self.functions.append(nodes.finished())
+        return NameAttrList(name=nodes.definition.signature.name)
+
+
+class _Nodes:
+    """Writes operations as nodes, with references to each other."""
+
+    def __init__(self, library: Library, ordered: bool, add_shapes: bool) -> None:
+        self.library = library
+        self.nodes: list[Any] = []
+        self.sources: dict[int, str] = {}
+        self._names: set[str] = set()
+        self._add_shapes = add_shapes
+        self.order = _Order() if ordered else None
+
+    def reference(self, tensor: Tensor) -> str:
+        """What names a tensor among the inputs of a node."""
+        known = self.sources.get(_identity(tensor))
+        if known is not None:
+            return known
+        if isinstance(tensor, SymbolicTensor):
+            return self.output(tensor)
+        made = self.resource(tensor) if tensor.dtype is dtypes.resource else self.constant(tensor)
+        self.sources[_identity(tensor)] = made
+        return made
+
+    def output(self, tensor: SymbolicTensor) -> str:
+        """The reference to an output of an operation."""
+        raise NotImplementedError
+
+    def resource(self, tensor: Tensor) -> str:
+        """The reference to a variable, table or other resource."""
+        raise NotImplementedError
+
+    def constant(self, tensor: Tensor) -> str:
+        """The reference to a node for an eager tensor."""
+        node = NodeDef(name=self.fresh("Const"), op="Const")
+        self._put(node, {"value": np.asarray(tensor._array), "dtype": tensor.dtype})
+        self.nodes.append(node)
+        return node.name
+
+    def reserve(self, operations: Sequence[Operation]) -> None:
+        """Leave their names to these operations."""
+        self._names.update(_clean(operation.name) for operation in operations)
+
+    def fresh(self, name: str) -> str:
+        """A name that no node has."""
+        found, number = name, 0
+        while found in self._names:
+            number += 1
+            found = f"{name}_{number}"
+        self._names.add(found)
+        return found
+
+    def write(self, operation: Operation) -> None:
+        """Add the node of an operation, after those it refers to."""
+        if operation.type in OURS_ALONE or operation.type.startswith("_"):
+            self.library.refuse(operation, operation.type)
+            return
+        inputs: Sequence[Tensor] = operation.inputs
+        resources: Sequence[Tensor] = ()
+        attrs: dict[str, Any]
+        if operation.type in ("If", "Case"):
+            inputs, resources, attrs = self._condition(operation)
+        elif operation.type == "While":
+            if not _is_plain(operation):
+                self.library.refuse(operation, "While that keeps values for a gradient")
+                return
+            inputs, resources, attrs = self._loop(operation)
+        elif operation.type == "VarHandleOp":
+            attrs = _handle_attributes(operation)
+        else:
+            attrs = attributes_of(operation.op, inputs, operation.outputs, operation.given)
+        node = NodeDef(name=_clean(operation.name), op=operation.type, device=operation.device)
+        node.input.extend(self.reference(tensor) for tensor in (*inputs, *resources))
+        self._put(node, attrs)
+        if self._add_shapes and operation.outputs:
+            node.attr["_output_shapes"].CopyFrom(attr_value([t.shape for t in operation.outputs]))
+        before = dict.fromkeys(_clean(each.name) for each in operation.control_inputs)
+        if self.order is not None:
+            before.update(dict.fromkeys(self.order.before(operation, node.name)))
+        node.input.extend(f"^{name}" for name in before)
+        self.nodes.append(node)
+
+    def _put(self, node: Any, attrs: dict[str, Any]) -> None:
+        for name in sorted(attrs):
+            node.attr[name].CopyFrom(attr_value(attrs[name]))
+
+    def _condition(self, operation: Operation) -> tuple[Any, Any, dict[str, Any]]:
+        given = operation.given
+        branches = _branches(operation)
+        rest = operation.inputs[1:]
+        used = [i for i in range(len(rest)) if any(b.feeds[i] is not None for b in branches)]
+        resources = _resources(branches)
+        functions = [
+            self.library.add(branch, [(branch.feeds[i], rest[i]) for i in used], resources)
+            for branch in branches
+        ]
+        attrs: dict[str, Any] = {
+            "Tin": [*(rest[i].dtype for i in used), *(handle.dtype for handle in resources)],
+            "Tout": list(given["Tout"]),
+            "output_shapes": list(given["output_shapes"]),
+        }
+        if operation.type == "Case":
+            attrs["branches"] = functions
+        else:
+            attrs["Tcond"] = operation.inputs[0].dtype
+            attrs["then_branch"], attrs["else_branch"] = functions
+        return [operation.inputs[0], *(rest[i] for i in used)], resources, attrs
+
+    def _loop(self, operation: Operation) -> tuple[Any, Any, dict[str, Any]]:
+        given, inputs = operation.given, operation.inputs
+        cond, body = _branches(operation)
+        carried = given["carried"]
+        fixed = [
+            i
+            for i in range(carried, len(inputs))
+            if cond.feeds[i] is not None or body.feeds[i] is not None
+        ]
+        used = [*range(carried), *fixed]
+        resources = _resources([cond, body])
+        attrs = {
+            "cond": self.library.add(cond, [(cond.feeds[i], inputs[i]) for i in used], resources),
+            "body": self.library.add(
+                body, [(body.feeds[i], inputs[i]) for i in used], resources, carried
+            ),
+            "T": [*(inputs[i].dtype for i in used), *(handle.dtype for handle in resources)],
+            "output_shapes": [
+                *given["output_shapes"],
+                *(inputs[i].shape for i in fixed),
+                *(TensorShape([]) for _ in resources),
+            ],
+            "parallel_iterations": 10,
+        }
+        return [inputs[i] for i in used], resources, attrs
+
+
+class _GraphNodes(_Nodes):
+    """The nodes of a graph: an input is "node", "node:1" or "^node"."""
+
+    def __init__(self, library: Library, graph: Graph, add_shapes: bool) -> None:
+        super().__init__(library, graph.building_function, add_shapes)
+        self._graph = graph
+        self.reserve(graph.operations)
+
+    def output(self, tensor: SymbolicTensor) -> str:
+        name = _clean(tensor.op.name)
+        return f"{name}:{tensor.index}" if tensor.index else name
+
+    def resource(self, tensor: Tensor) -> str:
+        owner = getattr(tensor._array, "op", None)
+        if isinstance(owner, Operation) and owner.graph is self._graph:
+            return _clean(owner.name)
+        name = getattr(tensor._array, "name", None)
+        stem = str(name).partition(":")[0] if isinstance(name, str) and name else "resource"
+        node = NodeDef(name=self.fresh(f"{_clean(stem)}/resource"), op="Placeholder")
+        self._put(node, {"dtype": dtypes.resource, "shape": TensorShape([])})
+        self.nodes.append(node)
+        return node.name
+
+
+class FunctionNodes(_Nodes):
+    """The nodes of a function: an input is an argument, "node:output:0" or "^node"."""
+
+    def __init__(self, library: Library, name: str) -> None:
+        super().__init__(library, ordered=True, add_shapes=False)
+        self.definition = FunctionDef()
+        self.definition.signature.name = name
+
+    @property
+    def arguments(self) -> Any:
+        return self.definition.signature.input_arg
+
+    def argument(
+        self, dtype: Any, tensor: Tensor | None, shape: TensorShape, name: str = "arg"
+    ) -> None:
+        """A further argument, which stands for a tensor or a resource in the nodes."""
+        place = len(self.arguments)
+        self.arguments.add(name=f"{name}_{place}", type=dtype.as_datatype_enum)
+        attr = self.definition.arg_attr[place].attr["_output_shapes"]
+        attr.CopyFrom(attr_value([shape]))
+        if tensor is not None:
+            self.sources[_identity(tensor)] = f"{name}_{place}"
+
+    def result(self, kind: Any, reference: str, name: str = "output") -> None:
+        """A further output."""
+        results = self.definition.signature.output_arg
+        enum = kind if isinstance(kind, int) else kind.as_datatype_enum
+        added = results.add(name=f"{name}_{len(results)}", type=enum)
+        self.definition.ret[added.name] = reference
+
+    def output(self, tensor: SymbolicTensor) -> str:
+        op = tensor.op.op
+        place = tensor.index
+        lengths = output_lengths(op, len(tensor.op.outputs))
+        for argument, length in zip(op.outputs, lengths, strict=True):
+            if place < length:
+                return f"{_clean(tensor.op.name)}:{argument.name}:{place}"
+            place -= length
+        raise AssertionError(f"{tensor!r} is no output of its operation")
+
+    def resource(self, tensor: Tensor) -> str:
+        raise AssertionError(f"The resource {tensor._array!r} is no argument of the function")
+
+    def constant(self, tensor: Tensor) -> str:
+        return f"{super().constant(tensor)}:output:0"
+
+    def finished(self) -> Any:
+        """The FunctionDef; its effects happen although nobody asks for them."""
+        assert self.order is not None
+        self.definition.node_def.extend(self.nodes)
+        for name in self.order.effects:
+            self.definition.control_ret[name] = name
+            self.definition.signature.control_output.append(name)
+        self.definition.signature.is_stateful = bool(self.order.effects)
+        return self.definition
+
+
+class _Order:
+    """Which operations have to come before one, for its effects to come in program order."""
+
+    def __init__(self) -> None:
+        self.effects: list[str] = []
+        self._written: dict[Any, str] = {}
+        self._read: dict[Any, list[str]] = {}
+
+    def before(self, operation: Operation, name: str) -> list[str]:
+        """The names of the nodes that come before; the operation itself is remembered."""
+        found: list[str] = []
+        touched = dict(_touched(operation))
+        for key, writes in touched.items():
+            readers = self._read.get(key, [])
+            last = [self._written[key]] if key in self._written else []
+            if writes:
+                found += readers or last
+                self._written[key], self._read[key] = name, []
+            else:
+                found += last
+                self._read.setdefault(key, []).append(name)
+        if any(touched.values()):
+            self.effects.append(name)
+        return list(dict.fromkeys(found))
+
+
+def _touched(operation: Operation) -> Iterator[tuple[Any, bool]]:
+    """What an operation reads (False) or changes (True) beside its inputs."""
+    if operation.type in ("If", "While", "Case"):
+        inside: dict[Any, bool] = {}
+        for branch in _branches(operation):
+            feeds = [feed for feed in branch.feeds if feed is not None]
+            for each in needed_operations(branch.graph, feeds, branch.outputs):
+                for key, writes in _touched(each):
+                    inside[key] = writes or inside.get(key, False)
+        yield from inside.items()
+        return
+    handles = [t for t in operation.inputs if t.dtype is dtypes.resource]
+    for handle in handles:
+        yield _identity(handle), operation.type != "ReadVariableOp"
+    if not handles and has_effects(operation):
+        yield _OUTSIDE, True
+
+
+def _branches(operation: Operation) -> list[Branch]:
+    given = operation.given
+    if operation.type == "Case":
+        return list(given["branches"])
+    return [given[name] for name in _BRANCHING[operation.type] if given[name] is not None]
+
+
+def _resources(branches: Sequence[Branch]) -> list[Tensor]:
+    """The handles that branches, and the branches in them, use without being given them."""
+    found: dict[int, Tensor] = {}
+    for branch in branches:
+        feeds = [feed for feed in branch.feeds if feed is not None]
+        for operation in needed_operations(branch.graph, feeds, branch.outputs):
+            for tensor in operation.inputs:
+                if tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor):
+                    found.setdefault(_identity(tensor), tensor)
+            if operation.type in ("If", "While", "Case"):
+                for handle in _resources(_branches(operation)):
+                    found.setdefault(_identity(handle), handle)
+    return list(found.values())
+
+
+def _is_plain(loop: Operation) -> bool:
+    given = loop.given
+    own = given["carried"] + given["invariants"]
+    return len(given["body"].outputs) == given["carried"] and len(loop.inputs) == own
+
+
+def _identity(tensor: Tensor) -> int:
+    """Equal for the tensors that stand for one thing: a resource has many handles."""
+    if tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor):
+        return id(tensor._array)
+    return id(tensor)
+
+
+def _clean(name: str) -> str:
+    """A name as nodes may have it."""
+    cleaned = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
+    return cleaned if re.match(r"[A-Za-z0-9.]", cleaned) else f"op{cleaned}"
+
+
+def _handle_attributes(operation: Operation) -> dict[str, Any]:
+    variable = operation.given["variable"]
+    name = _clean(operation.name)
+    return {
+        "allowed_devices": [],
+        "container": "",
+        "debug_name": f"{name}/",
+        "dtype": variable.dtype,
+        "shape": variable.shape,
+        "shared_name": name,
+    }

@@ -1,0 +1,428 @@
+"""GraphDefs into graphs: every node an operation, on the kernels that there are here.
+
+Calls of functions become the functions' operations; conditions and loops get branches. A resource
+that is known when a function is read in (the handle of a variable) is used inside of it directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.branch import Branch, BranchGraph
+from ..core.context import state
+from ..core.convert import convert_to_tensor
+from ..core.errors import NotFoundError
+from ..core.graph import FuncGraph, Graph, Operation
+from ..core.op import REGISTRY, Op
+from ..core.shape_rules import UNKNOWN
+from ..core.shapes import TensorShape
+from ..core.tensor import SymbolicTensor, Tensor
+from .attributes import given_attributes, output_lengths, value_of
+from .graph_export import GraphDef
+
+_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+# Ops that do the same here, without a kernel of their own.
+_SAME = {
+    "BatchMatMul": "BatchMatMulV2",
+    "PreventGradient": "Identity",
+    "Snapshot": "Identity",
+    "StatelessCase": "Case",
+    "StatelessIf": "If",
+    "StatelessWhile": "While",
+}
+_BRANCHING = frozenset(["Case", "If", "While"])
+
+
+def import_graph_def(
+    graph_def: Any,
+    input_map: dict[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> list[Any] | None:
+    """Add the operations of a GraphDef to the graph being built; those asked for, or None.
+
+    `input_map` gives tensors in the place of outputs of nodes, "name" or "name:1".
+    `return_elements` names operations and tensors ("name:0") to return. `op_dict` is ignored.
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     x = tf.compat.v1.placeholder(tf.float32, name="x")
+    ...     y = tf.square(x, name="y")
+    >>> with tf.Graph().as_default():
+    ...     (y,) = tf.graph_util.import_graph_def(
+    ...         graph.as_graph_def(), {"x": tf.constant(3.0)}, ["y:0"]
+    ...     )
+    ...     with tf.compat.v1.Session() as session:
+    ...         print(session.run(y))
+    9.0
+    """
+    if not isinstance(graph_def, GraphDef):
+        graph_def = _as_graph_def(graph_def)
+    if input_map is not None and not isinstance(input_map, dict):
+        raise TypeError(
+            f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
+        )
+    library = {each.signature.name: each for each in graph_def.library.function}
+    require_ops(graph_def.node, library)
+    graph = _default_graph()
+    with graph.as_default():
+        prefix = graph.unique_name("import" if name is None else name) if name != "" else ""
+        mapped = {
+            (key if ":" in key or key.startswith("^") else f"{key}:0"): value
+            if isinstance(value, Operation)
+            else convert_to_tensor(value)
+            for key, value in (input_map or {}).items()
+        }
+        importer = _Importer(graph, library, prefix, mapped=mapped)
+        importer.add_all(graph_def.node)
+    unused = sorted(set(mapped) - importer.used)
+    if unused:
+        raise ValueError(
+            "Attempted to map inputs that were not found in graph_def: "
+            f"[{', '.join(str(each) for each in unused)}]"
+        )
+    if return_elements is None:
+        return None
+    return [importer.element(each) for each in return_elements]
+
+
+def _as_graph_def(message: Any) -> Any:
+    """The like message of another package."""
+    descriptor = getattr(message, "DESCRIPTOR", None)
+    if getattr(descriptor, "name", None) != "GraphDef":
+        raise TypeError("Argument `graph_def` must be a GraphDef proto.")
+    return GraphDef.FromString(message.SerializeToString())
+
+
+def _default_graph() -> Graph:
+    if state.graph is not None:
+        found: Graph = state.graph
+        return found
+    from ..compat.v1.defaults import get_default_graph
+
+    default: Graph = get_default_graph()
+    return default
+
+
+def missing_ops(nodes: Iterable[Any], library: dict[str, Any]) -> list[str]:
+    """The ops of nodes, and of the functions that they call, that there are no kernels for."""
+    seen: set[str] = set()
+    missing: set[str] = set()
+    waiting = [list(nodes)]
+    while waiting:
+        for node in waiting.pop():
+            kind = _SAME.get(node.op, node.op)
+            if kind not in _CALLS and node.op not in library and _op_of(kind) is None:
+                missing.add(node.op)
+            for called in _called(node, library):
+                if called not in seen:
+                    seen.add(called)
+                    waiting.append(list(library[called].node_def))
+    return sorted(missing)
+
+
+def require_ops(nodes: Iterable[Any], library: dict[str, Any]) -> None:
+    """NotFoundError that names all ops that there are no kernels for."""
+    missing = missing_ops(nodes, library)
+    if missing:
+        raise NotFoundError(
+            None,
+            None,
+            f"Op type not registered {', '.join(repr(name) for name in missing)}: Runnel has no "
+            "kernel for it. Leave these operations out of the graph, or compute what they do "
+            "with others.",
+        )
+
+
+def _op_of(name: str) -> Op | None:
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        return None
+
+
+def _called(node: Any, library: dict[str, Any]) -> Iterator[str]:
+    if node.op in library:
+        yield node.op
+    for attr in node.attr.values():
+        for function in (attr.func, *attr.list.func):
+            if function.name in library:
+                yield function.name
+
+
+def function_graph(
+    definition: Any, library: dict[str, Any], captured: Sequence[Tensor] = ()
+) -> FuncGraph:
+    """A FunctionDef as the graph of a function, whose last arguments are these captures."""
+    require_ops(definition.node_def, library)
+    arguments = definition.signature.input_arg
+    graph = FuncGraph(definition.signature.name)
+    own = len(arguments) - len(captured)
+    with graph.building():
+        values: list[Tensor] = []
+        for place, argument in enumerate(arguments):
+            if place >= own:
+                values.append(graph.own(captured[place - own]))
+            else:
+                shape = _argument_shape(definition, place)
+                dtype = dtypes.as_dtype(argument.type)
+                values.append(graph.add_input(dtype, shape, argument.name))
+        importer = _Importer(graph, library, "")
+        graph.outputs = [graph.own(each) for each in importer.body(definition, values)]
+    return graph
+
+
+def _argument_shape(definition: Any, place: int) -> TensorShape:
+    attrs = definition.arg_attr[place].attr if place in definition.arg_attr else {}
+    shapes = value_of(attrs["_output_shapes"]) if "_output_shapes" in attrs else []
+    return shapes[0] if shapes else UNKNOWN
+
+
+class _Importer:
+    """Adds the nodes of one GraphDef or of one function's body to a graph."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        library: dict[str, Any],
+        prefix: str,
+        arguments: dict[str, Tensor] | None = None,
+        mapped: dict[str, Any] | None = None,
+        controls: Sequence[Operation] = (),
+    ) -> None:
+        self.used: set[str] = set()
+        self._graph = graph
+        self._library = library
+        self._prefix = prefix
+        self._arguments = arguments or {}
+        self._mapped = mapped or {}
+        self._controls = list(controls)
+        # By the node's name: its op (None for a call), its outputs, what happens when it does.
+        self._nodes: dict[str, tuple[Op | None, list[Tensor], list[Operation]]] = {}
+
+    def add_all(self, nodes: Sequence[Any]) -> None:
+        """Add nodes, each after those that it refers to."""
+        by_name = {node.name: node for node in nodes}
+        begun: set[str] = set()
+        for first in nodes:
+            waiting = [first]
+            while waiting:
+                node = waiting[-1]
+                if node.name in self._nodes:
+                    waiting.pop()
+                    continue
+                ahead = [by_name[each] for each in self._before(node, by_name)]
+                ahead = [each for each in ahead if each.name not in self._nodes]
+                if not ahead:
+                    self._add(waiting.pop())
+                elif node.name in begun:
+                    raise ValueError(f"The nodes of the graph form a cycle through '{node.name}'.")
+                else:
+                    begun.add(node.name)
+                    waiting += reversed(ahead)
+
+    def _before(self, node: Any, by_name: dict[str, Any]) -> Iterator[str]:
+        for reference in node.input:
+            owner = reference.lstrip("^").partition(":")[0]
+            if owner in by_name:
+                yield owner
+            elif owner not in self._arguments and self._substitute(reference) is None:
+                raise ValueError(f"Node '{node.name}': Unknown input node '{reference}'")
+
+    def _substitute(self, reference: str) -> Any:
+        is_plain = ":" not in reference and not reference.startswith("^")
+        key = f"{reference}:0" if is_plain else reference
+        if key in self._mapped:
+            self.used.add(key)
+            return self._mapped[key]
+        return None
+
+    def _value(self, reference: str) -> Tensor:
+        found = self._substitute(reference)
+        if found is not None:
+            return found
+        if reference in self._arguments:
+            return self._arguments[reference]
+        owner, _, place = reference.partition(":")
+        op, outputs, _ = self._nodes[owner]
+        kind, colon, index = place.rpartition(":")
+        start = _start(op, kind, len(outputs)) if colon else 0
+        return outputs[start + int(index or 0)]
+
+    def element(self, name: str) -> Any:
+        """The tensor or operation of this name."""
+        owner, colon, index = name.partition(":")
+        if colon and not index.isdigit():
+            raise ValueError(
+                f"Cannot convert {name!r} to a tensor name. Second component of the name "
+                f"following the `:` should be an int. Got {index}."
+            )
+        if owner not in self._nodes:
+            kind = "tensor" if colon else "node"
+            raise ValueError(f"Requested return {kind} '{name}' not found in graph def")
+        _, outputs, operations = self._nodes[owner]
+        if not colon:
+            return operations[-1]
+        if int(index) >= len(outputs):
+            raise ValueError(
+                f"Invalid return output {index} of node '{owner}', which has {len(outputs)} "
+                "output(s)"
+            )
+        return outputs[int(index)]
+
+    def _add(self, node: Any) -> None:
+        inputs = [self._value(each) for each in node.input if not each.startswith("^")]
+        controls = list(self._controls)
+        for reference in node.input:
+            if reference.startswith("^"):
+                substitute = self._substitute(reference)
+                happened = self._nodes.get(reference[1:], (None, [], []))[2]
+                controls += [substitute] if substitute is not None else happened
+        kind = _SAME.get(node.op, node.op)
+        if kind in _CALLS or kind in self._library:
+            name = kind if kind in self._library else node.attr["f"].func.name
+            self._nodes[node.name] = None, *self._inlined(node, name, inputs, controls)
+            return
+        op = REGISTRY[kind]
+        if kind == "While":
+            outputs, operation = self._loop(node, op, inputs)
+        elif kind in _BRANCHING:
+            outputs, operation = self._condition(node, op, inputs)
+        else:
+            operation = self._operation(node, op, inputs, given_attributes(op, node))
+            outputs = list(operation.outputs)
+        operation.control_inputs = list(dict.fromkeys([*operation.control_inputs, *controls]))
+        self._nodes[node.name] = op, outputs, [operation]
+
+    def _operation(
+        self, node: Any, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
+    ) -> Operation:
+        graph = self._graph
+        if isinstance(graph, FuncGraph):
+            inputs = [graph.own(tensor) for tensor in inputs]
+        kinds = op.types_of_results(inputs, attrs)
+        if op.name == "ReadVariableOp" and isinstance(inputs[0], SymbolicTensor):
+            shapes = [UNKNOWN]
+        else:
+            shapes = op.infer_shapes(inputs, attrs)
+        name = graph.unique_name(self._full_name(node.name))
+        operation = graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes, name)
+        operation.device = node.device
+        for tape in state.tapes:
+            tape.record(op, operation.inputs, operation.outputs, attrs)
+        return operation
+
+    def _full_name(self, name: str) -> str:
+        return f"{self._prefix}/{name}" if self._prefix else name
+
+    # Functions.
+
+    def _inlined(
+        self, node: Any, name: str, inputs: Sequence[Tensor], controls: Sequence[Operation]
+    ) -> tuple[list[Tensor], list[Operation]]:
+        """The results of a call, and its operations."""
+        body = _Importer(self._graph, self._library, self._full_name(node.name), controls=controls)
+        outputs = body.body(self._library[name], inputs)
+        return outputs, [each for _, _, operations in body._nodes.values() for each in operations]
+
+    def body(self, definition: Any, values: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a function for the values of its arguments."""
+        arguments = [each.name for each in definition.signature.input_arg]
+        self._arguments = dict(zip(arguments, values, strict=True))
+        self.add_all(definition.node_def)
+        return [self._value(definition.ret[each.name]) for each in definition.signature.output_arg]
+
+    def _branch(
+        self, name: str, inputs: Sequence[Tensor], shapes: Sequence[TensorShape]
+    ) -> tuple[Branch, list[Tensor]]:
+        """A function as a branch of the inputs that are no known resources; and all its outputs."""
+        definition = self._library[name]
+        graph = BranchGraph(self._graph.unique_name(name), self._graph)
+        feeds: list[Tensor] = []
+        with graph.building():
+            values: list[Tensor] = []
+            for tensor, shape in zip(inputs, shapes, strict=True):
+                if _is_handle(tensor):
+                    values.append(tensor)
+                else:
+                    feeds.append(graph.add_input(tensor.dtype, shape))
+                    values.append(feeds[-1])
+            outputs = _Importer(graph, self._library, "").body(definition, values)
+            owned = [each if _is_handle(each) else graph.own(each) for each in outputs]
+        return Branch(graph, feeds, owned), owned
+
+    def _condition(
+        self, node: Any, op: Op, inputs: Sequence[Tensor]
+    ) -> tuple[list[Tensor], Operation]:
+        rest = inputs[1:]
+        if op.name == "Case":
+            names = [each.name for each in node.attr["branches"].list.func]
+        else:
+            names = [node.attr[each].func.name for each in ("then_branch", "else_branch")]
+        branches = [self._branch(each, rest, [t.shape for t in rest])[0] for each in names]
+        types = value_of(node.attr["Tout"])
+        shapes = _declared_shapes(node) or [
+            _common_shape([b.outputs[i].shape for b in branches]) for i in range(len(types))
+        ]
+        attrs: dict[str, Any] = {"Tout": types, "output_shapes": shapes}
+        if op.name == "Case":
+            attrs["branches"] = branches
+        else:
+            attrs["then_branch"], attrs["else_branch"] = branches
+        given = [inputs[0], *(tensor for tensor in rest if not _is_handle(tensor))]
+        operation = self._operation(node, op, given, attrs)
+        return list(operation.outputs), operation
+
+    def _loop(self, node: Any, op: Op, inputs: Sequence[Tensor]) -> tuple[list[Tensor], Operation]:
+        shapes = _declared_shapes(node) or [
+            tensor.shape if _is_handle(tensor) else UNKNOWN for tensor in inputs
+        ]
+        cond, _ = self._branch(node.attr["cond"].func.name, inputs, shapes)
+        body, outputs = self._branch(node.attr["body"].func.name, inputs, shapes)
+        carried = [i for i, tensor in enumerate(inputs) if not _is_handle(tensor)]
+        body = Branch(body.graph, body.feeds, [outputs[i] for i in carried])
+        attrs = {
+            "cond": cond,
+            "body": body,
+            "carried": len(carried),
+            "invariants": 0,
+            "reverse": False,
+            "Tout": [inputs[i].dtype for i in carried],
+            "output_shapes": [shapes[i] for i in carried],
+        }
+        operation = self._operation(node, op, [inputs[i] for i in carried], attrs)
+        found = iter(operation.outputs)
+        return [t if _is_handle(t) else next(found) for t in inputs], operation
+
+
+def _declared_shapes(node: Any) -> list[TensorShape]:
+    shapes: list[TensorShape] = value_of(node.attr["output_shapes"]) or []
+    return shapes
+
+
+def _common_shape(shapes: Sequence[TensorShape]) -> TensorShape:
+    first = shapes[0]
+    if any(each.rank is None or each.rank != first.rank for each in shapes):
+        return UNKNOWN
+    columns = zip(*[each.as_list() for each in shapes], strict=True)
+    return TensorShape([sizes[0] if len(set(sizes)) == 1 else None for sizes in columns])
+
+
+def _is_handle(tensor: Tensor) -> bool:
+    """Whether a tensor is a resource that is known now."""
+    return tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor)
+
+
+def _start(op: Op | None, name: str, count: int) -> int:
+    """The place of an output's first tensor."""
+    start = 0
+    if op is not None:
+        for argument, length in zip(op.outputs, output_lengths(op, count), strict=True):
+            if argument.name == name:
+                break
+            start += length
+    return start
