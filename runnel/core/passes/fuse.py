@@ -83,20 +83,12 @@ def _replaced(
             product, bias, activation = ends[id(operation)]
             kind = None if activation is None else activation.type
             inputs = [*product.inputs, bias.inputs[1]]
-            inputs = [replaced.get(id(each), each) for each in inputs]
             made = operation_like(operation, _fused(product.op, kind), inputs, product.given)
+            replaced[id(operation.outputs[0])] = made.outputs[0]
+            operations.append(made)
         else:
-            inputs = [replaced.get(id(each), each) for each in operation.inputs]
-            changed = any(a is not b for a, b in zip(inputs, operation.inputs, strict=True))
-            made = operation
-            if changed:
-                made = operation_like(operation, operation.op, inputs, operation.given)
-        operations.append(made)
-        if made is not operation:
-            for old, new in zip(operation.outputs, made.outputs, strict=True):
-                replaced[id(old)] = new
-    fetches = [replaced.get(id(tensor), tensor) for tensor in program.fetches]
-    return Program(program.graph, program.feeds, fetches, operations)
+            operations.append(operation)
+    return program.with_operations(operations).substituted(replaced)
 
 
 def _fused(product: Op, activation: str | None) -> Op:

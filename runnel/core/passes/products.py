@@ -106,9 +106,7 @@ def _joined(program: Program, plans: dict[int, tuple[list[Tensor], list[list[Ten
             operations.append(total)
             terms.insert(0, total.outputs[0])
         replaced[id(operation.outputs[0])] = terms[0]
-    return _substituted(
-        Program(program.graph, program.feeds, program.fetches, operations), replaced
-    )
+    return program.with_operations(operations).substituted(replaced)
 
 
 def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
@@ -130,24 +128,3 @@ def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
         factors.append(join.outputs[0])
     made.append(operation_like(root, products[0].op, factors, products[0].given))
     return made
-
-
-def _substituted(program: Program, replaced: dict[int, Tensor]) -> Program:
-    """The program with tensors replaced; a sum's sum is replaced before it is used."""
-
-    def current(tensor: Tensor) -> Tensor:
-        while id(tensor) in replaced:
-            tensor = replaced[id(tensor)]
-        return tensor
-
-    operations = []
-    for operation in program.operations:
-        inputs = [current(tensor) for tensor in operation.inputs]
-        made = operation
-        if any(a is not b for a, b in zip(inputs, operation.inputs, strict=True)):
-            made = operation_like(operation, operation.op, inputs, operation.given)
-            for old, new in zip(operation.outputs, made.outputs, strict=True):
-                replaced[id(old)] = new
-        operations.append(made)
-    fetches = [current(tensor) for tensor in program.fetches]
-    return Program(program.graph, program.feeds, fetches, operations)

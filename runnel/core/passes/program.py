@@ -58,6 +58,30 @@ class Program:
         fetches = [replaced.get(id(tensor), tensor) for tensor in self.fetches]
         return Program(self.graph, self.feeds, fetches, operations)
 
+    def with_operations(self, operations: Sequence[Operation]) -> Program:
+        """Other operations with the same feeds and fetches."""
+        return Program(self.graph, self.feeds, self.fetches, operations)
+
+    def substituted(self, replaced: dict[int, Tensor]) -> Program:
+        """The program with tensors replaced by others, which are computed before their uses."""
+
+        def current(tensor: Tensor) -> Tensor:
+            while id(tensor) in replaced:
+                tensor = replaced[id(tensor)]
+            return tensor
+
+        operations = []
+        for operation in self.operations:
+            inputs = [current(tensor) for tensor in operation.inputs]
+            made = operation
+            if any(a is not b for a, b in zip(inputs, operation.inputs, strict=True)):
+                made = operation_like(operation, operation.op, inputs, operation.given)
+                for old, new in zip(operation.outputs, made.outputs, strict=True):
+                    replaced[id(old)] = new
+            operations.append(made)
+        fetches = [current(tensor) for tensor in self.fetches]
+        return Program(self.graph, self.feeds, fetches, operations)
+
     def uses(self) -> dict[int, list[Operation]]:
         """The operations that use each tensor, by the tensor's id."""
         found: dict[int, list[Operation]] = {}

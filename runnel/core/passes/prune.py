@@ -26,4 +26,4 @@ def run(program: Program) -> Program:
                 wanted.add(id(tensor.op))
         wanted.update(id(before) for before in operation.control_inputs)
     kept.reverse()
-    return Program(program.graph, program.feeds, program.fetches, kept)
+    return program.with_operations(kept)
