@@ -8,6 +8,7 @@ import itertools
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -241,10 +242,9 @@ def output_lengths(op: Op, count: int) -> list[int]:
 @functools.cache
 def kernel_attributes(op: Op) -> frozenset[str]:
     """The names of the attributes that a kernel takes."""
-    try:
-        parameters = inspect.signature(op.kernel).parameters.values()
-    except (TypeError, ValueError):
+    if not isinstance(op.kernel, FunctionType):
         return frozenset()
+    parameters = inspect.signature(op.kernel).parameters.values()
     return frozenset(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 

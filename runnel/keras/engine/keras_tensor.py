@@ -74,6 +74,12 @@ class KerasTensor(SymbolicTensor):
         """The name of the layer that makes this value."""
         return self.op.layer.name  # type: ignore[attr-defined]
 
+    def _adopt(self, composite: Any) -> None:
+        """Make a ragged or sparse tensor of such values one of Keras's own."""
+        from .composite import KINDS
+
+        composite.__class__ = KINDS[type(composite)]
+
     @property
     def type_spec(self) -> tf.TensorSpec:
         return tf.TensorSpec(self.shape, self.dtype)
@@ -91,6 +97,77 @@ class KerasTensor(SymbolicTensor):
         )
 
 
+class CompositeKerasTensor:
+    """A ragged or sparse tensor in a functional model: its tensors are KerasTensors."""
+
+    _type_spec: Any
+
+    @property
+    def _main(self) -> KerasTensor:
+        """The tensor of the values, which stands for the whole."""
+        raise NotImplementedError
+
+    @property
+    def op(self) -> Any:
+        return self._main.op
+
+    @property
+    def name(self) -> str:
+        return self._main.name
+
+    @property
+    def layer_name(self) -> str:
+        """The name of the layer that makes this value."""
+        return self._main.layer_name
+
+    @property
+    def _keras_history(self) -> KerasHistory:
+        return self._main._keras_history
+
+    @property
+    def type_spec(self) -> Any:
+        return self._type_spec
+
+    def __repr__(self) -> str:
+        return (
+            f"<KerasTensor: type_spec={self.type_spec!r} (created by layer '{self.layer_name}')>"
+        )
+
+    __str__ = KerasTensor.__str__
+
+
+def is_keras_tensor(value: Any) -> bool:
+    """Whether a value is one of a functional model: dense, ragged or sparse."""
+    return isinstance(value, KerasTensor | CompositeKerasTensor)
+
+
+def parts_of(value: Any) -> list[KerasTensor]:
+    """The KerasTensors that a value of a functional model is made of."""
+    if isinstance(value, KerasTensor):
+        return [value]
+    parts = value._type_spec._to_components(value)
+    return [part for part in parts if isinstance(part, KerasTensor)]
+
+
+def value_in(values: dict[int, Any], tensor: Any) -> Any:
+    """The value of a KerasTensor, or of a composite by the values of its parts."""
+    if isinstance(tensor, CompositeKerasTensor) and id(tensor) not in values:
+        spec = tensor._type_spec
+        parts = [values.get(id(part), part) for part in spec._to_components(tensor)]
+        return spec._from_components(parts)
+    return values[id(tensor)]
+
+
+def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
+    """Note the value of a KerasTensor, and those of the parts of a composite."""
+    values[id(tensor)] = value
+    if isinstance(tensor, CompositeKerasTensor):
+        parts = tensor._type_spec._to_components(tensor)
+        found = value._type_spec._to_components(value)
+        for part, each in zip(parts, found, strict=True):
+            values[id(part)] = each
+
+
 class Node:
     """One call of a layer on KerasTensors."""
 
@@ -99,17 +176,21 @@ class Node:
         self.arguments = arguments
         self.order = next(_order)
         self.graph = GRAPH
-        self.keras_inputs = [v for v in tf.nest.flatten(arguments) if isinstance(v, KerasTensor)]
+        self.keras_inputs = [v for v in tf.nest.flatten(arguments) if is_keras_tensor(v)]
         self.index = len(layer._inbound_nodes)
         layer._inbound_nodes.append(self)
         for tensor in self.keras_inputs:
-            tensor.op.layer._outbound_nodes.append(self)  # type: ignore[attr-defined]
+            tensor.op.layer._outbound_nodes.append(self)
         self.masked: list[tuple[KerasTensor, int]] = []
         flat = [self._output(index, each) for index, each in enumerate(tf.nest.flatten(outputs))]
         self.flat_outputs = flat
         self.outputs = tf.nest.pack_sequence_as(outputs, flat)
 
     def _output(self, index: int, traced: Any) -> Any:
+        if type(traced) in tf.core.op.COMPOSITES:
+            spec = traced._type_spec
+            parts = spec._to_components(traced)
+            return spec._from_components([self._output(index, part) for part in parts])
         if not isinstance(traced, tf.Tensor):
             return traced
         tensor = KerasTensor(self, index, traced.dtype, traced.shape)  # type: ignore[arg-type]
@@ -132,7 +213,7 @@ class Node:
         """Call the layer on the values of its inputs."""
 
         def value_of(argument: Any) -> Any:
-            return values[id(argument)] if isinstance(argument, KerasTensor) else argument
+            return value_in(values, argument) if is_keras_tensor(argument) else argument
 
         inputs, rest, kwargs = self.arguments
         if isinstance(inputs, KerasTensor) and not rest and not kwargs:
@@ -142,7 +223,7 @@ class Node:
             outputs = self.layer(inputs, *rest, **kwargs)
         results = tf.nest.flatten(outputs)
         for tensor, value in zip(self.flat_outputs, results, strict=True):
-            values[id(tensor)] = value
+            note_value(values, tensor, value)
         for tensor, index in self.masked:
             values[id(tensor)] = getattr(results[index], "_keras_mask", None)
 
@@ -184,11 +265,18 @@ class LayersGraph(Graph):
         self._layer: Any = None
 
     def add(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        for each in inputs:
+            if isinstance(each, CompositeKerasTensor):
+                return each._execute(op, inputs, attrs)  # type: ignore[attr-defined]
+        return self.add_to(self._layer_of_call(op, inputs), op, inputs, attrs)
+
+    def add_to(self, layer: Any, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Add an operation to those of a layer."""
         types = op.types_of_results(inputs, attrs)
         shapes = op.infer_shapes(inputs, attrs)
         node = OperationNode(self, op, op.name, inputs, attrs)
         node.order = next(_order)
-        node.layer = self._layer_of_call(op, inputs)
+        node.layer = layer
         kinds = [types] if op.single else types
         outputs = [
             KerasTensor(node, index, dtype, shape)
@@ -229,8 +317,15 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
     """The name of the function at work, and its arguments as they are at its first operation."""
     module = frame.f_globals["__name__"]
     if module.endswith(".operators"):
-        names = ("a", "b") if op.name == "MatMul" else ("x", "y")
-        return _OPERATORS.get(op.name, op.name), dict(zip(names, inputs, strict=False))
+        return _operator_call(frame.f_locals, op, inputs)
+    if frame.f_code.co_name == "operator" and module.endswith(".ragged.dispatch"):
+        function = frame.f_locals["function"].__code__
+        return _public_name(function), {
+            "x": frame.f_locals["other"], "y": frame.f_locals["self"], "name": None
+        }  # fmt: skip
+    if frame.f_code.co_name == "__getitem__":
+        key = frame.f_locals["key"]
+        return "__operators__.ragged_getitem", {"rt_input": frame.f_locals["rt_input"], "key": key}
     if module.endswith(".indexing"):
         tensor, key = frame.f_locals["tensor"], frame.f_locals["key"]
         if getattr(key, "dtype", None) in (tf.bool, bool):
@@ -240,7 +335,27 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
     values = frame.f_locals
     given = {name: values[name] for name in code.co_varnames[:count] if name in values}
+    if isinstance(given.get("cls"), type):
+        kind = given.pop("cls")
+        first = next(iter(given))
+        return f"{kind.__name__}.{code.co_name}", {"args": [given.pop(first)], "kwargs": given}
     return _public_name(code), given
+
+
+def _operator_call(values: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    """The function that an operator stands for; numbers on the right as they were given."""
+    if op.name == "Cast":
+        op = values.get("op", op)
+    names = ("a", "b") if op.name == "MatMul" else ("x", "y")
+    operands = list(inputs)
+    if "other" in values:
+        tensor, other = values["self"], values["other"]
+        is_left = inputs[0] is tensor or not isinstance(inputs[0], KerasTensor)
+        operands = [tensor, other] if inputs[0] is tensor else [inputs[0], tensor]
+        if not is_left:
+            operands = [tensor, other]
+    given = dict(zip(names, operands, strict=False))
+    return _OPERATORS.get(op.name, op.name), {**given, "name": None}
 
 
 def _public_name(code: Any) -> str:
@@ -259,7 +374,7 @@ GRAPH = LayersGraph()
 
 def holds_keras_tensors(structure: Any) -> bool:
     """Whether any value in a structure is a KerasTensor."""
-    if isinstance(structure, KerasTensor):
+    if isinstance(structure, KerasTensor | CompositeKerasTensor):
         return True
     if isinstance(structure, list | tuple):
         return any(holds_keras_tensors(each) for each in structure)
@@ -285,6 +400,8 @@ def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -
             if mask is not None:
                 placeholder._keras_mask = stand_in(mask)
             return placeholder
+        if isinstance(value, CompositeKerasTensor | tf.TypeSpec):
+            return stand_in_composite(graph, value)
         return value
 
     inputs, rest, kwargs = tf.nest.map_structure(stand_in, (inputs, list(rest), kwargs or {}))
@@ -296,6 +413,13 @@ def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -
     finally:
         context.depth = depth
         context.trial = trial
+
+
+def stand_in_composite(graph: Graph, value: Any) -> Any:
+    """A ragged or sparse tensor of placeholders for one of KerasTensors, or for a spec."""
+    spec = value if isinstance(value, tf.TypeSpec) else value._type_spec
+    parts = [graph.placeholder(each.dtype, each.shape) for each in spec._component_specs]
+    return spec._from_components(parts)
 
 
 def new_layer_name(function_name: str) -> str:

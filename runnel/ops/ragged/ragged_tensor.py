@@ -41,6 +41,10 @@ class RaggedTensor:
             raise ValueError(_PRIVATE)
         self._values = values
         self._row_partition = row_partition
+        # Tensors of a kind of their own have ragged tensors of a kind of their own.
+        adopt = getattr(type(values), "_adopt", None)
+        if adopt is not None:
+            adopt(values, self)
 
     # From tensors that say how the values fall into rows.
 

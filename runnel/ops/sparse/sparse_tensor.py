@@ -33,6 +33,10 @@ class SparseTensor:
         self._dense_shape = dense_shape
         # What is known of the shape from elsewhere, in a graph.
         self._known = None
+        # Tensors of a kind of their own have sparse tensors of a kind of their own.
+        adopt = getattr(type(values), "_adopt", None)
+        if adopt is not None:
+            adopt(values, self)
 
     @classmethod
     def from_value(cls, sparse_tensor_value):

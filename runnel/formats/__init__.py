@@ -1,0 +1,1 @@
+"""The bytes on disk: tables, tensor bundles and their checksums."""

@@ -1,0 +1,168 @@
+"""Sorted tables of the LevelDB kind: keys and values in checked blocks, found by an index.
+
+A block holds entries whose keys leave out what they share with the key before, except at restart
+points, whose places end the block. After each block come a byte for its compression (none here)
+and its masked CRC-32C. The index block names the last key and the place of every data block; the
+footer, the places of the index and of an empty metaindex, and a magic number.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+
+from ..core.errors import DataLossError, UnimplementedError
+from .masked_crc import crc32c, mask
+
+_MAGIC = 0xDB4775248B80FB57
+_FOOTER = 48
+_BLOCK = 256 * 1024
+_RESTART_INTERVAL = 16
+_TRAILER = 5
+
+
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first.
+
+    >>> from runnel.formats.sstable import varint
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
+    groups = bytearray()
+    while number > 127:
+        groups.append(number & 127 | 128)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
+
+
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """The number at a position, and the position after it; IndexError where the data ends."""
+    number = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, position
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number of more than 64 bits")
+
+
+class _BlockBuilder:
+    """Entries of one block."""
+
+    def __init__(self, interval: int) -> None:
+        self._interval = interval
+        self._parts = bytearray()
+        self._restarts = [0]
+        self._since_restart = 0
+        self.last_key = b""
+        self.is_empty = True
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def add(self, key: bytes, value: bytes) -> None:
+        shared = 0
+        if self._since_restart == self._interval:
+            self._restarts.append(len(self._parts))
+            self._since_restart = 0
+        else:
+            limit = min(len(key), len(self.last_key))
+            while shared < limit and key[shared] == self.last_key[shared]:
+                shared += 1
+        self._parts += varint(shared) + varint(len(key) - shared) + varint(len(value))
+        self._parts += key[shared:]
+        self._parts += value
+        self._since_restart += 1
+        self.last_key = key
+        self.is_empty = False
+
+    def finish(self) -> bytes:
+        count = len(self._restarts)
+        return bytes(self._parts) + struct.pack(f"<{count + 1}I", *self._restarts, count)
+
+
+def write_table(items: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The table of keys and values, which come in the order of the keys."""
+    table = bytearray()
+    index = _BlockBuilder(1)
+
+    def append(block: bytes) -> bytes:
+        handle = varint(len(table)) + varint(len(block))
+        checked = block + b"\0"
+        table.extend(checked + struct.pack("<I", mask(crc32c(checked))))
+        return handle
+
+    block = _BlockBuilder(_RESTART_INTERVAL)
+    for key, value in items:
+        block.add(key, value)
+        if len(block) >= _BLOCK:
+            index.add(block.last_key, append(block.finish()))
+            block = _BlockBuilder(_RESTART_INTERVAL)
+    if not block.is_empty:
+        index.add(block.last_key, append(block.finish()))
+    handles = append(_BlockBuilder(_RESTART_INTERVAL).finish())
+    handles += append(index.finish())
+    return bytes(table) + handles.ljust(_FOOTER - 8, b"\0") + struct.pack("<Q", _MAGIC)
+
+
+def read_table(data: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
+    """The keys and values of a table, every block checked; `source` names it in errors."""
+    if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
+        raise DataLossError(
+            None, None, f"{source} is not a table: bad magic number at its end. The file is "
+            "truncated, or not the index of a checkpoint.",
+        )  # fmt: skip
+    footer = data[-_FOOTER:-8]
+    try:
+        position = 0
+        for _ in range(2):
+            _, position = read_varint(footer, position)
+        index = _block(data, footer[position:], source)
+        for _, handle in _entries(index, source):
+            yield from _entries(_block(data, handle, source), source)
+    except (IndexError, ValueError, struct.error) as error:
+        raise DataLossError(None, None, f"{source} is corrupt: {error}.") from None
+
+
+def _block(data: bytes, handle: bytes, source: str) -> bytes:
+    start, position = read_varint(handle, 0)
+    size, _ = read_varint(handle, position)
+    end = start + size
+    if end + _TRAILER > len(data) - _FOOTER:
+        raise DataLossError(
+            None, None, f"{source} is corrupt: a block of {size} bytes at {start} goes beyond the "
+            f"{len(data)} bytes of the file.",
+        )  # fmt: skip
+    if struct.unpack_from("<I", data, end + 1)[0] != mask(crc32c(data[start : end + 1])):
+        raise DataLossError(
+            None, None, f"{source} is corrupt: checksum mismatch of the block at {start}."
+        )
+    if data[end]:
+        raise UnimplementedError(
+            None, None, f"{source} has compressed blocks (type {data[end]}), which checkpoints "
+            "never have.",
+        )  # fmt: skip
+    return data[start:end]
+
+
+def _entries(block: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
+    restarts = struct.unpack("<I", block[-4:])[0]
+    end = len(block) - 4 * (restarts + 1)
+    if end < 0:
+        raise ValueError("more restart points than bytes in a block")
+    position = 0
+    key = b""
+    while position < end:
+        shared, position = read_varint(block, position)
+        own, position = read_varint(block, position)
+        size, position = read_varint(block, position)
+        if shared > len(key) or position + own + size > end:
+            raise ValueError("an entry goes beyond its block")
+        key = key[:shared] + block[position : position + own]
+        position += own
+        yield key, block[position : position + size]
+        position += size
