@@ -53,9 +53,6 @@ from .core.dtypes import (
     uint64 as uint64,
     variant as variant,
 )
-from .core.function import (
-    function as function,
-)
 from .core.graph import (
     Operation as Operation,
 )
@@ -266,6 +263,9 @@ if _TYPE_CHECKING:
         no_gradient as no_gradient,
         recompute_grad as recompute_grad,
     )
+    from .core.function import (
+        function as function,
+    )
     from .ops.control_flow import (
         case as case,
         cond as cond,
@@ -431,6 +431,7 @@ _SUBMODULES = frozenset(
         "bitwise",
         "compat",
         "config",
+        "data",
         "debugging",
         "dtypes",
         "errors",
@@ -449,6 +450,7 @@ _SUBMODULES = frozenset(
         "sparse",
         "strings",
         "test",
+        "train",
         "version",
     ]
 )
@@ -467,6 +469,7 @@ _LATER = {
     "hessians": "core.autodiff",
     "no_gradient": "core.autodiff",
     "recompute_grad": "core.autodiff",
+    "function": "core.function",
     "import_graph_def": "saved_model.graph_import",
     "make_ndarray": "saved_model.tensors",
     "make_tensor_proto": "saved_model.tensors",

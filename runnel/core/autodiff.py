@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import nest
+from . import dtypes, nest
 from .backward import backward, graph_records, is_differentiable
 from .context import next_key, no_recording, state
 from .convert import convert_to_tensor
@@ -334,8 +334,8 @@ def gradients(
     targets = [convert_to_tensor(y) for y in nest.flatten(ys)]
     sources = nest.flatten(xs)
     weights = [None] * len(targets) if grad_ys is None else nest.flatten(grad_ys)
-    stopped = [convert_to_tensor(each) for each in nest.flatten(stop_gradients or [])]
-    for value in [*targets, *sources]:
+    stopped = [] if stop_gradients is None else nest.flatten(stop_gradients)
+    for value in [*targets, *sources, *stopped]:
         if not value._key:
             value._key = next_key()
     keys = [source._key for source in sources]
@@ -366,7 +366,7 @@ def hessians(
         ]
         stacked = REGISTRY["Pack"](rows, axis=0)
         sizes = [*x.shape.as_list(), *x.shape.as_list()]
-        found.append(REGISTRY["Reshape"](stacked, convert_to_tensor(sizes)))
+        found.append(REGISTRY["Reshape"](stacked, convert_to_tensor(sizes, dtypes.int32)))
     return found
 
 

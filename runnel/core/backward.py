@@ -65,8 +65,9 @@ def graph_records(
     needed = set(source_keys)
     records = []
     for operation in graph.operations:
-        inputs = [x for x in operation.inputs if x._key in needed and x._key not in stopped]
-        if not inputs or not operation.op.differentiable:
+        if not operation.op.differentiable or not any(x._key in needed for x in operation.inputs):
+            continue
+        if stopped and any(output._key in stopped for output in operation.outputs):
             continue
         for output in operation.outputs:
             if not output._key:

@@ -33,14 +33,17 @@ class ConcreteFunction:
         self.graph = graph
         self._structure = structure
         self._signature = signature
-        self._spec = signature
         self._plan: Plan | None = None
-        self._differentiable: dict[int, Differentiable] = {}
+        self._differentiable: dict[Any, Differentiable] = {}
         captures = graph.captures
         self._captured = [outside for outside, _ in captures]
         self._feeds = [*graph.inputs, *(inside for _, inside in captures)]
         self._types = [output.dtype for output in graph.outputs]
         self._trainable = [v for v in graph.variables.values() if v.trainable]
+        # Tapes can be told to watch these as well.
+        self._frozen = [
+            v for v in graph.variables.values() if not v.trainable and is_differentiable(v)
+        ]
         self._single = structure is _ONE
 
     # What the user sees.
@@ -177,14 +180,21 @@ class ConcreteFunction:
                 tape.variable_read(variable)
         inputs = [*tensors, *self._captured]
         arrays = [tensor._array for tensor in inputs]
-        if not self._trainable and not any(tensor._key for tensor in inputs):
+        watched = [v for v in self._frozen if any(_watches(tape, v) for tape in tapes)]
+        if not (self._trainable or watched or any(tensor._key for tensor in inputs)):
             results = self.plan.run(*arrays)
             return [Tensor(a, dtype) for a, dtype in zip(results, self._types, strict=True)]
         order = len(tapes) + any(getattr(tape, "_persistent", False) for tape in tapes)
-        differentiable = self._differentiable.get(order)
+        key = (order, *[v._key for v in watched]) if watched else order
+        differentiable = self._differentiable.get(key)
         if differentiable is None:
-            differentiable = self._differentiable[order] = Differentiable(self, order)
+            variables = [*self._trainable, *watched]
+            differentiable = self._differentiable[key] = Differentiable(self, order, variables)
         return differentiable.call(inputs, arrays)
+
+
+def _watches(tape: Any, variable: Any) -> bool:
+    return variable._key in getattr(tape, "_watched", ())
 
 
 class _Single:
@@ -217,15 +227,12 @@ class Differentiable:
     `order` is how often it may be differentiated: the saved values serve those derivatives too.
     """
 
-    def __init__(self, function: ConcreteFunction, order: int) -> None:
+    def __init__(self, function: ConcreteFunction, order: int, variables: list[Any]) -> None:
         graph = function.graph
         self._function = function
-        self._variables = function._trainable
+        self._variables = variables
         self._feeds = function._feeds
-        self._sources = [
-            *(feed for feed in self._feeds),
-            *self._variables,
-        ]
+        self._sources = [*self._feeds, *self._variables]
         for feed in self._feeds:
             feed._key = feed._key or next_key()
         self._results = list(graph.outputs)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from random import Random
+
     from .graph import Graph
 
 
@@ -128,6 +129,12 @@ class Tracebacks:
 tracebacks = Tracebacks()
 
 
+def _generator(seed: int | None) -> Random:
+    import random
+
+    return random.Random(seed)
+
+
 class Seeds:
     """The program's global seed, and the op seeds drawn from it in eager mode."""
 
@@ -137,9 +144,11 @@ class Seeds:
     def set(self, seed: int | None) -> None:
         self.seed = seed
         self.generation = getattr(self, "generation", 0) + 1
-        self._op_seeds = random.Random(seed)
+        self._op_seeds = None if seed is None else _generator(seed)
 
     def next_op_seed(self) -> int:
+        if self._op_seeds is None:
+            self._op_seeds = _generator(None)
         return self._op_seeds.randint(0, 2**31 - 1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any, ClassVar
 
 OK = 0
@@ -84,6 +83,8 @@ class OpError(Exception):
     def __str__(self) -> str:
         if self._op is None:
             return self._message
+        import traceback
+
         frames = getattr(self._op, "traceback", None) or ()
         lines = "".join(traceback.format_list(list(frames)))
         return f"{self._message}\n\nOriginal stack trace for {self._op.name!r}:\n{lines}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from . import nest
 from .concrete import ConcreteFunction, structure_of
 from .context import state
+from .dtypes import DType
 from .graph import FuncGraph
 from .logger import get_logger
 from .signature import BoundSignature, Identity, Parameters, key_of, named_spec, spec_of
@@ -63,12 +65,14 @@ class Function:
         self._parameters: Parameters | None = None
         self._cache: dict[Any, ConcreteFunction] = {}
         self._traces: list[tuple[Any, ConcreteFunction]] = []
-        self._relaxed: list[tuple[Any, ConcreteFunction]] = []
+        self._relaxed: list[ConcreteFunction] = []
         self._traced_once = False
         self._recent: deque[bool] = deque(maxlen=5)
         self._warned = False
-        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._bound: dict[int, tuple[Any, Function]] = {}
         self._tracing_count = 0
+        # Threads that bring the same new arguments wait for one trace.
+        self._lock = threading.RLock()
 
     # What the user sees.
 
@@ -114,28 +118,28 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        bound = self._of(instance)
-        if bound is None:
-            bound = Function(
-                _WeakMethod(self._python_function, instance), self._name,
-                None if self._input_signature is None else self._input_signature,
-                self._autograph, self._reduce_retracing, self._jit_compile, self._autograph_options,
-            )  # fmt: skip
-            self._keep(instance, bound)
+        place = id(instance)
+        known = self._bound.get(place)
+        if known is not None and known[0]() is instance:
+            return known[1]
+        bound = self._like(_WeakMethod(self._python_function, instance))
+        # By identity: objects that are equal have variables of their own all the same.
+        table = self._bound
+        reference = weakref.ref(instance, lambda gone: _forget(table, place, gone))
+        table[place] = reference, bound
         return bound
 
-    def _of(self, instance: Any) -> Function | None:
-        try:
-            return self._bound.get(instance)
-        except TypeError:
-            kept: Function | None = instance.__dict__.get(f"_runnel_function_{id(self)}")
-            return kept
+    def _like(self, python_function: Callable[..., Any]) -> Function:
+        """Another function with the options of this one, not traced yet."""
+        return Function(
+            python_function, self._name, self._input_signature, self._autograph,
+            self._reduce_retracing, self._jit_compile, self._autograph_options,
+        )  # fmt: skip
 
-    def _keep(self, instance: Any, bound: Function) -> None:
-        try:
-            self._bound[instance] = bound
-        except TypeError:
-            object.__setattr__(instance, f"_runnel_function_{id(self)}", bound)
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        import copy
+
+        return self._like(copy.deepcopy(self._python_function, memo))
 
     @property
     def parameters(self) -> Parameters:
@@ -175,6 +179,12 @@ class Function:
         if kwargs:
             key = key, key_of(kwargs, tensors)
         known = self._cache.get(key)
+        names = _names_of(args, kwargs)
+        if known is not None and any(names):
+            signature = known.function_type
+            if names != _names_of(signature.args, signature.kwargs):
+                key = key, names
+                known = self._cache.get(key)
         return known or self._new(key, args, kwargs, None)
 
     def _by_signature(
@@ -183,24 +193,35 @@ class Function:
         """The only trace, and the arguments as tensors of the signature's types."""
         concrete = self._cache.get(None) or self._of_signature()
         try:
-            given, _ = self.parameters.bound(args, kwargs)
+            given, keywords = self.parameters.bound(args, kwargs)
         except TypeError as error:
             raise TypeError(f"Binding inputs to tf.function failed due to `{error}`.") from None
         signature = self._input_signature
-        given = given[: len(signature)] if len(given) > len(signature) else given
+        if keywords or len(given) != len(signature):
+            self._check_others(self.parameters.named(given, keywords)[len(signature) :])
         tensors: list[Tensor] = []
-        for name, spec, value in zip(self.parameters.names, signature, given, strict=False):
-            tensors += _cast(name, spec, value)
+        for place, (spec, value) in enumerate(zip(signature, given, strict=False)):
+            tensors += _cast(self.parameters, place, spec, value)
         return concrete, tensors
+
+    def _check_others(self, others: Sequence[tuple[str, Any]]) -> None:
+        """What a signature has no spec for is part of the trace, by its default."""
+        for name, value in others:
+            parameter = self.parameters.signature.parameters.get(name)
+            if parameter is None or not (value is parameter.default or value == parameter.default):
+                raise TypeError(
+                    f"Binding inputs to tf.function failed due to `{name}={value!r}`: the "
+                    f"input_signature has {len(self._input_signature)} arguments, and the others "
+                    "keep their defaults. Add a tf.TensorSpec for it."
+                )
 
     def _of_signature(self) -> ConcreteFunction:
         known = self._cache.get(None)
         if known is not None:
             return known
-        names = self.parameters.names
         specs = tuple(
             nest.map_structure(lambda s, n=name: named_spec(s, n), spec)
-            for name, spec in zip(names, self._input_signature, strict=False)
+            for name, spec in self.parameters.named(self._input_signature, {})
         )
         defaults = [
             parameter.default
@@ -216,17 +237,19 @@ class Function:
         self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor] | None
     ) -> ConcreteFunction:
         """The trace for arguments that came for the first time."""
-        if self._reduce_retracing and tensors is not None:
-            found = self._generalized(key, args, kwargs)
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None and self._reduce_retracing and tensors is not None:
+                found = self._generalized(key, args, kwargs)
             if found is not None:
                 self._cache[key] = found
                 return found
-        self._recent.append(True)
-        self._warn(key)
-        concrete = self._traced(args, kwargs, tensors)
-        self._cache[key] = concrete
-        self._traces.append((key, concrete))
-        return concrete
+            self._recent.append(True)
+            self._warn(key)
+            concrete = self._traced(args, kwargs, tensors)
+            self._cache[key] = concrete
+            self._traces.append((key, concrete))
+            return concrete
 
     def _traced(self, args: Any, kwargs: Any, tensors: list[Tensor] | None) -> ConcreteFunction:
         if self._jit_compile and not self._tracing_count:
@@ -244,13 +267,10 @@ class Function:
         self._tracing_count += 1
         graph = FuncGraph(self._name)
         graph.new_variables = [] if may_create else None
-        signature = BoundSignature(
-            self.parameters,
-            nest.map_structure(spec_of, args),
-            nest.map_structure(spec_of, kwargs),
-        )
+        args, kwargs = nest.map_structure(spec_of, (args, kwargs))
+        signature = BoundSignature(self.parameters, args, kwargs)
         with graph.building():
-            named = self.parameters.named(signature.args, signature.kwargs)
+            named = self.parameters.named(args, kwargs)
             inside = [_placeholders(graph, name, value) for name, value in named]
             positional = inside[: len(args)]
             keywords = dict(zip(kwargs, inside[len(args) :], strict=True))
@@ -271,15 +291,16 @@ class Function:
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
         """A trace of more general shapes that serves these arguments, too."""
         specs = nest.map_structure(spec_of, (args, kwargs))
-        for known, concrete in self._relaxed:
-            if _fits(specs, known):
+        for concrete in self._relaxed:
+            signature = concrete.function_type
+            if _fits(specs, (signature.args, signature.kwargs)):
                 return concrete
         for _, concrete in self._traces:
             signature = concrete.function_type
             merged = _merged(specs, (signature.args, signature.kwargs))
             if merged is not None:
                 wider = self._traced(merged[0], merged[1], None)
-                self._relaxed.append((merged, wider))
+                self._relaxed.append(wider)
                 self._traces.append((key, wider))
                 return wider
         return None
@@ -292,6 +313,12 @@ class Function:
             _RETRACING, len(self._recent), len(self._recent), self._name,
             _difference(self.parameters.names, self._traces[-1][0], key),
         )  # fmt: skip
+
+
+def _forget(table: dict[int, tuple[Any, Any]], place: int, gone: Any) -> None:
+    known = table.get(place)
+    if known is not None and known[0] is gone:
+        del table[place]
 
 
 class _WeakMethod:
@@ -321,6 +348,12 @@ class _WeakMethod:
         return inspect.signature(self.method)
 
 
+def _names_of(*arguments: Any) -> tuple[str | None, ...]:
+    """The names that the specs among arguments have."""
+    leaves = nest.flatten(arguments)
+    return tuple([leaf.name for leaf in leaves if isinstance(leaf, TensorSpec)])
+
+
 def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
     if signature is None:
         return None
@@ -337,17 +370,16 @@ def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
     return tuple(signature)
 
 
-def _cast(name: str, spec: Any, value: Any) -> list[Tensor]:
+def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Tensor]:
     """The tensors of an argument that a signature has a spec for."""
-    flat_specs = nest.flatten(spec)
-    flat = [value] if isinstance(spec, TypeSpec) else nest.flatten(value)
     try:
-        if not isinstance(spec, TypeSpec):
-            nest.assert_same_structure(spec, value)
+        if isinstance(spec, TypeSpec):
+            return list(spec.to_tensors(value))
         tensors: list[Tensor] = []
-        for each, leaf in zip(flat_specs, flat, strict=True):
+        for each, leaf in zip(nest.flatten(spec), nest.flatten_up_to(spec, value), strict=True):
             tensors += each.to_tensors(leaf)
-    except (TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
+        name = parameters.names[min(place, len(parameters.names) - 1)]
         raise TypeError(
             f"Binding inputs to tf.function failed due to `{error}`. Received {name} = {value!r}, "
             f"which does not fit {spec} of the input_signature."
@@ -413,14 +445,22 @@ def _merged(specs: Any, others: Any) -> Any:
 
 def _difference(names: Sequence[str], old: Any, new: Any) -> str:
     """In words, what differs between the arguments of two traces."""
-    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) == 2:
-        before, after = old[1], new[1]
-        if isinstance(before, tuple) and isinstance(after, tuple):
-            for i, (a, b) in enumerate(zip(before, after, strict=False)):
-                if a != b:
-                    name = names[i] if i < len(names) else f"argument {i}"
-                    return f"the argument {name!r}: before {_shown(a)}, now {_shown(b)}"
-    return f"new arguments: before {_shown(old)}, now {_shown(new)}"
+    before, after = _by_name(names, old), _by_name(names, new)
+    for name in {**before, **after}:
+        a, b = before.get(name), after.get(name)
+        if a != b:
+            return f"the argument {name!r}: before {_shown(a)}, now {_shown(b)}"
+    return "new arguments"
+
+
+def _by_name(names: Sequence[str], key: Any) -> dict[str, Any]:
+    """The parts of a key for each argument; keywords have a key beside that of the others."""
+    keywords: Any = ()
+    if isinstance(key[0], tuple):
+        key, (_, keywords) = key
+    found = {names[i] if i < len(names) else f"argument {i}": part for i, part in enumerate(key[1])}
+    found.update(keywords)
+    return found
 
 
 def _shown(key: Any) -> str:
@@ -428,9 +468,9 @@ def _shown(key: Any) -> str:
         kind, value = key
         if kind == "value":
             return f"the Python value {value!r}"
-        if isinstance(kind, type):
-            return repr(value)
-        return f"a {kind.name} tensor of shape {value}"
+        if isinstance(kind, DType):
+            return f"a {kind.name} tensor of shape {value}"
+        return repr(value)
     return "another object" if isinstance(key, Identity) else repr(key)
 
 

@@ -6,10 +6,10 @@ the tensors of enclosing graphs that its operations use.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -18,11 +18,12 @@ import numpy as np
 from . import dtypes
 from .context import state
 from .dtypes import DType
+from .errors import InvalidArgumentError
 from .op import REGISTRY, Op, op
 from .shapes import TensorShape
 from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent) + "/"
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
 _KINDS: dict[CodeType, str] = {}
 
 
@@ -209,7 +210,11 @@ class Graph:
         """Append an operation; its output, or the list of its outputs."""
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
-        types = op.types_of_results(inputs, attrs)
+        try:
+            types = op.types_of_results(inputs, attrs)
+        except InvalidArgumentError as mismatch:
+            # As in the original, a program that can never run is an error of types.
+            raise TypeError(mismatch.message) from None
         shapes = op.infer_shapes(inputs, attrs)
         operation = self._append(op, inputs, attrs, [types] if op.single else types, shapes)
         for tape in state.tapes:
@@ -533,7 +538,11 @@ def replay(
             values[id(operation.outputs[0])] = read(operation.inputs[0]._array)
             continue
         inputs = [values.get(id(tensor), tensor) for tensor in operation.inputs]
-        result = execute(operation.op, inputs, operation.given)
+        attrs = operation.given
+        if "_stream" in attrs:
+            # Random numbers follow from the seeds anew at each place of a call.
+            attrs = {**attrs, "_stream": attrs["_stream"].again()}
+        result = execute(operation.op, inputs, attrs)
         for old, new in zip(
             operation.outputs, [result] if operation.op.single else result, strict=True
         ):

@@ -1,14 +1,22 @@
 """The logger that warnings for the user go to, under the name TensorFlow programs know."""
 
-import logging
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
 
 
-class _CurrentStderr(logging.Handler):
-    """Writes to whatever sys.stderr is at that moment."""
+class _CurrentStderr:
+    """Whatever sys.stderr is at that moment."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr)
+    def write(self, text: str) -> None:
+        sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def get_logger() -> logging.Logger:
@@ -17,9 +25,11 @@ def get_logger() -> logging.Logger:
     >>> tf.get_logger().name
     'tensorflow'
     """
+    import logging
+
     logger = logging.getLogger("tensorflow")
     if not logger.handlers and not logging.getLogger().handlers:
-        handler = _CurrentStderr()
+        handler = logging.StreamHandler(_CurrentStderr())
         handler.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
         logger.addHandler(handler)
         logger.propagate = False

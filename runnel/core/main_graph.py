@@ -5,15 +5,18 @@ Variables made in it are cells of the graph: each session keeps values of its ow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from .context import state
 from .graph import Graph
 from .op import Op
 from .tensor import SymbolicTensor, Tensor
 from .type_spec import register_type_spec
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class GraphTensor(SymbolicTensor):
@@ -84,6 +87,21 @@ class MainGraph(Graph):
         from ..compat.v1.variables import GraphVariable
 
         return GraphVariable(**arguments)
+
+
+def in_session(method: Method) -> Method:
+    """Let a method of a model run eagerly while a graph is built: on the values of a session."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if state.home is None:
+            return method(*args, **kwargs)
+        from ..compat.v1.keras_session import at_work
+
+        with at_work():
+            return method(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
 
 
 register_type_spec(GraphTensor, lambda tensor: tensor._type_spec)

@@ -151,6 +151,8 @@ class _Writer:
         self._counts: dict[str, int] = {}
         self._scalars: dict[int, Any] = {}
         self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
+        # Kernels and constants get other names than the function's.
+        self.namespace[self.function_name] = None
         parameters = []
         for index, tensor in enumerate(feeds):
             parameters.append(f"x{index}")
@@ -282,6 +284,8 @@ class _Writer:
         if name is None:
             self._counts[prefix] = number = self._counts.get(prefix, -1) + 1
             name = f"{prefix}{number}"
+            if name in self.namespace:
+                name = f"{prefix}_{number}"
             self._globals[id(value)] = name
             # Held by the namespace, so the id stays the value's own.
             self.namespace[name] = value

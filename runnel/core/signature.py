@@ -73,7 +73,8 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, Mapping):
-        names = sorted(value, key=repr)
+        # The order of nest, in which the tensors go to the inputs.
+        names = sorted(value)
         return kind, tuple([(name, key_of(value[name], tensors)) for name in names])
     if isinstance(value, tuple | list) or nest.is_nested(value):
         return kind, tuple([key_of(each, tensors) for each in nest.flatten(value)])
@@ -122,6 +123,11 @@ class Parameters:
                 variadic = parameter.name
             elif parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD):
                 positional.append(parameter.name)
+        if len(args) > len(positional) and variadic is None:
+            raise TypeError(
+                f"The function takes {len(positional)} positional arguments, but {len(args)} came "
+                "for them, as specs of an input_signature or as values."
+            )
         names = [
             positional[i] if i < len(positional) else f"{variadic}_{i - len(positional)}"
             for i in range(len(args))
@@ -142,11 +148,18 @@ def spec_of(value: Any) -> Any:
 class BoundSignature:
     """The arguments a trace was made for: specs where tensors go, other values as they were."""
 
-    def __init__(self, parameters: Parameters, args: Any, kwargs: Any, skip: int = 0) -> None:
+    def __init__(self, parameters: Parameters, args: Any, kwargs: Any) -> None:
         self._parameters = parameters
-        self.args = args
-        self.kwargs = kwargs
-        self._skip = skip
+        # A trace does not keep the objects alive that it was made for.
+        self._held = nest.map_structure(_weak, (args, kwargs))
+
+    @property
+    def args(self) -> Any:
+        return nest.map_structure(_strong, self._held[0])
+
+    @property
+    def kwargs(self) -> Any:
+        return nest.map_structure(_strong, self._held[1])
 
     def structured(self) -> Any:
         """The positional and keyword arguments, with named specs in the places of tensors."""
@@ -165,7 +178,13 @@ class BoundSignature:
     def tensors_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
         """The tensors in the arguments of a call; TypeError where they do not fit the trace."""
         given = dict(zip(self._names(args), args, strict=False))
-        for name, value in kwargs.items():
+        named = {
+            spec.name: parameter
+            for parameter, spec in self._parameters.named(self.args, self.kwargs)
+            if isinstance(spec, TensorSpec) and spec.name
+        }
+        for key, value in kwargs.items():
+            name = named.get(key, key)
             if name in given:
                 raise TypeError(f"Binding inputs to tf.function failed due to `got two values for "
                                 f"argument {name!r}`.")  # fmt: skip
@@ -242,6 +261,14 @@ class BoundSignature:
                     f"Literal[{spec!r}]`: this trace was made for {name}={spec!r}."
                 )
         return tensors
+
+
+def _weak(leaf: Any) -> Any:
+    return leaf if leaf is None or isinstance(leaf, (TypeSpec, *_VALUES)) else Identity(leaf)
+
+
+def _strong(leaf: Any) -> Any:
+    return leaf.value if isinstance(leaf, Identity) else leaf
 
 
 def named_spec(spec: Any, name: str) -> Any:

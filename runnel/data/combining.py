@@ -57,7 +57,7 @@ class _ZipDataset(Dataset):
             if part is not None:
                 arrays += [array[:count] for array in part.arrays]
             elif isinstance(each, _RangeDataset) and not each._symbolic():
-                numbers = each._numbers()[:count]
+                numbers = each._numbers()[: max(count, 0)]
                 arrays.append(np.arange(numbers.start, numbers.stop, numbers.step, each._type))
             else:
                 return None
@@ -93,11 +93,8 @@ class _DirectedInterleaveDataset(Dataset):
             self._spec = relaxed(self._spec, each.element_spec)
 
     def _size(self) -> int:
-        if self._stop or any(each._size() == UNKNOWN for each in self._inputs[1:]):
-            return UNKNOWN
-        if all(each._size() == cardinality.INFINITE for each in self._inputs[1:]):
-            return self._inputs[0]._size()
-        return UNKNOWN
+        endless = all(each._size() == cardinality.INFINITE for each in self._inputs[1:])
+        return cardinality.INFINITE if endless else UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
         choices, *sources = [each._elements() for each in self._inputs]
@@ -145,7 +142,7 @@ def choose_from_datasets(datasets: Any, choices: Any, stop: bool) -> Dataset:
 def sample_from_datasets(datasets: Any, weights: Any, seed: Any, stop: bool, anew: bool) -> Dataset:
     """See `Dataset.sample_from_datasets`."""
     from ..ops.math.elementwise import log
-    from ..ops.random_stateless import stateless_categorical
+    from ..ops.random_distributions import stateless_categorical
 
     datasets = _checked(datasets)
     if isinstance(weights, Dataset):

@@ -380,8 +380,10 @@ class Dataset:
 
     def enumerate(self, start: Any = 0, name: Any = None) -> Dataset:
         """Pairs of a number, from `start` on, and an element."""
-        counted = Dataset.range(scalar(start), np.iinfo(np.int64).max)
-        return Dataset.zip(counted, self)
+        from .combining import _ZipDataset
+        from .sources import counting
+
+        return _ZipDataset((counting(scalar(start)), self))
 
     def filter(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
         """The elements for which a function gives True.
@@ -615,19 +617,6 @@ class Dataset:
             self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
             padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
         )  # fmt: skip
-
-    def rejection_resample(
-        self,
-        class_func: Callable[..., Any],
-        target_dist: Any,
-        initial_dist: Any = None,
-        seed: Any = None,
-        name: Any = None,
-    ) -> Dataset:
-        """Pairs of class and element, some left out so that classes come as `target_dist` says."""
-        from .resampling import rejection_resample
-
-        return rejection_resample(self, class_func, target_dist, initial_dist, seed)
 
 
 class _VariantDataset(Dataset):

@@ -64,17 +64,17 @@ class _TakeDataset(_Same):
         if indexed is None or count < 0:
             return indexed
 
-        def blocks() -> Iterator[Any]:
-            left = count
-            if not left:
-                return
-            for block in indexed.blocks():
-                yield block[:left]
-                left -= len(block)
-                if left <= 0:
-                    return
+        return Indexed(indexed.arrays, lambda: _first(indexed.blocks(), count))
 
-        return Indexed(indexed.arrays, blocks)
+
+def _first(blocks: Iterator[Any], left: int) -> Iterator[Any]:
+    if not left:
+        return
+    for block in blocks:
+        yield block[:left]
+        left -= len(block)
+        if left <= 0:
+            return
 
 
 class _SkipDataset(_Same):
@@ -99,14 +99,14 @@ class _SkipDataset(_Same):
             return None
         count = self._value(0)
 
-        def blocks() -> Iterator[Any]:
-            left = count
-            for block in () if left < 0 else indexed.blocks():
-                if left < len(block):
-                    yield block[left:]
-                left = max(0, left - len(block))
+        return Indexed(indexed.arrays, lambda: _after(indexed.blocks(), count))
 
-        return Indexed(indexed.arrays, blocks)
+
+def _after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
+    for block in () if left < 0 else blocks:
+        if left < len(block):
+            yield block[left:]
+        left = max(0, left - len(block))
 
 
 class _RepeatDataset(_Same):
@@ -119,26 +119,29 @@ class _RepeatDataset(_Same):
     def _size(self) -> int:
         return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
 
-    def _rounds(self) -> Any:
-        count = self._value(0)
-        return itertools.count() if count < 0 else range(count)
-
     def _elements(self) -> Iterator[Leaves]:
-        return _again(self._rounds(), self._inputs[0]._elements)
+        return _again(self._value(0), self._inputs[0]._elements)
 
     def _indexed(self) -> Indexed | None:
         indexed = self._inputs[0]._indexed()
         if indexed is None:
             return None
-        return Indexed(indexed.arrays, lambda: _again(self._rounds(), indexed.blocks))
+        return Indexed(indexed.arrays, lambda: _again(self._value(0), indexed.blocks))
 
 
-def _again(rounds: Any, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    for _ in rounds:
+def _again(count: int, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    # The first round begins at once: it draws its random order now, used or not.
+    return _rounds(count, begin(), begin) if count else iter(())
+
+
+def _rounds(count: int, current: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> Any:
+    for number in itertools.count(1) if count < 0 else range(1, count + 1):
         empty = True
-        for each in begin():
+        for each in current:
             empty = False
             yield each
+        if number != count:
+            current = begin()
         if empty:
             # Repeating nothing for ever would never come to an end.
             return
@@ -180,15 +183,16 @@ class _ShardDataset(_Same):
             return None
         shards, place = self._value(0), self._value(1)
 
-        def blocks() -> Iterator[Any]:
-            position = 0
-            for block in indexed.blocks():
-                first = (place - position) % shards
-                if first < len(block):
-                    yield block[first::shards]
-                position += len(block)
+        return Indexed(indexed.arrays, lambda: _every(indexed.blocks(), shards, place))
 
-        return Indexed(indexed.arrays, blocks)
+
+def _every(blocks: Iterator[Any], shards: int, place: int) -> Iterator[Any]:
+    position = 0
+    for block in blocks:
+        first = (place - position) % shards
+        if first < len(block):
+            yield block[first::shards]
+        position += len(block)
 
 
 class _Tested(_Same):
@@ -240,11 +244,16 @@ class _UniqueDataset(_Same):
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(dataset)
         specs = nest.flatten(dataset.element_spec)
-        allowed = {dtypes.int32, dtypes.int64, dtypes.string}
-        if len(specs) != 1 or getattr(specs[0], "dtype", None) not in allowed:
-            raise TypeError(
-                "`tf.data.Dataset.unique` is not supported for unhashable types or structures: "
-                f"elements are {dataset.element_spec}; one int32, int64 or string tensor fits."
+        for spec in specs:
+            kind = getattr(spec, "dtype", spec)
+            if kind not in (dtypes.int32, dtypes.int64, dtypes.string):
+                raise TypeError(
+                    f"`tf.data.Dataset.unique` does not support type {kind!r} -- only `tf.int32`, "
+                    "`tf.int64`, and `tf.string` are supported."
+                )
+        if len(specs) != 1:
+            raise invalid(
+                "UniqueDataset only supports inputs with a single component.", "UniqueDataset"
             )
 
     def _size(self) -> int:

@@ -49,18 +49,23 @@ class _ShuffleDataset(_Same):
             return None
 
         def blocks() -> Iterator[Any]:
+            # An iteration draws its seeds when it begins, not when it is first asked.
             pair = self._seeds.next()
-            numbers = (each for block in indexed.blocks() for each in block.tolist())
-            drawn: list[int] = []
-            for each in shuffled(numbers, self._buffer(), pair):
-                drawn.append(each)
-                if len(drawn) == BLOCK:
-                    yield np.array(drawn)
-                    drawn = []
-            if drawn:
-                yield np.array(drawn)
+            return _in_blocks(indexed.blocks(), self._buffer(), pair)
 
         return Indexed(indexed.arrays, blocks)
+
+
+def _in_blocks(blocks: Iterator[Any], size: int, pair: tuple[int, int]) -> Iterator[Any]:
+    drawn: list[int] = []
+    numbers = (each for block in blocks for each in block.tolist())
+    for each in shuffled(numbers, size, pair):
+        drawn.append(each)
+        if len(drawn) == BLOCK:
+            yield np.array(drawn)
+            drawn = []
+    if drawn:
+        yield np.array(drawn)
 
 
 def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterator[Any]:

@@ -35,6 +35,8 @@ BLOCK = 8192
 # Longer ranges are counted instead of kept as arrays.
 _LONGEST_ARRAY = 1 << 24
 _WORDS = 4096
+# A stop that no count comes to.
+_ENDLESS = np.iinfo(np.int64).max
 
 
 def _values(tensors: Any) -> Any:
@@ -76,7 +78,7 @@ class _TensorSliceDataset(Dataset):
         whole = specs_of(values)
         self._whole = nest.flatten(whole)
         if not self._whole:
-            raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
+            raise ValueError("Invalid `element`. `element` should not be empty.")
         self._spec = nest.map_structure(unbatched, whole)
         self._tensors = tuple(tensors_of(values))
         sizes = [size for size in first_sizes(self._whole) if size is not None]
@@ -149,9 +151,8 @@ def counted(count: int) -> Iterator[Any]:
 
 def elements_of(indexed: Indexed) -> Iterator[Leaves]:
     """The rows one by one."""
-    row = rows_of(indexed.arrays)
-    for block in indexed.blocks():
-        yield from map(row, block.tolist())
+    row, blocks = rows_of(indexed.arrays), indexed.blocks()
+    return (row(index) for block in blocks for index in block.tolist())
 
 
 class _RangeDataset(Dataset):
@@ -181,11 +182,13 @@ class _RangeDataset(Dataset):
         if self._symbolic():
             return UNKNOWN
         numbers = self._numbers()
+        if numbers.stop == _ENDLESS:
+            return INFINITE
         first, last, step = numbers.start, numbers.stop, numbers.step
         return max(0, -(-(last - first) // step))
 
     def _indexed(self) -> Indexed | None:
-        if self._symbolic() or self._size() > _LONGEST_ARRAY:
+        if self._symbolic() or not 0 <= self._size() <= _LONGEST_ARRAY:
             return None
         numbers = self._numbers()
         array = np.arange(numbers.start, numbers.stop, numbers.step).astype(self._type)
@@ -194,6 +197,11 @@ class _RangeDataset(Dataset):
     def _elements(self) -> Iterator[Leaves]:
         kind = self._type
         return ([kind(each)] for each in self._numbers())
+
+
+def counting(start: Any) -> Dataset:
+    """The numbers from a start on."""
+    return _RangeDataset(start, _ENDLESS)
 
 
 class _ListDataset(Dataset):

@@ -171,14 +171,14 @@ def relaxed(first: Any, second: Any, kind: str = "dataset elements") -> Any:
 
 def batched(spec: Any, size: int | None) -> Any:
     """The spec of a batch of values."""
-    from ..ops.ragged.spec import RaggedTensorSpec
-    from ..ops.sparse.sparse_tensor import SparseTensorSpec
-    from .iterators import DatasetSpec
-
     if type(spec) is TensorSpec:
         return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
     if isinstance(spec, NoneTensorSpec):
         return spec
+    from ..ops.ragged.ragged_tensor import RaggedTensorSpec
+    from ..ops.sparse.sparse_tensor import SparseTensorSpec
+    from .iterators import DatasetSpec
+
     if isinstance(spec, RaggedTensorSpec):
         shape = TensorShape([size]).concatenate(spec.shape)
         return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
@@ -191,9 +191,6 @@ def batched(spec: Any, size: int | None) -> Any:
 
 def unbatched(spec: Any) -> Any:
     """The spec of one of the values in a batch."""
-    from ..ops.ragged.spec import RaggedTensorSpec
-    from ..ops.sparse.sparse_tensor import SparseTensorSpec
-
     if isinstance(spec, NoneTensorSpec):
         return spec
     shape = spec.shape
@@ -202,6 +199,9 @@ def unbatched(spec: Any) -> Any:
     inner = shape[1:] if shape.rank is not None else shape
     if type(spec) is TensorSpec:
         return TensorSpec(inner, spec.dtype)
+    from ..ops.ragged.ragged_tensor import RaggedTensorSpec
+    from ..ops.sparse.sparse_tensor import SparseTensorSpec
+
     if isinstance(spec, RaggedTensorSpec):
         return RaggedTensorSpec(inner, spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
     if isinstance(spec, SparseTensorSpec):

@@ -23,7 +23,7 @@ _MASK_DELTA = 0xA282EAD8
 _ALL_BITS = 0xFFFFFFFF
 _POLYNOMIAL = np.uint32(0x82F63B78)
 # Below this many bytes a loop over them is faster than arrays.
-_FEW = 512
+_FEW = 8192
 
 
 def mask(crc: int) -> int:
@@ -61,10 +61,10 @@ def _extend(state: np.uint32, data: np.ndarray) -> np.uint32:
         used = stretches * words * 8
         state = _joined(state, _parallel(data[:used].reshape(stretches, words, 8)), words * 8)
         data = data[used:]
-    table = _tables()[0]
+    table, number = _first_table(), int(state)
     for byte in data.tolist():
-        state = table[(state ^ np.uint32(byte)) & np.uint32(255)] ^ (state >> np.uint32(8))
-    return state
+        number = table[(number ^ byte) & 255] ^ number >> 8
+    return np.uint32(number)
 
 
 def _parallel(data: np.ndarray) -> np.ndarray:
@@ -113,6 +113,11 @@ def _shift_by(length: int) -> np.ndarray:
         step = _applied(step, step)
         length >>= 1
     return total
+
+
+@functools.cache
+def _first_table() -> list[int]:
+    return list(_tables()[0].tolist())
 
 
 @functools.cache

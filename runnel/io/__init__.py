@@ -26,3 +26,4 @@ from ..ops.io import (
     serialize_tensor as serialize_tensor,
     write_file as write_file,
 )
+from ..saved_model.graph_files import write_graph as write_graph

@@ -9,7 +9,7 @@ import runnel as tf
 
 from .engine import experimental_models
 from .engine.functional import Functional
-from .engine.keras_tensor import KerasTensor
+from .engine.keras_tensor import is_keras_tensor, note_value
 from .engine.model import Model as Model
 from .engine.rebuilding import rebuilt
 from .engine.sequential import Sequential as Sequential
@@ -73,7 +73,7 @@ def _clone_sequential(model: Any, input_tensors: Any, clone: Callable[[Any], Any
     ]
     if input_tensors is not None:
         given = tf.nest.flatten(input_tensors)
-        if len(given) != 1 or not isinstance(given[0], KerasTensor):
+        if len(given) != 1 or not is_keras_tensor(given[0]):
             raise ValueError(
                 "A Sequential model has one input: `input_tensors` should be one tensor of "
                 f"tf.keras.Input. Received: {input_tensors}"
@@ -91,7 +91,9 @@ def _clone_functional(model: Any, input_tensors: Any, clone: Callable[[Any], Any
             raise ValueError(
                 f"The model has {len(model.inputs)} inputs, but `input_tensors` has {len(new)}."
             )
-    values = {id(old): tensor for old, tensor in zip(model.inputs, new, strict=True)}
+    values: dict[int, Any] = {}
+    for old, tensor in zip(model.inputs, new, strict=True):
+        note_value(values, old, tensor)
     copies: dict[int, Any] = {}
 
     def copy_of(layer: Any) -> Any:

@@ -39,6 +39,10 @@ class Stream:
         self._seeds = seed, seed2
         self._generation = -1
 
+    def again(self) -> Stream:
+        """The stream of the same seeds for another operation."""
+        return Stream(*self._seeds)
+
     def reserve(self, groups: int) -> tuple[int, int]:
         """The key, and the counter from which so many groups are the caller's own."""
         with _lock:

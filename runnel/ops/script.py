@@ -23,8 +23,11 @@ def _unknown_shapes(inputs, attrs):
 
 @op("PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True)
 def PyFunc(input, *, func, Tout):
-    results = _sequence(func(*[np.asarray(array) for array in input]), Tout)
-    return [array_of(value, dtype)[0] for value, dtype in zip(results, Tout, strict=True)]
+    try:
+        results = _sequence(func(*[np.asarray(array) for array in input]), Tout)
+        return [array_of(value, dtype)[0] for value, dtype in zip(results, Tout, strict=True)]
+    except Exception as failure:
+        raise _told(failure, "PyFunc") from failure
 
 
 class _Calls:
@@ -59,7 +62,10 @@ class _Calls:
 def EagerPyFunc(input, *, func, Tin, Tout):
     with init_scope():
         tensors = [Tensor(array, dtype) for array, dtype in zip(input, Tin, strict=True)]
-        return [result._array for result in func.run(tensors, Tout)]
+        try:
+            return [result._array for result in func.run(tensors, Tout)]
+        except Exception as failure:
+            raise _told(failure, "EagerPyFunc") from failure
 
 
 @EagerPyFunc.gradient
@@ -131,16 +137,24 @@ def _call_eagerly(func, tensors, dtypes):
     try:
         results = _sequence(func(*tensors), dtypes)
         return [convert_to_tensor(v, dtype) for v, dtype in zip(results, dtypes, strict=True)]
-    except errors.OpError:
-        raise
-    except (ValueError, TypeError) as failure:
-        raise errors.InvalidArgumentError(
-            None, None, f"{type(failure).__name__}: {failure} [Op:EagerPyFunc]"
-        ) from failure
     except Exception as failure:
-        raise errors.UnknownError(
-            None, None, f"{type(failure).__name__}: {failure} [Op:EagerPyFunc]"
-        ) from failure
+        raise _told(failure, "EagerPyFunc") from failure
+
+
+def _told(failure, name):
+    """The error of an operation for what a Python function raised."""
+    kind = next((kind for raised, kind in _KINDS.items() if isinstance(failure, raised)),
+                errors.UnknownError)  # fmt: skip
+    return kind(None, None, f"{type(failure).__name__}: {failure} [Op:{name}]")
+
+
+_KINDS = {
+    ValueError: errors.InvalidArgumentError,
+    TypeError: errors.InvalidArgumentError,
+    StopIteration: errors.OutOfRangeError,
+    MemoryError: errors.ResourceExhaustedError,
+    NotImplementedError: errors.UnimplementedError,
+}
 
 
 def inside_function():

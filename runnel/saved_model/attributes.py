@@ -55,6 +55,9 @@ OURS_ALONE = frozenset(
     ]
 )
 
+# TensorFlow knows it, and takes it in GraphDefs of long ago only.
+WITHDRAWN = frozenset(["MatrixExponential"])
+
 # Attributes of TensorFlow that kernels here do not take, with the one value they work for.
 _FIXED: dict[str, dict[str, Any]] = {
     "AssignVariableOp": {"validate_shape": False},

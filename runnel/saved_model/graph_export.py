@@ -7,23 +7,28 @@ of the program here, is told by control inputs.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from google.protobuf import text_format
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from ..core import dtypes
 from ..core.branch import Branch
-from ..core.graph import Graph, Operation
+from ..core.graph import FuncGraph, Graph, Operation
 from ..core.plan import has_effects, needed_operations
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..release import GRAPH_DEF_VERSION
-from .attributes import OURS_ALONE, NameAttrList, attr_value, attributes_of, output_lengths
+from .attributes import (
+    OURS_ALONE,
+    WITHDRAWN,
+    NameAttrList,
+    attr_value,
+    attributes_of,
+    output_lengths,
+)
 
 GraphDef = graph_pb2.GraphDef
 NodeDef = node_def_pb2.NodeDef
@@ -33,11 +38,18 @@ FunctionDef = function_pb2.FunctionDef
 _MIN_CONSUMER = 12
 _BRANCHING = {"If": ["then_branch", "else_branch"], "While": ["cond", "body"]}
 _OUTSIDE = "outside"
+# As the original marks its own conditions and loops: their functions are worked into the graph.
+_LOWERED = {"_lower_using_switch_merge": True}
 
 
-def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
-    """The GraphDef of a graph; ValueError where TensorFlow has no like of some operation."""
-    library = Library()
+def as_graph_def(
+    graph: Graph, from_version: int | None = None, add_shapes: bool = False, strict: bool = True
+) -> Any:
+    """The GraphDef of a graph; ValueError where TensorFlow has no like of some operation.
+
+    Without `strict` such operations are nodes like the others, to be looked at.
+    """
+    library = Library(strict)
     nodes = _GraphNodes(library, graph, add_shapes)
     for operation in graph.operations[from_version or 0 :]:
         nodes.write(operation)
@@ -59,34 +71,11 @@ def node_def(operation: Operation) -> Any:
     return nodes.nodes[-1]
 
 
-def write_graph(
-    graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True
-) -> str:
-    """Write the GraphDef of a graph to a file, as text or as bytes; the path of the file.
-
-    >>> graph = tf.Graph()
-    >>> with graph.as_default():
-    ...     total = tf.constant(1.0) + 2.0
-    >>> path = tf.io.write_graph(graph, "graphs", "sum.pbtxt")
-    """
-    made = isinstance(graph_or_graph_def, Graph)
-    graph_def = as_graph_def(graph_or_graph_def) if made else graph_or_graph_def
-    logdir = os.fspath(logdir)
-    os.makedirs(logdir, exist_ok=True)
-    path = os.path.join(logdir, name)
-    text = text_format.MessageToString(graph_def).encode() if as_text else None
-    # A reader never sees half of a file.
-    unfinished = f"{path}.tmp{os.getpid()}"
-    with open(unfinished, "wb") as file:
-        file.write(graph_def.SerializeToString() if text is None else text)
-    os.replace(unfinished, path)
-    return path
-
-
 class Library:
     """The functions of a GraphDef, and what could not be written."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = True) -> None:
+        self.strict = strict
         self.functions: list[Any] = []
         self._names: set[str] = set()
         self._missing: dict[str, str] = {}
@@ -119,12 +108,13 @@ class Library:
         inputs: Sequence[tuple[Tensor | None, Tensor]],
         resources: Sequence[Tensor],
         passed_on: int | None = None,
+        name: str | None = None,
     ) -> Any:
         """A branch as a function: of its feeds beside the tensors outside, then of resources.
 
         With `passed_on`, its inputs from that one on are further outputs.
         """
-        nodes = FunctionNodes(self, self.name_for(branch.graph.name))
+        nodes = FunctionNodes(self, name or self.name_for(branch.graph.name))
         for feed, outside in inputs:
             nodes.argument(outside.dtype, feed, outside.shape)
         for handle in resources:
@@ -142,6 +132,16 @@ class Library:
                 nodes.result(argument.type, argument.name)
         self.functions.append(nodes.finished())
         return NameAttrList(name=nodes.definition.signature.name)
+
+    def add_function(
+        self, graph: FuncGraph, feeds: Sequence[Tensor], name: str | None = None
+    ) -> tuple[str, list[Tensor]]:
+        """The graph of a function: its name here, and the handles that follow its arguments."""
+        branch = Branch(graph, feeds, graph.outputs)
+        handles = _resources([branch])
+        given = self.name_for(name or graph.name)
+        self.add(branch, [(feed, feed) for feed in feeds], handles, name=given)
+        return given, handles
 
 
 class _Nodes:
@@ -196,7 +196,8 @@ class _Nodes:
 
     def write(self, operation: Operation) -> None:
         """Add the node of an operation, after those it refers to."""
-        if operation.type in OURS_ALONE or operation.type.startswith("_"):
+        foreign = operation.type in OURS_ALONE | WITHDRAWN or operation.type.startswith("_")
+        if foreign and self.library.strict:
             self.library.refuse(operation, operation.type)
             return
         inputs: Sequence[Tensor] = operation.inputs
@@ -205,10 +206,13 @@ class _Nodes:
         if operation.type in ("If", "Case"):
             inputs, resources, attrs = self._condition(operation)
         elif operation.type == "While":
-            if not _is_plain(operation):
+            if _is_plain(operation):
+                inputs, resources, attrs = self._loop(operation)
+            elif self.library.strict:
                 self.library.refuse(operation, "While that keeps values for a gradient")
                 return
-            inputs, resources, attrs = self._loop(operation)
+            else:
+                attrs = {"T": [tensor.dtype for tensor in inputs]}
         elif operation.type == "VarHandleOp":
             attrs = _handle_attributes(operation)
         else:
@@ -239,6 +243,7 @@ class _Nodes:
             for branch in branches
         ]
         attrs: dict[str, Any] = {
+            **_LOWERED,
             "Tin": [*(rest[i].dtype for i in used), *(handle.dtype for handle in resources)],
             "Tout": list(given["Tout"]),
             "output_shapes": list(given["output_shapes"]),
@@ -262,6 +267,7 @@ class _Nodes:
         used = [*range(carried), *fixed]
         resources = _resources([cond, body])
         attrs = {
+            **_LOWERED,
             "cond": self.library.add(cond, [(cond.feeds[i], inputs[i]) for i in used], resources),
             "body": self.library.add(
                 body, [(body.feeds[i], inputs[i]) for i in used], resources, carried
@@ -290,7 +296,7 @@ class _GraphNodes(_Nodes):
         return f"{name}:{tensor.index}" if tensor.index else name
 
     def resource(self, tensor: Tensor) -> str:
-        owner = getattr(tensor._array, "op", None)
+        owner = getattr(tensor._array, "_handle_op", None)
         if isinstance(owner, Operation) and owner.graph is self._graph:
             return _clean(owner.name)
         name = getattr(tensor._array, "name", None)

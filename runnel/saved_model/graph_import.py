@@ -6,33 +6,28 @@ that is known when a function is read in (the handle of a variable) is used insi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..core import dtypes
 from ..core.branch import Branch, BranchGraph
-from ..core.context import state
+from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.errors import NotFoundError
 from ..core.graph import FuncGraph, Graph, Operation
+from ..core.main_graph import MainGraph
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from .attributes import given_attributes, output_lengths, value_of
 from .graph_export import GraphDef
+from .other_ops import COMPOSED, SAME
 
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
-# Ops that do the same here, without a kernel of their own.
-_SAME = {
-    "BatchMatMul": "BatchMatMulV2",
-    "PreventGradient": "Identity",
-    "Snapshot": "Identity",
-    "StatelessCase": "Case",
-    "StatelessIf": "If",
-    "StatelessWhile": "While",
-}
 _BRANCHING = frozenset(["Case", "If", "While"])
+# The variables of a graph whose values sessions keep.
+_OF_SESSIONS = frozenset(["VarHandleOp", "VarIsInitializedOp"])
 
 
 def import_graph_def(
@@ -67,16 +62,18 @@ def import_graph_def(
             f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
         )
     library = {each.signature.name: each for each in graph_def.library.function}
-    require_ops(graph_def.node, library)
     graph = _default_graph()
+    require_ops(graph_def.node, library, _OF_SESSIONS if isinstance(graph, MainGraph) else ())
     with graph.as_default():
-        prefix = graph.unique_name("import" if name is None else name) if name != "" else ""
-        mapped = {
-            (key if ":" in key or key.startswith("^") else f"{key}:0"): value
-            if isinstance(value, Operation)
-            else convert_to_tensor(value)
-            for key, value in (input_map or {}).items()
-        }
+        prefix = "import" if name is None else name.rstrip("/")
+        prefix = graph.unique_name(state.name_scope + prefix) if prefix else ""
+        # It is no operation's own name, which graphs look for in their callers' locals.
+        name = None
+        with name_scope(f"{prefix}/_inputs/".lstrip("/")):
+            mapped = {
+                key if ":" in key or key.startswith("^") else f"{key}:0": _substitute(value)
+                for key, value in (input_map or {}).items()
+            }
         importer = _Importer(graph, library, prefix, mapped=mapped)
         importer.add_all(graph_def.node)
     unused = sorted(set(mapped) - importer.used)
@@ -88,6 +85,10 @@ def import_graph_def(
     if return_elements is None:
         return None
     return [importer.element(each) for each in return_elements]
+
+
+def _substitute(value: Any) -> Any:
+    return value if isinstance(value, Operation) else convert_to_tensor(value)
 
 
 def _as_graph_def(message: Any) -> Any:
@@ -108,15 +109,18 @@ def _default_graph() -> Graph:
     return default
 
 
-def missing_ops(nodes: Iterable[Any], library: dict[str, Any]) -> list[str]:
+def missing_ops(
+    nodes: Iterable[Any], library: dict[str, Any], more: Container[str] = ()
+) -> list[str]:
     """The ops of nodes, and of the functions that they call, that there are no kernels for."""
     seen: set[str] = set()
     missing: set[str] = set()
     waiting = [list(nodes)]
     while waiting:
         for node in waiting.pop():
-            kind = _SAME.get(node.op, node.op)
-            if kind not in _CALLS and node.op not in library and _op_of(kind) is None:
+            kind = SAME.get(node.op, node.op)
+            known = kind in _CALLS or kind in COMPOSED or kind in library or kind in more
+            if not known and _op_of(kind) is None:
                 missing.add(node.op)
             for called in _called(node, library):
                 if called not in seen:
@@ -125,9 +129,9 @@ def missing_ops(nodes: Iterable[Any], library: dict[str, Any]) -> list[str]:
     return sorted(missing)
 
 
-def require_ops(nodes: Iterable[Any], library: dict[str, Any]) -> None:
-    """NotFoundError that names all ops that there are no kernels for."""
-    missing = missing_ops(nodes, library)
+def require_ops(nodes: Iterable[Any], library: dict[str, Any], more: Container[str] = ()) -> None:
+    """NotFoundError that names all ops that there are no kernels for, but those of `more`."""
+    missing = missing_ops(nodes, library, more)
     if missing:
         raise NotFoundError(
             None,
@@ -201,8 +205,9 @@ class _Importer:
         self._arguments = arguments or {}
         self._mapped = mapped or {}
         self._controls = list(controls)
-        # By the node's name: its op (None for a call), its outputs, what happens when it does.
-        self._nodes: dict[str, tuple[Op | None, list[Tensor], list[Operation]]] = {}
+        # By the node's name: the names of its outputs with the places of their first tensors, its
+        # outputs, what happens when it does.
+        self._nodes: dict[str, tuple[dict[str, int], list[Tensor], list[Operation]]] = {}
 
     def add_all(self, nodes: Sequence[Any]) -> None:
         """Add nodes, each after those that it refers to."""
@@ -248,9 +253,9 @@ class _Importer:
         if reference in self._arguments:
             return self._arguments[reference]
         owner, _, place = reference.partition(":")
-        op, outputs, _ = self._nodes[owner]
+        places, outputs, _ = self._nodes[owner]
         kind, colon, index = place.rpartition(":")
-        start = _start(op, kind, len(outputs)) if colon else 0
+        start = places.get(kind, 0) if colon else 0
         return outputs[start + int(index or 0)]
 
     def element(self, name: str) -> Any:
@@ -280,14 +285,22 @@ class _Importer:
         for reference in node.input:
             if reference.startswith("^"):
                 substitute = self._substitute(reference)
-                happened = self._nodes.get(reference[1:], (None, [], []))[2]
+                happened = self._nodes.get(reference[1:], ({}, [], []))[2]
                 controls += [substitute] if substitute is not None else happened
-        kind = _SAME.get(node.op, node.op)
+        kind = SAME.get(node.op, node.op)
         if kind in _CALLS or kind in self._library:
-            name = kind if kind in self._library else node.attr["f"].func.name
-            self._nodes[node.name] = None, *self._inlined(node, name, inputs, controls)
+            function = self._library[kind if kind in self._library else node.attr["f"].func.name]
+            results = function.signature.output_arg if kind in self._library else ()
+            places = {result.name: place for place, result in enumerate(results)}
+            self._nodes[node.name] = places, *self._inlined(node, function, inputs, controls)
             return
-        op = REGISTRY[kind]
+        if kind in COMPOSED:
+            self._nodes[node.name] = {}, *self._composed(node, inputs, controls)
+            return
+        op = _op_of(kind)
+        if op is None:
+            self._nodes[node.name] = {}, *self._variable(node, inputs)
+            return
         if kind == "While":
             outputs, operation = self._loop(node, op, inputs)
         elif kind in _BRANCHING:
@@ -296,7 +309,7 @@ class _Importer:
             operation = self._operation(node, op, inputs, given_attributes(op, node))
             outputs = list(operation.outputs)
         operation.control_inputs = list(dict.fromkeys([*operation.control_inputs, *controls]))
-        self._nodes[node.name] = op, outputs, [operation]
+        self._nodes[node.name] = _places(op, len(outputs)), outputs, [operation]
 
     def _operation(
         self, node: Any, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
@@ -312,9 +325,45 @@ class _Importer:
         name = graph.unique_name(self._full_name(node.name))
         operation = graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes, name)
         operation.device = node.device
+        if op.name == "ReadVariableOp" and _is_handle(inputs[0]):
+            # How gradients find the variable.
+            variable = inputs[0]._array
+            operation.outputs[0]._key = variable._key
+            for tape in state.tapes:
+                tape.variable_read(variable)
         for tape in state.tapes:
             tape.record(op, operation.inputs, operation.outputs, attrs)
         return operation
+
+    def _composed(
+        self, node: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
+    ) -> tuple[list[Tensor], list[Operation]]:
+        """The results of a node that several operations do; the last of them has its name."""
+        graph = self._graph
+        first = len(graph.operations)
+        name = graph.unique_name(self._full_name(node.name))
+        with graph.as_default(), name_scope(f"{name}/"), graph.control_dependencies(controls):
+            outputs = COMPOSED[node.op](node, inputs)
+        made = graph.operations[first:]
+        if made:
+            del graph._by_name[made[-1].name]
+            made[-1].name = name
+            graph._by_name[name] = made[-1]
+        return outputs, made
+
+    def _variable(
+        self, node: Any, inputs: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Operation]]:
+        """A variable of a session, or whether it has a value."""
+        from .session_variables import ImportedVariable, whether_initialized
+
+        name = self._graph.unique_name(self._full_name(node.name))
+        if node.op == "VarHandleOp":
+            dtype, shape = (value_of(node.attr[each]) for each in ("dtype", "shape"))
+            made = ImportedVariable(self._graph, name, dtype, UNKNOWN if shape is None else shape)
+            return [made.handle], [made.op]
+        asked = whether_initialized(self._graph, name, inputs[0])
+        return list(asked.outputs), [asked]
 
     def _full_name(self, name: str) -> str:
         return f"{self._prefix}/{name}" if self._prefix else name
@@ -322,11 +371,11 @@ class _Importer:
     # Functions.
 
     def _inlined(
-        self, node: Any, name: str, inputs: Sequence[Tensor], controls: Sequence[Operation]
+        self, node: Any, function: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
         """The results of a call, and its operations."""
         body = _Importer(self._graph, self._library, self._full_name(node.name), controls=controls)
-        outputs = body.body(self._library[name], inputs)
+        outputs = body.body(function, inputs)
         return outputs, [each for _, _, operations in body._nodes.values() for each in operations]
 
     def body(self, definition: Any, values: Sequence[Tensor]) -> list[Tensor]:
@@ -417,12 +466,10 @@ def _is_handle(tensor: Tensor) -> bool:
     return tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor)
 
 
-def _start(op: Op | None, name: str, count: int) -> int:
-    """The place of an output's first tensor."""
-    start = 0
-    if op is not None:
-        for argument, length in zip(op.outputs, output_lengths(op, count), strict=True):
-            if argument.name == name:
-                break
-            start += length
-    return start
+def _places(op: Op, count: int) -> dict[str, int]:
+    """Where the tensors of each output of an op begin."""
+    places, start = {}, 0
+    for argument, length in zip(op.outputs, output_lengths(op, count), strict=True):
+        places[argument.name] = start
+        start += length
+    return places

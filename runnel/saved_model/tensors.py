@@ -102,8 +102,11 @@ def make_tensor_proto(
     array = np.asarray(array)
     if shape is None:
         return tensor_proto(array, kind)
-    sizes = as_shape(shape).as_list()
-    count = int(np.prod(sizes, dtype=np.int64))
+    wanted = as_shape(shape)
+    sizes: Any = wanted.as_list()
+    count = wanted.num_elements()
+    if count is None:
+        raise ValueError(f"The shape of a TensorProto must be fully known, got {wanted}.")
     fits = array.size == count or not verify_shape
     if verify_shape and list(array.shape) != sizes:
         fits = False

@@ -80,6 +80,7 @@ from .defaults import (
     disable_eager_execution as disable_eager_execution,
     disable_resource_variables as disable_resource_variables,
     disable_v2_behavior as disable_v2_behavior,
+    disable_v2_tensorshape as disable_v2_tensorshape,
     enable_control_flow_v2 as enable_control_flow_v2,
     enable_eager_execution as enable_eager_execution,
     enable_resource_variables as enable_resource_variables,
@@ -164,8 +165,8 @@ from .older import (
     string_to_number as string_to_number,
     substr as substr,
     to_bfloat16 as to_bfloat16,
-    to_complex128 as to_complex128,
     to_complex64 as to_complex64,
+    to_complex128 as to_complex128,
     to_double as to_double,
     to_float as to_float,
     to_int32 as to_int32,
@@ -210,39 +211,43 @@ from .values import (
 from .variables import VariableV1 as Variable
 
 # Names that mean the same in TensorFlow 2; those that exist there exist here.
-_SAME = frozenset(
-    (
-        "AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape IndexedSlices "
-        "IndexedSlicesSpec Module NoneTensorSpec Operation OptionalSpec RaggedTensor "
-        "RaggedTensorSpec RegisterGradient SparseTensor SparseTensorSpec Tensor TensorArray "
-        "TensorArraySpec TensorShape TensorSpec TypeSpec UnconnectedGradients "
-        "VariableAggregation VariableSynchronization abs acos acosh add add_n approx_top_k "
-        "argsort as_dtype as_string asin asinh atan atan2 atanh bfloat16 bitcast bool "
-        "broadcast_dynamic_shape broadcast_static_shape broadcast_to cast check_pinned "
-        "clip_by_global_norm clip_by_norm clip_by_value complex complex128 complex64 concat "
-        "control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 cos cosh "
-        "cumsum custom_gradient divide double dynamic_partition dynamic_stitch edit_distance "
-        "einsum ensure_shape equal exp extract_volume_patches eye fftnd fill fingerprint "
-        "float16 float32 float64 floor foldl foldr function get_logger get_static_value "
-        "grad_pass_through greater greater_equal guarantee_const half histogram_fixed_width "
-        "histogram_fixed_width_bins identity identity_n ifftnd import_graph_def int16 int32 "
-        "int64 int8 irfftnd is_symbolic_tensor is_tensor less less_equal linspace load_library "
-        "load_op_library logical_and logical_not logical_or make_ndarray make_tensor_proto "
-        "map_fn matmul matrix_square_root maximum meshgrid minimum multiply negative newaxis "
-        "no_gradient no_op nondifferentiable_batch_function not_equal numpy_function one_hot "
-        "ones parallel_stack pow print py_function qint16 qint32 qint8 quint16 quint8 "
-        "ragged_fill_empty_rows ragged_fill_empty_rows_grad random_index_shuffle range rank "
-        "realdiv recompute_grad register_tensor_conversion_function repeat "
-        "required_space_to_batch_paddings reshape resource reverse rfftnd roll round "
-        "saturate_cast scalar_mul scan scatter_nd searchsorted sequence_mask shape_n sigmoid "
-        "sign sin sinh slice sort space_to_batch_nd split sqrt square stack stop_gradient "
-        "strided_slice string subtract switch_case tan tanh tensor_scatter_nd_add "
-        "tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
-        "tensor_scatter_nd_update tensordot tile timestamp truediv truncatediv truncatemod "
-        "type_spec_from_value uint16 uint32 uint64 uint8 unique unique_with_counts "
-        "unravel_index unstack variable_creator_scope variant vectorized_map zeros "
-    ).split()
-)
+_SAME = frozenset({
+    "AggregationMethod", "Assert", "CriticalSection", "DType", "DeviceSpec", "GradientTape",
+    "IndexedSlices", "IndexedSlicesSpec", "Module", "NoneTensorSpec", "Operation",
+    "OptionalSpec", "RaggedTensor", "RaggedTensorSpec", "RegisterGradient", "SparseTensor",
+    "SparseTensorSpec", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec",
+    "TypeSpec", "UnconnectedGradients", "VariableAggregation", "VariableSynchronization", "abs",
+    "acos", "acosh", "add", "add_n", "approx_top_k", "argsort", "as_dtype", "as_string", "asin",
+    "asinh", "atan", "atan2", "atanh", "bfloat16", "bitcast", "bool", "broadcast_dynamic_shape",
+    "broadcast_static_shape", "broadcast_to", "cast", "check_pinned", "clip_by_global_norm",
+    "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64", "concat",
+    "control_dependencies", "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
+    "cos", "cosh", "cumsum", "custom_gradient", "divide", "double", "dynamic_partition",
+    "dynamic_stitch", "edit_distance", "einsum", "ensure_shape", "equal", "exp",
+    "extract_volume_patches", "eye", "fftnd", "fill", "fingerprint", "float16", "float32",
+    "float64", "floor", "foldl", "foldr", "function", "get_logger", "get_static_value",
+    "grad_pass_through", "greater", "greater_equal", "guarantee_const", "half",
+    "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n", "ifftnd",
+    "import_graph_def", "int16", "int32", "int64", "int8", "irfftnd", "is_symbolic_tensor",
+    "is_tensor", "less", "less_equal", "linspace", "load_library", "load_op_library",
+    "logical_and", "logical_not", "logical_or", "make_ndarray", "make_tensor_proto", "map_fn",
+    "matmul", "matrix_square_root", "maximum", "meshgrid", "minimum", "multiply", "negative",
+    "newaxis", "no_gradient", "no_op", "nondifferentiable_batch_function", "not_equal",
+    "numpy_function", "one_hot", "ones", "parallel_stack", "pow", "print", "py_function",
+    "qint16", "qint32", "qint8", "quint16", "quint8", "ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad", "random_index_shuffle", "range", "rank", "realdiv",
+    "recompute_grad", "register_tensor_conversion_function", "repeat",
+    "required_space_to_batch_paddings", "reshape", "resource", "reverse", "rfftnd", "roll",
+    "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
+    "sequence_mask", "shape_n", "sigmoid", "sign", "sin", "sinh", "slice", "sort",
+    "space_to_batch_nd", "split", "sqrt", "square", "stack", "stop_gradient", "strided_slice",
+    "string", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "tile", "timestamp", "truediv", "truncatediv",
+    "truncatemod", "type_spec_from_value", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "variable_creator_scope", "variant",
+    "vectorized_map", "zeros"
+})  # fmt: skip
 
 # Names that TensorFlow 2 keeps in a namespace, or under another name.
 _ELSEWHERE = {
@@ -288,8 +293,12 @@ _ELSEWHERE = {
     "fake_quant_with_min_max_args_gradient": "quantization.fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars": "quantization.fake_quant_with_min_max_vars",
     "fake_quant_with_min_max_vars_gradient": "quantization.fake_quant_with_min_max_vars_gradient",
-    "fake_quant_with_min_max_vars_per_channel": "quantization.fake_quant_with_min_max_vars_per_channel",
-    "fake_quant_with_min_max_vars_per_channel_gradient": "quantization.fake_quant_with_min_max_vars_per_channel_gradient",
+    "fake_quant_with_min_max_vars_per_channel": (
+        "quantization.fake_quant_with_min_max_vars_per_channel"
+    ),
+    "fake_quant_with_min_max_vars_per_channel_gradient": (
+        "quantization.fake_quant_with_min_max_vars_per_channel_gradient"
+    ),
     "fft": "signal.fft",
     "fft2d": "signal.fft2d",
     "fft3d": "signal.fft3d",
@@ -391,19 +400,15 @@ _ELSEWHERE = {
 }
 
 # Namespaces of this package's own, and those of TensorFlow 2.
-_OWN_SPACES = frozenset(
-    (
-        "app debugging flags image initializers layers linalg logging losses math metrics nn "
-        "ragged random sparse strings train "
-    ).split()
-)
-_SPACES = frozenset(
-    (
-        "audio autograph bitwise config data distribute dtypes errors experimental "
-        "feature_column io keras lookup mlir nest quantization queue saved_model signal test "
-        "version xla sysconfig types raw_ops "
-    ).split()
-)
+_OWN_SPACES = frozenset({
+    "app", "debugging", "flags", "image", "initializers", "keras", "layers", "linalg", "logging",
+    "losses", "math", "metrics", "nn", "ragged", "random", "sparse", "strings", "train"
+})  # fmt: skip
+_SPACES = frozenset({
+    "audio", "autograph", "bitwise", "config", "data", "distribute", "dtypes", "errors",
+    "experimental", "feature_column", "io", "lookup", "mlir", "nest", "quantization",
+    "queue", "saved_model", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

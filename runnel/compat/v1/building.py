@@ -232,9 +232,7 @@ def _scatter(kind, summary):
     def function(ref, indices, updates, use_locking=True, name=None):
         from ...core.indexed_slices import IndexedSlices
 
-        slices = IndexedSlices(
-            convert_to_tensor(updates, ref.dtype), convert_to_tensor(indices)
-        )
+        slices = IndexedSlices(convert_to_tensor(updates, ref.dtype), convert_to_tensor(indices))
         return getattr(_variable(ref), f"scatter_{kind}")(slices)
 
     function.__name__ = function.__qualname__ = f"scatter_{kind}"

@@ -2,6 +2,7 @@
 
 import runnel as _tf
 
+from . import older as _older
 from .assertions import (
     assert_equal as assert_equal,
     assert_greater as assert_greater,
@@ -21,7 +22,8 @@ from .assertions import (
     assert_scalar as assert_scalar,
     assert_type as assert_type,
 )
-from .older import verify_tensor_all_finite as assert_all_finite
+
+assert_all_finite = _older.verify_tensor_all_finite
 
 
 def __getattr__(name: str) -> object:

@@ -18,7 +18,6 @@ class _Defaults:
         self.equality = True
         self.control_flow_v2 = True
         self.resource_variables = True
-        self.v2_tensorshape = True
 
 
 defaults = _Defaults()
@@ -106,15 +105,15 @@ def executing_eagerly_outside_functions():
 def disable_v2_behavior():
     """Behave as TensorFlow 1: build graphs."""
     disable_eager_execution()
-    defaults.equality = defaults.control_flow_v2 = False
-    defaults.resource_variables = defaults.v2_tensorshape = False
+    disable_v2_tensorshape()
+    defaults.equality = defaults.control_flow_v2 = defaults.resource_variables = False
 
 
 def enable_v2_behavior():
     """Behave as TensorFlow 2: run eagerly."""
     enable_eager_execution()
-    defaults.equality = defaults.control_flow_v2 = True
-    defaults.resource_variables = defaults.v2_tensorshape = True
+    enable_v2_tensorshape()
+    defaults.equality = defaults.control_flow_v2 = defaults.resource_variables = True
 
 
 def _switch(name, field, value, summary):
@@ -135,7 +134,7 @@ def _shown(name, field, summary):
     return function
 
 
-# There is one kind of variables, of control flow and of shapes: the switches are only remembered.
+# There is one kind of variables and of control flow: the switches are only remembered.
 enable_resource_variables = _switch(
     "enable_resource_variables", "resource_variables", True, "Variables are resource variables."
 )
@@ -148,9 +147,6 @@ enable_control_flow_v2 = _switch(
 disable_control_flow_v2 = _switch(
     "disable_control_flow_v2", "control_flow_v2", False, "Conditions and loops may be inlined."
 )
-enable_v2_tensorshape = _switch(
-    "enable_v2_tensorshape", "v2_tensorshape", True, "Dimensions of shapes are int or None."
-)
 resource_variables_enabled = _shown(
     "resource_variables_enabled", "resource_variables", "Whether variables are resource variables."
 )
@@ -162,3 +158,17 @@ control_flow_v2_enabled = _shown(
 def enable_tensor_equality():
     """Let `==` compare tensors by value, as it does in TensorFlow 2 outside of graphs."""
     defaults.equality = True
+
+
+def enable_v2_tensorshape():
+    """Let the dimensions of shapes be numbers and None, as in TensorFlow 2."""
+    from .shapes import use_dimensions
+
+    use_dimensions(False)
+
+
+def disable_v2_tensorshape():
+    """Let the dimensions of shapes be Dimension objects, as in TensorFlow 1."""
+    from .shapes import use_dimensions
+
+    use_dimensions(True)

@@ -15,6 +15,7 @@ if _importlib_util.find_spec("absl") is not None:
 
 else:
     from .small_flags import (
+        FLAGS as FLAGS,
         DEFINE_bool as DEFINE_bool,
         DEFINE_boolean as DEFINE_boolean,
         DEFINE_enum as DEFINE_enum,
@@ -22,7 +23,6 @@ else:
         DEFINE_integer as DEFINE_integer,
         DEFINE_list as DEFINE_list,
         DEFINE_string as DEFINE_string,
-        FLAGS as FLAGS,
         FlagValues as FlagValues,
         mark_flag_as_required as mark_flag_as_required,
         mark_flags_as_required as mark_flags_as_required,

@@ -165,8 +165,7 @@ class variance_scaling_initializer(Initializer):
             raise ValueError("Argument `scale` must be a positive float.")
         if mode not in {"fan_in", "fan_out", "fan_avg"}:
             raise ValueError(
-                "Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'), "
-                f"got {mode!r}."
+                f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'), got {mode!r}."
             )
         distribution = distribution.lower()
         if distribution == "normal":
@@ -361,12 +360,18 @@ orthogonal = orthogonal_initializer
 identity = identity_initializer
 
 
+# Operations that run initializers are found here, too.
+_OPERATIONS = {
+    "global_variables": "global_variables_initializer",
+    "local_variables": "local_variables_initializer",
+    "variables": "variables_initializer",
+    "tables_initializer": "tables_initializer",
+}
+
+
 def __getattr__(name: str) -> object:
     from . import building
 
-    names = {"global_variables": "global_variables_initializer",
-             "local_variables": "local_variables_initializer",
-             "variables": "variables_initializer", "tables_initializer": "tables_initializer"}  # fmt: skip
-    if name in names:
-        return getattr(building, names[name])
+    if name in _OPERATIONS:
+        return getattr(building, _OPERATIONS[name])
     raise AttributeError(f"module 'runnel.compat.v1.initializers' has no attribute {name!r}")

@@ -11,7 +11,6 @@ from .keys import GraphKeys as _Keys
 from .scopes import get_variable as _get_variable, variable_scope as _variable_scope
 
 
-
 class _Scoped:
     """A layer whose weights come from `get_variable`, in a variable scope of its name."""
 
@@ -167,9 +166,7 @@ def conv2d_transpose(
 
 
 def _pooling(name, default_name, data_format, summary):
-    def function(
-        inputs, pool_size, strides, padding="valid", data_format=data_format, name=None
-    ):
+    def function(inputs, pool_size, strides, padding="valid", data_format=data_format, name=None):
         layer = getattr(_tf.keras.layers, class_name)
         return layer(pool_size, strides, padding, data_format)(inputs)
 
@@ -250,7 +247,7 @@ def batch_normalization(
             "out."
         )
     x = _tf.convert_to_tensor(inputs)
-    axis = axis if isinstance(axis, int) else list(axis)[0]
+    axis = axis if isinstance(axis, int) else next(iter(axis))
     axis = axis % x.shape.rank
     size = x.shape[axis]
     shape = [size if each == axis else 1 for each in range(x.shape.rank)]
@@ -273,7 +270,8 @@ def batch_normalization(
         variance = weight("moving_variance", moving_variance_initializer, None, None, False)
         fused = fused is not False and x.shape.rank == 4
         used = _statistics(x, others, (mean, variance), momentum, training, fused)
-        parts = [None if each is None else _tf.reshape(each, shape) for each in (*used, beta, gamma)]
+        whole = (*used, beta, gamma)
+        parts = [None if each is None else _tf.reshape(each, shape) for each in whole]
         return _tf.nn.batch_normalization(x, *parts, epsilon)
 
 

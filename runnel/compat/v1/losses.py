@@ -213,9 +213,7 @@ def mean_pairwise_squared_error(
     total = _tf.reduce_sum(error, axes, keepdims=True)
     second = 2.0 * _tf.math.divide_no_nan(total * total, count * pairs)
     losses = (first - second) * _fitted(weights, first)
-    present = _tf.cast(_tf.not_equal(_fitted(weights, first), 0.0), _tf.float32)
-    samples = _tf.reduce_sum(present * _tf.ones_like(first))
-    loss = _tf.math.divide_no_nan(_tf.reduce_sum(losses), samples)
+    loss = _tf.reduce_sum(losses)
     add_loss(loss, loss_collection)
     return loss
 

@@ -11,11 +11,12 @@ from .older import (
 )
 
 # Functions of `tf.nn` that take other arguments there, and have no older form here.
-_OTHERS = frozenset(
-    "ctc_beam_search_decoder ctc_loss conv3d_transpose dilation2d embedding_lookup_sparse erosion2d "
-    "fractional_avg_pool fractional_max_pool max_pool_with_argmax nce_loss pool "
-    "safe_embedding_lookup_sparse sampled_softmax_loss".split()
-)
+_OTHERS = frozenset({
+    "batch_norm_with_global_normalization", "conv3d_transpose", "ctc_beam_search_decoder",
+    "ctc_loss", "dilation2d", "embedding_lookup_sparse", "erosion2d", "fractional_avg_pool",
+    "fractional_max_pool", "max_pool_with_argmax", "nce_loss", "pool",
+    "safe_embedding_lookup_sparse", "sampled_softmax_loss", "space_to_batch"
+})  # fmt: skip
 
 
 def softmax(logits, axis=None, name=None, dim=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 
 import runnel as tf
@@ -194,7 +195,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
     values = np.array(value)
     if verify_shape and list(values.shape) != list(shape):
-        raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {values.shape}.")
+        raise TypeError(f"Expected Tensor's shape: {list(shape)}, got {values.shape}.")
     count = math.prod(int(each) for each in shape)
     if 1 < values.size < count:
         rest = np.full(count - values.size, values.reshape(-1)[-1])
@@ -222,9 +223,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     return value if isinstance(value, tf.SparseTensor) else tf.convert_to_tensor(value, dtype)
 
 
-def cond(
-    pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None
-):
+def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
     """What one of two functions gives, as `pred` tells."""
     first = either(true_fn, "true_fn", fn1, "fn1")
     second = either(false_fn, "false_fn", fn2, "fn2")
@@ -259,7 +258,7 @@ def while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory,
         maximum_iterations,
     )  # fmt: skip
-    single = isinstance(result, list | tuple) and len(result) == 1
+    single = isinstance(result, (list, builtins.tuple)) and len(result) == 1
     return result[0] if single and not return_same_structure else result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Settings:
@@ -11,7 +11,7 @@ class Settings:
     A field of settings is made when it is first asked for; so is a mapping or a list.
     """
 
-    _fields: dict[str, Any] = {}
+    _fields: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -65,7 +65,7 @@ class Settings:
 class GPUOptions(Settings):
     """How much of a GPU's memory a program takes; there is no GPU here."""
 
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "per_process_gpu_memory_fraction": 0.0, "allow_growth": False, "allocator_type": "",
         "deferred_deletion_bytes": 0, "visible_device_list": "", "polling_active_delay_usecs": 0,
         "polling_inactive_delay_msecs": 0, "force_gpu_compatible": False,
@@ -77,7 +77,7 @@ class OptimizerOptions(Settings):
 
     L1, L0 = 0, -1
     DEFAULT, OFF, ON_1, ON_2 = 0, -1, 1, 2
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "do_common_subexpression_elimination": False, "do_constant_folding": False,
         "max_folded_constant_in_bytes": 0, "do_function_inlining": False, "opt_level": 0,
         "global_jit_level": 0, "cpu_global_jit": False,
@@ -87,7 +87,7 @@ class OptimizerOptions(Settings):
 class GraphOptions(Settings):
     """How graphs are run."""
 
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "enable_recv_scheduling": False, "optimizer_options": OptimizerOptions,
         "build_cost_model": 0, "build_cost_model_after": 0, "infer_shapes": False,
         "place_pruned_graph": False, "enable_bfloat16_sendrecv": False, "timeline_step": 0,
@@ -97,7 +97,7 @@ class GraphOptions(Settings):
 class ConfigProto(Settings):
     """The settings of a session."""
 
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "device_count": dict, "intra_op_parallelism_threads": 0, "inter_op_parallelism_threads": 0,
         "use_per_session_threads": False, "placement_period": 0, "device_filters": list,
         "gpu_options": GPUOptions, "allow_soft_placement": False, "log_device_placement": False,
@@ -110,7 +110,7 @@ class RunOptions(Settings):
     """The settings of one run."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "trace_level": 0, "timeout_in_ms": 0, "inter_op_thread_pool": 0,
         "output_partition_graphs": False, "report_tensor_allocations_upon_oom": False,
     }  # fmt: skip
@@ -119,4 +119,8 @@ class RunOptions(Settings):
 class RunMetadata(Settings):
     """What a run tells of itself: here, nothing."""
 
-    _fields = {"step_stats": list, "cost_graph": list, "partition_graphs": list}
+    _fields: ClassVar[dict[str, Any]] = {
+        "step_stats": list,
+        "cost_graph": list,
+        "partition_graphs": list,
+    }

@@ -2,8 +2,13 @@
 
 import runnel as _tf
 
-from ...ops.random_streams import get_seed as get_seed, set_seed as set_random_seed
-from .older import multinomial as multinomial, random_poisson as poisson
+from ...ops import random_streams as _streams
+from . import older as _older
+
+get_seed = _streams.get_seed
+set_random_seed = _streams.set_seed
+multinomial = _older.multinomial
+poisson = _older.random_poisson
 
 
 def __getattr__(name: str) -> object:

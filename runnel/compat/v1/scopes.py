@@ -396,9 +396,7 @@ def _initial_value(name, shape, dtype, initializer):
         elif dtype.is_integer or dtype.is_bool:
             initializer = zeros_initializer()
         else:
-            raise ValueError(
-                f"An initializer for variable {name} of {dtype!r} is required"
-            )
+            raise ValueError(f"An initializer for variable {name} of {dtype!r} is required")
     if isinstance(initializer, type):
         initializer = initializer()
     if not callable(initializer) or isinstance(initializer, Tensor | Variable):
@@ -498,7 +496,9 @@ def op_scope(values, name, default_name=None):
         yield scope
 
 
-def make_template(name_, func_, create_scope_now_=False, unique_name_=None, **kwargs):
+def make_template(
+    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs
+):
     """A function that makes its variables when first called, and uses them again afterwards."""
     scopes = []
 
@@ -513,7 +513,7 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, **kw
 
     @functools.wraps(func_)
     def template(*args, **others):
-        with variable_scope(scope(), reuse=AUTO_REUSE):
+        with variable_scope(scope(), reuse=AUTO_REUSE, custom_getter=custom_getter_):
             return func_(*args, **{**kwargs, **others})
 
     return template

@@ -121,15 +121,11 @@ class BaseSession:
 
     def __init__(self, target="", graph=None, config=None):
         if not isinstance(target, str | bytes):
-            raise TypeError(
-                f"Argument `target` must be a string, but got {type(target).__name__}."
-            )
+            raise TypeError(f"Argument `target` must be a string, but got {type(target).__name__}.")
         self._target = target
         self._graph = get_default_graph() if graph is None else graph
         if not hasattr(self._graph, "get_operations"):
-            raise TypeError(
-                f"Argument `graph` must be a tf.Graph, but got {type(graph).__name__}."
-            )
+            raise TypeError(f"Argument `graph` must be a tf.Graph, but got {type(graph).__name__}.")
         self._config = config
         self._closed = False
         self._steps = {}
@@ -357,13 +353,13 @@ def _as_fed(tensor, value):
         if isinstance(value, np.ndarray) and value.dtype == object:
             array = np.array([_bytes(each) for each in value.flat], object).reshape(value.shape)
     else:
-        if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer:
-            if not dtype.min <= value <= dtype.max:
-                raise TypeError(
-                    f"Type of feed value {value} with type {type(value)} is not compatible with "
-                    f"Tensor type {dtype.as_numpy_dtype}. Try explicitly setting the type of the "
-                    "feed tensor to a larger type (e.g. int64)."
-                )
+        fits = type(value) is not int or not dtype.is_integer or dtype.min <= value <= dtype.max
+        if not fits:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with "
+                f"Tensor type {dtype.as_numpy_dtype}. Try explicitly setting the type of the "
+                "feed tensor to a larger type (e.g. int64)."
+            )
         array = np.asarray(value, dtype=dtype.numpy)
     if not tensor.shape.is_compatible_with(array.shape):
         raise ValueError(
@@ -379,5 +375,3 @@ def _bytes(value):
 
 def _python_shape(shape):
     return None if shape.rank is None else tuple(shape.as_list())
-
-

@@ -2,12 +2,12 @@
 
 import runnel as _tf
 
-from .older import (
-    reduce_join as reduce_join,
-    string_to_hash_bucket as to_hash_bucket,
-    string_to_number as to_number,
-    substr as substr,
-)
+from . import older as _older
+
+reduce_join = _older.reduce_join
+substr = _older.substr
+to_hash_bucket = _older.string_to_hash_bucket
+to_number = _older.string_to_number
 
 
 def length(input, name=None, unit="BYTE"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class RaggedTensorValue:
         inner = self.values
         rows = inner.to_list() if isinstance(inner, RaggedTensorValue) else inner.tolist()
         splits = self.row_splits.tolist()
-        return [rows[a:b] for a, b in zip(splits, splits[1:], strict=False)]
+        return [rows[a:b] for a, b in pairwise(splits)]
 
     def __repr__(self):
         return f"tf.RaggedTensorValue(values={self.values!r}, row_splits={self.row_splits!r})"

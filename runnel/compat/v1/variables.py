@@ -181,20 +181,28 @@ class GraphVariable(Variable):
         return self._key in _session(self).values
 
     def _updated(self, read_value=True):
-        operation = state.graph.operations[-1]
-        if not read_value or state.graph.building_function:
-            return operation
-        return AssignedVariable(self, operation)
+        graph = state.graph
+        if graph is None or graph.building_function:
+            return self if read_value else None
+        operation = graph.operations[-1]
+        return AssignedVariable(self, operation) if read_value else operation
 
     def _update(self, op, value, read_value):
+        if self._is_outside():
+            with self.graph.as_default():
+                return self._update(op, value, read_value)
         execute(op, (self.handle, value))
         return self._updated(read_value)
 
     def _as_tensor(self):
-        if state.graph is not None:
-            return super()._as_tensor()
-        with self.graph.as_default():
-            return super()._as_tensor()
+        if self._is_outside():
+            with self.graph.as_default():
+                return super()._as_tensor()
+        return super()._as_tensor()
+
+    def _is_outside(self):
+        """Whether there is neither a graph being built nor a session at work."""
+        return state.graph is None and state.session is None
 
     # What the user sees.
 
@@ -230,6 +238,8 @@ class GraphVariable(Variable):
         """The value in the default session."""
         from .session import get_default_session
 
+        if state.session is not None:
+            return super().numpy()
         session = get_default_session()
         if session is None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
@@ -243,6 +253,8 @@ class GraphVariable(Variable):
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
     def __array__(self, dtype=None, copy=None):
+        if state.session is not None:
+            return super().__array__(dtype, copy)
         raise NotImplementedError(
             f"Cannot convert the variable {self.name} of a graph to a NumPy array: a session has "
             "its value, session.run(variable)."

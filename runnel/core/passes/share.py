@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Operation
-from ..tensor import Tensor
+from ..tensor import SymbolicTensor, Tensor
 from .program import Program
 
 # Constants up to this many bytes are compared by value.
@@ -25,7 +25,7 @@ def run(program: Program) -> Program:
     def shared(operation: Operation) -> Any:
         op = operation.op
         if op.name == "ReadVariableOp":
-            variable = id(operation.inputs[0]._array)
+            variable = _identity(operation.inputs[0])
             return reads.setdefault(variable, operation.outputs[0])
         if op.stateful:
             _forget(operation, reads)
@@ -63,7 +63,7 @@ def _forget(operation: Operation, reads: dict[int, Tensor]) -> None:
     """An operation with effects may change the variables it gets, and those of its branches."""
     for tensor in operation.inputs:
         if tensor.dtype.name == "resource":
-            reads.pop(id(tensor._array), None)
+            reads.pop(_identity(tensor), None)
     if operation.type in ("If", "Case", "While", "PyFunc", "EagerPyFunc"):
         reads.clear()
 
@@ -94,4 +94,5 @@ def _hashable(value: Any) -> Any:
 
 
 def _identity(tensor: Tensor) -> int:
-    return id(tensor._array) if tensor.dtype.name == "resource" else id(tensor)
+    known = tensor.dtype.name == "resource" and not isinstance(tensor, SymbolicTensor)
+    return id(tensor._array) if known else id(tensor)

@@ -6,6 +6,8 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.convert import convert_to_tensor
+
 
 def with_logits(probabilities: Any, logits: Any) -> Any:
     """Note on a result of sigmoid or softmax what it was made of.
@@ -28,7 +30,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     """
     if max_value is None and threshold == 0:
         return tf.nn.leaky_relu(x, alpha) if alpha != 0.0 else tf.nn.relu(x)
-    x = tf.convert_to_tensor(x)
+    x = convert_to_tensor(x)
     below = tf.nn.relu(threshold - x if threshold != 0 else -x) if alpha != 0.0 else None
     if threshold != 0:
         x = x * tf.cast(x > threshold, x.dtype)
@@ -47,7 +49,7 @@ def elu(x, alpha=1.0):
     >>> tf.keras.activations.elu(tf.constant([-20.0, 3.0]), alpha=2.0).numpy()
     array([-2.,  3.], dtype=float32)
     """
-    x = tf.convert_to_tensor(x)
+    x = convert_to_tensor(x)
     result = tf.nn.elu(x)
     return result if alpha == 1 else tf.where(x > 0, result, alpha * result)
 
@@ -67,7 +69,7 @@ def hard_sigmoid(x):
     >>> tf.keras.activations.hard_sigmoid(tf.constant([-3.0, 0.0, 1.0])).numpy()
     array([0. , 0.5, 0.7], dtype=float32)
     """
-    x = tf.convert_to_tensor(x)
+    x = convert_to_tensor(x)
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 
@@ -104,7 +106,7 @@ def softmax(x, axis=-1):
     >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0]])).numpy().tolist()
     [[0.5, 0.5]]
     """
-    x = tf.convert_to_tensor(x)
+    x = convert_to_tensor(x)
     rank = x.shape.rank
     if rank is not None and rank < 2:
         raise ValueError(
@@ -133,7 +135,7 @@ def sqrt(x):
     >>> tf.keras.backend.sqrt(tf.constant([4.0, -1.0])).numpy()
     array([2., 0.], dtype=float32)
     """
-    x = tf.convert_to_tensor(x)
+    x = convert_to_tensor(x)
     return tf.sqrt(tf.maximum(x, tf.constant(0, x.dtype)))
 
 

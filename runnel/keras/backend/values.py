@@ -163,9 +163,9 @@ def is_keras_tensor(x):
             f"Unexpectedly found an instance of type `{type(x)}`. Expected a symbolic tensor "
             "instance."
         )
-    from ..engine.keras_tensor import KerasTensor
+    from ..engine import keras_tensor
 
-    return isinstance(x, KerasTensor)
+    return keras_tensor.is_keras_tensor(x)
 
 
 def _sparse_type() -> Any:

@@ -217,7 +217,7 @@ class Layer(LayerNodes):
             return inputs
 
         def cast(value: Any) -> Any:
-            if not isinstance(value, tf.Tensor) or value.dtype is wanted:
+            if getattr(value, "dtype", None) in (None, wanted) or not tf.is_tensor(value):
                 return value
             return masking.cast(value, wanted) if value.dtype.is_floating else value
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.convert import convert_to_tensor
 from . import masking
 
 
@@ -226,7 +227,7 @@ class _FunctionLoss:
         self.name = name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        values = tf.convert_to_tensor(self.function(_matched(y_true, y_pred), y_pred))
+        values = convert_to_tensor(self.function(_matched(y_true, y_pred), y_pred))
         if sample_weight is None:
             return tf.reduce_mean(values)
         weights = tf.cast(sample_weight, values.dtype)
@@ -245,7 +246,7 @@ def _matched(y_true: Any, y_pred: Any) -> Any:
 
 
 def _loss_value(loss: Any, target: Any, output: Any, weight: Any) -> Any:
-    target = tf.convert_to_tensor(target)
+    target = convert_to_tensor(target)
     if target.dtype is not output.dtype and target.dtype.is_floating:
         target = tf.cast(target, output.dtype)
     if target.shape.rank == 1 and output.shape.rank == 2 and output.shape[-1] == 1:

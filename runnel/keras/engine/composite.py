@@ -26,6 +26,13 @@ class RaggedKerasTensor(CompositeKerasTensor, tf.RaggedTensor):
         values = self._values
         return values if isinstance(values, KerasTensor) else values._main
 
+    def _parts_of_value(self, value: Any) -> list[Any]:
+        if isinstance(value, tf.Tensor):
+            value = tf.RaggedTensor.from_tensor(value, ragged_rank=self.ragged_rank)
+        elif not isinstance(value, tf.RaggedTensor):
+            raise _not_like(self, value)
+        return [value.flat_values, *value.nested_row_splits]
+
 
 class SparseKerasTensor(CompositeKerasTensor, tf.SparseTensor):
     """A sparse tensor whose indices, values and shape are KerasTensors."""
@@ -33,6 +40,20 @@ class SparseKerasTensor(CompositeKerasTensor, tf.SparseTensor):
     @property
     def _main(self) -> KerasTensor:
         return self._values
+
+    def _parts_of_value(self, value: Any) -> list[Any]:
+        if isinstance(value, tf.Tensor):
+            value = tf.sparse.from_dense(value)
+        elif not isinstance(value, tf.SparseTensor):
+            raise _not_like(self, value)
+        return [value.indices, value.values, value.dense_shape]
+
+
+def _not_like(tensor: Any, value: Any) -> TypeError:
+    return TypeError(
+        f"The input {tensor.name!r} of the model takes values like {tensor.type_spec}, but got "
+        f"{type(value).__name__}. Make it dense or convert it first."
+    )
 
 
 KINDS = {
@@ -45,7 +66,9 @@ KINDS = {
 
 def _called_by_an_operation() -> bool:
     """Whether a member is used by the library's operations, and not by a user or a layer."""
-    return sys._getframe(2).f_globals.get("__name__", "").startswith(("runnel.ops.", "runnel.core."))
+    return (
+        sys._getframe(2).f_globals.get("__name__", "").startswith(("runnel.ops.", "runnel.core."))
+    )
 
 
 def _method(kind: type, name: str) -> Any:
@@ -84,6 +107,7 @@ RAGGED_METHODS = (
     "with_row_splits_dtype", "merge_dims", "to_tensor", "to_sparse",
 )  # fmt: skip
 SPARSE_PROPERTIES = ("indices", "values", "dense_shape")
+MEMBERS = frozenset({*RAGGED_PROPERTIES, *RAGGED_METHODS, *SPARSE_PROPERTIES})
 
 for _name in RAGGED_PROPERTIES:
     setattr(RaggedKerasTensor, _name, _property(tf.RaggedTensor, _name))

@@ -12,6 +12,7 @@ import runnel as tf
 
 from ...core.convert import tensor_of
 from ...core.dtypes import from_numpy
+from .composite_data import CompositeRows, is_composite, tensor_of_composite
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
@@ -94,6 +95,8 @@ class ArrayBatches(Batches):
 def _in_memory(value: Any) -> Any:
     if value is None:
         return None
+    if is_composite(value):
+        return CompositeRows(value)
     if isinstance(value, tf.Tensor | tf.Variable):
         value = np.asarray(value)
     elif not isinstance(value, np.ndarray):
@@ -107,6 +110,8 @@ def _part(array: Any, where: Any) -> Any:
     """Some rows of an array as a tensor, which shares the memory of rows in order."""
     if array is None:
         return None
+    if isinstance(array, CompositeRows):
+        return array.part(where)
     rows = array[where]
     if rows.dtype.kind not in "fiub":
         return tf.constant(rows)
@@ -138,11 +143,19 @@ class IterableBatches(Batches):
         self._iterable = iterable
         self._iterator: Iterator[Any] | None = None
         self.steps = steps if steps is not None else _length(iterable)
-        self._one_way = iter(iterable) is iterable
+        # A dataset would begin an iteration, and draw its random order, only to be asked.
+        dataset = isinstance(iterable, tf.data.Dataset)
+        self._one_way = not dataset and iter(iterable) is iterable
         self._limit = steps
+        self._anew = not self._one_way and (
+            steps is None or (dataset and steps == _length(iterable))
+        )
+        if dataset and self._anew:
+            # As in the original, whose first epoch has the second of the random orders.
+            iter(iterable)
 
     def epoch(self) -> Iterator[Any]:
-        if self._iterator is None or (self._limit is None and not self._one_way):
+        if self._iterator is None or self._anew:
             self._iterator = iter(self._iterable)
         produced = 0
         while self._limit is None or produced < self._limit:
@@ -174,6 +187,8 @@ def tensors_of(batch: Any) -> Any:
     def convert(value: Any) -> Any:
         if value is None or isinstance(value, tf.Tensor):
             return value
+        if is_composite(value):
+            return tensor_of_composite(value)
         return tf.constant(_in_memory(value))
 
     if isinstance(batch, list):
@@ -210,6 +225,8 @@ def batches_of(
 def _is_iterable_of_batches(x: Any) -> bool:
     if isinstance(x, list | tuple | dict | np.ndarray | tf.Tensor | tf.Variable):
         return False
+    if is_composite(x):
+        return False
     if hasattr(x, "values") and hasattr(x, "columns"):
         return False
     return hasattr(x, "__iter__") or hasattr(x, "__next__")
@@ -228,7 +245,7 @@ def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
     """Raise ValueError unless all arrays have equally many rows."""
     named = [("x", x), ("y", y), ("sample_weight", sample_weight)]
     sizes = {
-        name: [np.shape(each)[0] for each in tf.nest.flatten(value) if np.ndim(each)]
+        name: [_rows(each) for each in tf.nest.flatten(value) if is_composite(each) or np.ndim(each)]
         for name, value in named
         if value is not None
     }
@@ -239,6 +256,10 @@ def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
             + "\n".join(lines)
             + "\nMake sure all arrays contain the same number of samples."
         )
+
+
+def _rows(value: Any) -> int:
+    return len(CompositeRows(value)) if is_composite(value) else np.shape(value)[0]
 
 
 def _weighted(batches: Batches, class_weight: Any) -> Batches:
@@ -281,7 +302,7 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
     """The first part of all arrays for training, and the rest for validation."""
     flat = [each for each in tf.nest.flatten(arrays) if each is not None]
     for each in flat:
-        if not hasattr(each, "shape"):
+        if not hasattr(each, "shape") or is_composite(each):
             raise ValueError(
                 "`validation_split` is only supported for Tensors or NumPy arrays, found "
                 f"following types in the input: {type(each)}"

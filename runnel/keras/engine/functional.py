@@ -9,7 +9,7 @@ import runnel as tf
 
 from . import masking
 from .input_spec import InputSpec
-from .keras_tensor import KerasTensor, Node
+from .keras_tensor import KerasTensor, Node, is_keras_tensor, note_value, parts_of, value_in
 from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
 from .model import Model
@@ -40,7 +40,7 @@ class Functional(Model):
 
     def _connect(self, inputs: Any, outputs: Any) -> None:
         for tensor in tf.nest.flatten([inputs, outputs]):
-            if not isinstance(tensor, KerasTensor):
+            if not is_keras_tensor(tensor):
                 raise ValueError(
                     "Found unexpected instance while processing input tensors for keras functional "
                     "model. Expecting KerasTensor which is from tf.keras.Input() or output from "
@@ -95,10 +95,10 @@ class Functional(Model):
         if mask is not None:
             given = masking.masked(given, self._flat_inputs(mask))
         for tensor, value in zip(self.inputs, given, strict=True):
-            values[id(tensor)] = _fitted(value, tensor)
+            note_value(values, tensor, _fitted(value, tensor))
         for step in self._steps:
             step.run(values)
-        flat = [values[id(tensor)] for tensor in self.outputs]
+        flat = [value_in(values, tensor) for tensor in self.outputs]
         return tf.nest.pack_sequence_as(self._nested_outputs, flat)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -137,14 +137,14 @@ class Functional(Model):
 
 def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
     """The calls that lead to the outputs, in the order they were made."""
-    known = {id(tensor) for tensor in inputs}
+    known = {id(part) for tensor in inputs for part in parts_of(tensor)}
     steps: dict[int, Any] = {}
-    pending = list(outputs)
+    pending = [part for tensor in outputs for part in parts_of(tensor)]
     while pending:
         tensor = pending.pop()
         if id(tensor) in known:
             continue
-        step = tensor.op
+        step: Any = tensor.op
         if id(step) in steps:
             continue
         if isinstance(step, Node) and not step.keras_inputs:
@@ -153,7 +153,7 @@ def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
                 f'"{step.layer.name}". It is not among the inputs of the model.'
             )
         steps[id(step)] = step
-        pending.extend(step.keras_inputs)
+        pending.extend(part for each in step.keras_inputs for part in parts_of(each))
     return sorted(steps.values(), key=lambda step: step.order)
 
 
@@ -164,15 +164,19 @@ def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
         return inputs, outputs
     from .rebuilding import rebuilt
 
-    values = {
-        id(tensor): tensor
-        if isinstance(tensor.op.layer, tf.keras.layers.InputLayer)
-        else tf.keras.Input(batch_shape=tuple(tensor.shape), dtype=tensor.dtype)
-        for tensor in flat
-    }
+    values: dict[int, Any] = {}
+    for tensor in flat:
+        is_input = isinstance(tensor.op.layer, tf.keras.layers.InputLayer)
+        note_value(values, tensor, tensor if is_input else _input_like(tensor))
     new = tf.nest.map_structure(lambda tensor: values[id(tensor)], inputs)
     steps = steps_between(flat, tf.nest.flatten(outputs))
     return new, rebuilt(steps, values, outputs, lambda layer: layer)
+
+
+def _input_like(tensor: Any) -> Any:
+    if isinstance(tensor, KerasTensor):
+        return tf.keras.Input(batch_shape=tuple(tensor.shape), dtype=tensor.dtype)
+    return tf.keras.Input(type_spec=tensor.type_spec)
 
 
 def _require_unique_names(layers: list[Any]) -> None:
@@ -195,11 +199,13 @@ def _unique_names(names: list[str]) -> list[str]:
     return result
 
 
-def _fitted(value: Any, tensor: KerasTensor) -> Any:
+def _fitted(value: Any, tensor: Any) -> Any:
     """An input with the rank and dtype that the model was made for."""
     rank, wanted = value.shape.rank, tensor.shape.rank
     if rank is not None and wanted is not None:
-        if rank == wanted + 1 and value.shape[-1] == 1:
+        if not isinstance(value, tf.Tensor):
+            pass
+        elif rank == wanted + 1 and value.shape[-1] == 1:
             value = tf.squeeze(value, axis=-1)
         elif rank == wanted - 1 and tensor.shape[-1] == 1:
             value = tf.expand_dims(value, axis=-1)

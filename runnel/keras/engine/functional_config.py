@@ -13,11 +13,11 @@ import numpy as np
 
 import runnel as tf
 
-from ..layers.op_lambda import TFOpLambda
+from ..layers.op_lambda import InstanceProperty, TFOpLambda
 from ..layers.serializing import deserialize
 from ..serialization import serialize_keras_object
 from .call_spec import call_spec
-from .keras_tensor import KerasTensor
+from .keras_tensor import is_keras_tensor
 from .layer_order import call_of
 from .rebuilding import results_of, split_arguments
 
@@ -63,7 +63,7 @@ class _Writer:
     def layer(self, layer: Any) -> dict[str, Any]:
         """The config of a layer with its calls."""
         config = serialize_keras_object(layer)
-        if isinstance(layer, TFOpLambda):
+        if isinstance(layer, TFOpLambda | InstanceProperty):
             config["module"] = "tf_keras.src.layers.core.tf_op_layer"
             config["registered_name"] = type(layer).__name__
         config["name"] = layer.name
@@ -72,7 +72,7 @@ class _Writer:
 
     def structure(self, tensors: Any) -> Any:
         """The references to inputs or outputs of a model, in their structure."""
-        if isinstance(tensors, KerasTensor):
+        if is_keras_tensor(tensors):
             return [self._reference(tensors)]
         return tf.nest.map_structure(self._reference, tensors)
 
@@ -81,7 +81,7 @@ class _Writer:
         if isinstance(call, TFOpLambda):
             if id(call) not in self._results:
                 self._results[id(call)] = results_of(call)
-            index = self._results[id(call)][id(tensor)]
+            index = self._results[id(call)][id(getattr(tensor, "_main", tensor))]
         else:
             index = tensor._keras_history.tensor_index
         layer = getattr(call, "layer", call)
@@ -96,15 +96,15 @@ class _Writer:
         written = {key: self._argument(layer, value) for key, value in kwargs.items()}
         data = tf.nest.map_structure(lambda value: self._input(layer, value, written), first)
         nested = isinstance(first, list | tuple | dict)
-        return data if nested or isinstance(layer, TFOpLambda) else [data]
+        return data if nested or isinstance(layer, TFOpLambda | InstanceProperty) else [data]
 
     def _input(self, layer: Any, value: Any, kwargs: dict[str, Any]) -> list[Any]:
-        if isinstance(value, KerasTensor):
+        if is_keras_tensor(value):
             return [*self._reference(value), kwargs]
         return [_CONSTANT, -1, self._argument(layer, value), kwargs]
 
     def _argument(self, layer: Any, value: Any) -> Any:
-        if isinstance(value, KerasTensor):
+        if is_keras_tensor(value):
             return self._reference(value)
         if isinstance(value, list | tuple):
             return type(value)(self._argument(layer, each) for each in value)
@@ -209,7 +209,7 @@ class _Reader:
         layer = self._layers[name]
         kwargs = self._value(self._kwargs(data))
         inputs = self._value(data)
-        lone = isinstance(inputs, list) and len(inputs) == 1 and isinstance(inputs[0], KerasTensor)
+        lone = isinstance(inputs, list) and len(inputs) == 1 and is_keras_tensor(inputs[0])
         if lone and not isinstance(layer, TFOpLambda):
             inputs = inputs[0]
         self._outputs[name].append(tf.nest.flatten(layer(inputs, **kwargs)))

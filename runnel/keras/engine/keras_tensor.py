@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import runnel as tf
 
-from ...core.graph import Graph, Operation
+from ...core.graph import Graph, Operation, Placeholder
 from ...core.tensor import SymbolicTensor
 from .call_context import context
 from .naming import unique_name
 
 _order = itertools.count()
 
+_COMPOSITES = "runnel.keras.engine.composite"
 # Public names of what Python's operators do, by the name of the op they come to.
 _OPERATORS = {
     "AddV2": "__operators__.add", "Sub": "math.subtract", "Mul": "math.multiply",
@@ -43,6 +44,16 @@ _NAMES = {
     **{name: name for name in ("cast", "einsum", "eye", "space_to_batch", "tensordot")},
     "matrix_square_root": "linalg.sqrtm",
 }
+# Functions whose `name` is written into configs even if it is None, as that of operators is.
+_NAMED = frozenset(
+    {f"math.{name}" for name in (
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma",
+        "erf", "erfc", "expm1", "floormod", "greater", "greater_equal", "is_finite", "is_inf",
+        "is_nan", "less", "less_equal", "lgamma", "log", "log1p", "logical_and", "logical_not",
+        "logical_or", "maximum", "minimum", "negative", "reciprocal", "rint", "sin", "sinh",
+        "square", "squared_difference", "tan", "tanh", "truediv", "xdivy", "xlogy", "zeta",
+    )} | {"broadcast_to", "nn.elu", "nn.relu", "nn.selu", "nn.softsign", "reverse", "tile"}
+)  # fmt: skip
 
 
 class KerasHistory(NamedTuple):
@@ -107,6 +118,10 @@ class CompositeKerasTensor:
         """The tensor of the values, which stands for the whole."""
         raise NotImplementedError
 
+    def _parts_of_value(self, value: Any) -> list[Any]:
+        """The tensors of a value that may be given for this one, be it dense."""
+        raise NotImplementedError
+
     @property
     def op(self) -> Any:
         return self._main.op
@@ -129,9 +144,7 @@ class CompositeKerasTensor:
         return self._type_spec
 
     def __repr__(self) -> str:
-        return (
-            f"<KerasTensor: type_spec={self.type_spec!r} (created by layer '{self.layer_name}')>"
-        )
+        return f"<KerasTensor: type_spec={self.type_spec!r} (created by layer '{self.layer_name}')>"
 
     __str__ = KerasTensor.__str__
 
@@ -163,13 +176,16 @@ def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
     values[id(tensor)] = value
     if isinstance(tensor, CompositeKerasTensor):
         parts = tensor._type_spec._to_components(tensor)
-        found = value._type_spec._to_components(value)
-        for part, each in zip(parts, found, strict=True):
+        for part, each in zip(parts, tensor._parts_of_value(value), strict=True):
             values[id(part)] = each
 
 
 class Node:
     """One call of a layer on KerasTensors."""
+
+    # Its outputs have no value yet: to the operations on them they are placeholders.
+    op = Placeholder
+    inputs = ()
 
     def __init__(self, layer: Any, arguments: tuple[Any, Any, Any], outputs: Any) -> None:
         self.layer = layer
@@ -306,9 +322,11 @@ def _outermost_library_frame() -> Any:
     found = frame
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if not module.startswith("runnel.") or module.startswith("runnel.keras."):
-            break
-        found = frame
+        # Members of composites stand between the operations that use them.
+        if module != _COMPOSITES:
+            if not module.startswith("runnel.") or module.startswith("runnel.keras."):
+                break
+            found = frame
         frame = frame.f_back
     return found
 
@@ -339,7 +357,10 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
         kind = given.pop("cls")
         first = next(iter(given))
         return f"{kind.__name__}.{code.co_name}", {"args": [given.pop(first)], "kwargs": given}
-    return _public_name(code), given
+    function = _public_name(code)
+    if given.get("name", "") is None and function not in _NAMED:
+        del given["name"]
+    return function, given
 
 
 def _operator_call(values: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
@@ -350,16 +371,19 @@ def _operator_call(values: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, di
     operands = list(inputs)
     if "other" in values:
         tensor, other = values["self"], values["other"]
-        is_left = inputs[0] is tensor or not isinstance(inputs[0], KerasTensor)
-        operands = [tensor, other] if inputs[0] is tensor else [inputs[0], tensor]
-        if not is_left:
+        if "reflected" in values:
             operands = [tensor, other]
+        else:
+            operands = [tf.convert_to_tensor(other, tensor.dtype), tensor]
     given = dict(zip(names, operands, strict=False))
     return _OPERATORS.get(op.name, op.name), {**given, "name": None}
 
 
 def _public_name(code: Any) -> str:
     name = code.co_name
+    for space in ("ragged", "sparse"):
+        if f".ops.{space}" in code.co_filename.replace("\\", "/").replace("/", "."):
+            return f"{space}.{name}"
     if name in _NAMES:
         return _NAMES[name]
     for space in _NAMESPACES:

@@ -7,7 +7,7 @@ from typing import Any
 
 import runnel as tf
 
-from .call_context import CallContext
+from .call_context import CallContext, context
 from .layer_weights import LayerWeights
 from .tracking import unique
 
@@ -30,7 +30,7 @@ class LayerLosses(LayerWeights):
                 continue
             if callable(loss):
                 self._loss_functions.append(loss)
-            else:
+            elif not context.trial:
                 value = loss if tf.is_tensor(loss) else tf.convert_to_tensor(
                     loss, dtype_hint=tf.keras.backend.floatx()
                 )  # fmt: skip

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .keras_tensor import OperationNode
+import runnel as tf
+
+from .keras_tensor import CompositeKerasTensor, OperationNode, is_keras_tensor
 
 
 def call_of(tensor: Any) -> Any:
@@ -23,6 +25,9 @@ def inputs_of(call: Any) -> list[Any]:
     operations = getattr(call, "operations", None)
     if operations is None:
         return call.keras_inputs
+    given = [v for v in tf.nest.flatten(call.arguments) if is_keras_tensor(v)]
+    if any(isinstance(each, CompositeKerasTensor) for each in given):
+        return given
     return [
         tensor
         for operation in operations

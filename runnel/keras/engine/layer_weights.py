@@ -10,6 +10,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.main_graph import in_session
 from .. import constraints, initializers, regularizers
 from .autocast import AutoCastVariable
 from .tracking import holds_state, leaves_of, unique
@@ -179,6 +180,8 @@ class LayerWeights(tf.Module):
         )
         if regularize is not None:
             self._loss_functions.append(functools.partial(_regularized, regularize, variable))
+        # The name of the weight in checkpoints, whether or not an attribute will hold it.
+        variable._weight_name = name
         self._tracked.append(variable)
         return variable
 
@@ -186,10 +189,12 @@ class LayerWeights(tf.Module):
         """The same as `add_weight`."""
         return self.add_weight(*args, **kwargs)
 
+    @in_session
     def get_weights(self) -> list[np.ndarray]:
         """The values of the weights as NumPy arrays."""
         return [variable.numpy() for variable in self.weights]
 
+    @in_session
     def set_weights(self, weights: Any) -> None:
         """Give the weights new values, in the order of `get_weights`."""
         variables = self.weights

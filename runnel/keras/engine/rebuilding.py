@@ -8,7 +8,15 @@ from typing import Any
 import runnel as tf
 
 from ...core.graph import Graph
-from .keras_tensor import KerasTensor, OperationNode
+from .keras_tensor import (
+    GRAPH,
+    KerasTensor,
+    OperationNode,
+    is_keras_tensor,
+    note_value,
+    stand_in_composite,
+    value_in,
+)
 
 
 class _OpenGraph(Graph):
@@ -20,9 +28,7 @@ class _OpenGraph(Graph):
 def split_arguments(layer: Any) -> tuple[Any, dict[str, Any]]:
     """The first argument of a TFOpLambda's function, and the others by name."""
     first, *others = layer.arguments
-    return layer.arguments[first], {
-        name: layer.arguments[name] for name in others if name != "name"
-    }
+    return layer.arguments[first], {name: layer.arguments[name] for name in others}
 
 
 def results_of(layer: Any) -> dict[int, int]:
@@ -35,17 +41,20 @@ def results_of(layer: Any) -> dict[int, int]:
     def stand_in(value: Any) -> Any:
         if isinstance(value, KerasTensor):
             return graph.placeholder(value.dtype, value.shape)
-        return value
+        return stand_in_composite(graph, value) if is_keras_tensor(value) else value
 
     first, kwargs = tf.nest.map_structure(stand_in, split_arguments(layer))
     results = tf.nest.flatten(layer.call(first, **kwargs))
+    if len(results) == 1:
+        return {id(output): 0 for done in layer.operations for output in done.outputs}
     made = [operation for operation in graph.operations if operation.type != "Placeholder"]
     tensors = {
         id(output): original
         for operation, done in zip(made, layer.operations, strict=True)
         for output, original in zip(operation.outputs, done.outputs, strict=True)
     }
-    return {id(tensors[id(result)]): index for index, result in enumerate(results)}
+    values = [getattr(result, "flat_values", result) for result in results]
+    return {id(tensors[id(value)]): index for index, value in enumerate(values)}
 
 
 def rebuilt(
@@ -57,23 +66,26 @@ def rebuilt(
     """The outputs of the same calls, made with `layer_for(layer)`; `values` holds the inputs."""
 
     def value_of(argument: Any) -> Any:
-        return values[id(argument)] if isinstance(argument, KerasTensor) else argument
+        return value_in(values, argument) if is_keras_tensor(argument) else argument
 
-    done: set[int] = set()
+    copies: dict[int, Any] = {}
     for step in steps:
         layer = step.layer
         if isinstance(step, OperationNode):
-            if id(layer) not in done:
-                done.add(id(layer))
-                first, kwargs = tf.nest.map_structure(value_of, split_arguments(layer))
+            copy = copies.get(id(layer))
+            if copy is None:
                 # Calls are counted per layer, and this one's operations are a call already.
-                copy = type(layer).from_config(layer.get_config())
-                flat = tf.nest.flatten(copy(first, **kwargs))
-                for tensor, index in results_of(layer).items():
-                    values[tensor] = flat[index]
+                copy = copies[id(layer)] = type(layer).from_config(layer.get_config())
+                copy.take_arguments(tf.nest.map_structure(value_of, layer.arguments))
+            inputs = [value_of(each) for each in step.inputs]
+            results = GRAPH.add_to(copy, step.op, inputs, step.given)
+            for tensor, value in zip(
+                step.outputs, [results] if step.op.single else results, strict=True
+            ):
+                values[id(tensor)] = value
         else:
             inputs, rest, kwargs = tf.nest.map_structure(value_of, step.arguments)
             flat = tf.nest.flatten(layer_for(layer)(inputs, *rest, **kwargs))
             for tensor, value in zip(step.flat_outputs, flat, strict=True):
-                values[id(tensor)] = value
+                note_value(values, tensor, value)
     return tf.nest.map_structure(value_of, outputs)

@@ -9,7 +9,7 @@ import runnel as tf
 from . import masking
 from .base_layer import Layer
 from .functional import Functional
-from .keras_tensor import KerasTensor
+from .keras_tensor import is_keras_tensor
 from .model import Model
 
 
@@ -30,8 +30,8 @@ class Sequential(Functional):
 
     def add(self, layer: Any) -> None:
         """Put a layer on top of the stack."""
-        if isinstance(layer, KerasTensor):
-            layer = layer.op.layer  # type: ignore[attr-defined]
+        if is_keras_tensor(layer):
+            layer = layer.op.layer
         if not isinstance(layer, Layer):
             if callable(layer) and isinstance(layer, tf.Module):
                 layer = tf.keras.layers.Lambda(layer)

@@ -7,6 +7,8 @@ from typing import Any
 
 import runnel as tf
 
+from .layer_order import inputs_of
+
 
 def print_summary(
     model: Any,
@@ -113,11 +115,10 @@ def _connections(layer: Any) -> list[str]:
         for tensor in node.keras_inputs:
             history = tensor._keras_history
             names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
-    for operation in getattr(layer, "operations", []):
-        for tensor in operation.keras_inputs:
-            if tensor.op.layer is not layer:
-                history = tensor._keras_history
-                names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
+    if getattr(layer, "operations", None):
+        for tensor in inputs_of(layer):
+            history = tensor._keras_history
+            names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
     return names
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import Any
 
 import numpy as np
 
 import runnel as tf
 
+from ...core.main_graph import in_session
 from .compiled import CompiledLoss, CompiledMetrics
+from .composite_data import joined, plain
 from .data_adapter import (
     batches_of,
     class_weights,
@@ -18,6 +21,7 @@ from .data_adapter import (
     train_validation_split,
     unpack_x_y_sample_weight,
 )
+from .layer_weights import set_plainly
 from .steps import TracedStep
 
 _NOT_COMPILED = (
@@ -37,6 +41,9 @@ class Trainer:
         self.stop_training = False
         self._is_compiled = False
         self._run_eagerly: Any = None
+        self._jit_compile: Any = None
+        self._steps_per_execution: Any = None
+        self._autotune_steps_per_execution = False
         self._compile_config: dict[str, Any] = {}
         self._traced_steps: dict[str, TracedStep] = {}
 
@@ -76,6 +83,11 @@ class Trainer:
             "jit_compile": jit_compile,
         }
         self._is_compiled = True
+        self._jit_compile = jit_compile
+        self._autotune_steps_per_execution = steps_per_execution == "auto"
+        self.steps_per_execution = (
+            1 if steps_per_execution in (None, "auto") else steps_per_execution
+        )
         self._traced_steps = {}
 
     def _scaling(self, optimizer: Any) -> Any:
@@ -92,6 +104,46 @@ class Trainer:
     @run_eagerly.setter
     def run_eagerly(self, value: Any) -> None:
         self._run_eagerly = value
+
+    @property
+    def jit_compile(self) -> Any:
+        return self._jit_compile
+
+    @jit_compile.setter
+    def jit_compile(self, value: Any) -> None:
+        self._jit_compile = self._compile_config["jit_compile"] = value
+        self._traced_steps = {}
+
+    @property
+    def steps_per_execution(self) -> Any:
+        """How many batches callbacks see as one, a variable; None before `compile`."""
+        return self._steps_per_execution
+
+    @steps_per_execution.setter
+    def steps_per_execution(self, value: Any) -> None:
+        if self._steps_per_execution is None:
+            # Not one of the model's own variables.
+            made = tf.Variable(value, dtype=tf.int64, trainable=False)
+            set_plainly(self, "_steps_per_execution", made)
+        else:
+            self._steps_per_execution.assign(value)
+
+    @property
+    def autotune_steps_per_execution(self) -> bool:
+        return self._autotune_steps_per_execution
+
+    @autotune_steps_per_execution.setter
+    def autotune_steps_per_execution(self, value: bool) -> None:
+        self._autotune_steps_per_execution = value
+
+    def _executions(self, batches: Any) -> Any:
+        """The batches of an epoch, with the numbers of the first and last of each execution."""
+        count = 1 if self._steps_per_execution is None else int(self._steps_per_execution)
+        data = iter(batches.epoch())
+        step = 0
+        while group := list(itertools.islice(data, count)):
+            yield step, step + len(group) - 1, group
+            step += len(group)
 
     def _need_compiled(self) -> None:
         if not self._is_compiled:
@@ -184,12 +236,12 @@ class Trainer:
             return step
         traced = self._traced_steps.get(name)
         if traced is None:
-            jit_compile = self._compile_config.get("jit_compile")
-            traced = self._traced_steps[name] = TracedStep(step, jit_compile)
+            traced = self._traced_steps[name] = TracedStep(step, self._jit_compile)
         return traced
 
     # The loops.
 
+    @in_session
     def fit(
         self,
         x: Any = None,
@@ -266,12 +318,13 @@ class Trainer:
     def _train_epoch(self, batches: Any, listeners: Any, first_batch: int) -> dict[str, Any]:
         logs: dict[str, Any] = {}
         train_step = self._step("train_step")
-        for step, data in enumerate(batches.epoch()):
-            if step < first_batch:
+        for first, last, group in self._executions(batches):
+            if first < first_batch:
                 continue
-            listeners.on_train_batch_begin(step)
-            logs = train_step(data)
-            listeners.on_train_batch_end(step, logs)
+            listeners.on_train_batch_begin(first)
+            for data in group:
+                logs = train_step(data)
+            listeners.on_train_batch_end(last, logs)
             if self.stop_training:
                 break
         if not logs:
@@ -280,6 +333,7 @@ class Trainer:
             )
         return numbers(logs)
 
+    @in_session
     def evaluate(
         self,
         x: Any = None,
@@ -315,17 +369,19 @@ class Trainer:
             listeners.on_test_begin()
         logs: dict[str, Any] = {}
         test_step = self._step("test_step")
-        for step, data in enumerate(batches.epoch()):
+        for first, last, group in self._executions(batches):
             if listeners is not None:
-                listeners.on_test_batch_begin(step)
-            logs = test_step(data)
+                listeners.on_test_batch_begin(first)
+            for data in group:
+                logs = test_step(data)
             if listeners is not None:
-                listeners.on_test_batch_end(step, logs)
+                listeners.on_test_batch_end(last, logs)
         found = numbers(logs)
         if listeners is not None:
             listeners.on_test_end(found)
         return found
 
+    @in_session
     def predict(
         self,
         x: Any,
@@ -346,19 +402,21 @@ class Trainer:
             listeners.on_predict_begin()
         parts: list[Any] = []
         predict_step = self._step("predict_step")
-        for step, data in enumerate(batches.epoch()):
+        for first, last, group in self._executions(batches):
             if listeners is not None:
-                listeners.on_predict_batch_begin(step)
-            outputs = predict_step(data)
-            parts.append(tf.nest.map_structure(np.asarray, outputs))
+                listeners.on_predict_batch_begin(first)
+            found = [predict_step(data) for data in group]
+            parts += [tf.nest.map_structure(plain, outputs) for outputs in found]
             if listeners is not None:
-                listeners.on_predict_batch_end(step, {"outputs": outputs})
+                outputs = found[0] if len(found) == 1 else _together(parts[-len(found) :])
+                listeners.on_predict_batch_end(last, {"outputs": outputs})
         if not parts:
             raise ValueError("Unexpected result of `predict_function` (Empty batch_outputs).")
         if listeners is not None:
             listeners.on_predict_end()
-        return tf.nest.map_structure(lambda *arrays: np.concatenate(arrays), *parts)
+        return _together(parts)
 
+    @in_session
     def train_on_batch(
         self,
         x: Any,
@@ -375,6 +433,7 @@ class Trainer:
             data = class_weights(class_weight)(data)
         return self._on_batch(self._step("train_step"), data, reset_metrics, return_dict)
 
+    @in_session
     def test_on_batch(
         self,
         x: Any,
@@ -396,10 +455,16 @@ class Trainer:
             return logs
         return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
 
+    @in_session
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as NumPy arrays."""
         outputs = self._step("predict_step")(tensors_of(packed(x)))
-        return tf.nest.map_structure(np.asarray, outputs)
+        return tf.nest.map_structure(plain, outputs)
+
+
+def _together(parts: list[Any]) -> Any:
+    """The outputs of several batches as those of one."""
+    return tf.nest.map_structure(lambda *outputs: joined(outputs), *parts)
 
 
 def _validates(epoch: int, validation_freq: Any) -> bool:

@@ -10,6 +10,7 @@ import runnel as tf
 from .. import activations, regularizers
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
+from ..engine.kinds import is_ragged, is_sparse
 from .arguments import data_format_of, options_config, set_options
 
 
@@ -98,6 +99,8 @@ class Dense(Layer):
         """activation(inputs @ kernel + bias)"""
         if inputs.dtype is not self._compute_dtype_object:
             inputs = tf.cast(inputs, self._compute_dtype_object)
+        if is_ragged(inputs):
+            return self._of_rows(inputs)
         rank = inputs.shape.rank
         if rank == 2 or rank is None:
             outputs = tf.matmul(inputs, self.kernel)
@@ -106,6 +109,16 @@ class Dense(Layer):
         if self.use_bias:
             outputs = tf.nn.bias_add(outputs, self.bias)
         return self.activation(outputs)
+
+    def _of_rows(self, inputs: Any) -> Any:
+        """The layer on the values of a ragged tensor."""
+        values = inputs.flat_values
+        if values.shape.rank > 1:
+            return inputs.with_flat_values(self.call(values))
+        # The last axis is a row partition too, of rows that are all as long.
+        rows = tf.reshape(values, [-1, self.kernel.shape[0]])
+        outer = inputs.nested_row_splits[:-1]
+        return tf.RaggedTensor.from_nested_row_splits(self.call(rows), outer, validate=False)
 
     def _matmul_along_last_axis(self, inputs: Any, rank: int) -> Any:
         sizes = inputs.shape.as_list()
@@ -235,6 +248,8 @@ class Embedding(Layer):
         """The rows of the table for the inputs."""
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
+        if is_sparse(inputs):
+            inputs = tf.sparse.to_dense(inputs)
         outputs = tf.nn.embedding_lookup(self.embeddings, inputs)
         if outputs.dtype is not self._compute_dtype_object:
             outputs = tf.cast(outputs, self._compute_dtype_object)

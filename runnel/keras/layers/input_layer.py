@@ -8,7 +8,7 @@ import runnel as tf
 
 from ...core.graph import Graph
 from ..engine.base_layer import Layer
-from ..engine.keras_tensor import KerasTensor, Node
+from ..engine.keras_tensor import Node, is_keras_tensor, parts_of
 from ..engine.naming import unique_name
 
 
@@ -53,6 +53,7 @@ class InputLayer(Layer):
         if source is not None:
             dtype = source.dtype if dtype is None else dtype
             batch_input_shape = tuple(source.shape) if source.shape.rank is not None else None
+            batch_size = batch_input_shape[0] if batch_input_shape else None
         elif batch_input_shape is None and input_shape is not None:
             batch_input_shape = (batch_size, *_sizes(input_shape))
         elif batch_input_shape is not None:
@@ -61,21 +62,27 @@ class InputLayer(Layer):
         dtype = tf.as_dtype(tf.keras.backend.floatx() if dtype is None else dtype)
         super().__init__(name=name, dtype=dtype.name)
         self.built = True
-        self.sparse = bool(sparse)
-        self.ragged = bool(ragged)
+        self.sparse, self.ragged = bool(sparse), bool(ragged)
+        if type_spec is not None:
+            self.sparse = isinstance(type_spec, tf.SparseTensorSpec)
+            self.ragged = isinstance(type_spec, tf.RaggedTensorSpec)
+        self._type_spec = type_spec
         self.batch_size = batch_size
         self.optional = optional
         self.supports_masking = True
         self.is_placeholder = input_tensor is None
         self._batch_input_shape = batch_input_shape
-        if isinstance(input_tensor, KerasTensor):
+        if is_keras_tensor(input_tensor):
             raise ValueError(
                 "`input_tensor` must be a value. To go on from a KerasTensor, use it directly; "
                 f"received: {input_tensor}"
             )
-        shape = tf.TensorShape(batch_input_shape)
-        node = Node(self, ((), [], {}), Graph().placeholder(dtype, shape))
-        node.outputs._label = name
+        spec = type_spec
+        if spec is None:
+            spec = _spec(tf.TensorShape(batch_input_shape), dtype, self.sparse, self.ragged)
+        node = Node(self, ((), [], {}), spec.from_tensors(map(_placeholder, spec.flatten())))
+        for part in parts_of(node.outputs):
+            part._label = name
 
     @property
     def input_shape(self):
@@ -87,6 +94,8 @@ class InputLayer(Layer):
 
     def get_config(self):
         """The arguments to make an equal layer."""
+        if self._type_spec is not None:
+            return {"name": self.name, "type_spec": self._type_spec}
         return {
             "batch_input_shape": self._batch_input_shape,
             "dtype": self.dtype,
@@ -95,6 +104,21 @@ class InputLayer(Layer):
             "name": self.name,
             "optional": self.optional,
         }
+
+
+def _spec(shape: tf.TensorShape, dtype: tf.DType, sparse: bool, ragged: bool) -> Any:
+    if sparse:
+        return tf.SparseTensorSpec(shape, dtype)
+    if not ragged:
+        return tf.TensorSpec(shape, dtype)
+    # The dimensions up to the last unknown one may be ragged; the batch itself is not.
+    unknown = [axis for axis, size in enumerate(shape) if size is None]
+    rank = max(unknown, default=0)
+    return tf.RaggedTensorSpec(shape, dtype, ragged_rank=rank)
+
+
+def _placeholder(spec: Any) -> Any:
+    return Graph().placeholder(spec.dtype, spec.shape)
 
 
 def _sizes(shape: Any) -> tuple[Any, ...]:

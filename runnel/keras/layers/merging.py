@@ -9,6 +9,7 @@ from typing import Any
 import runnel as tf
 
 from ..engine.base_layer import Layer
+from ..engine.kinds import is_sparse
 
 
 def _shape_list(input_shape: Any) -> Any:
@@ -243,6 +244,8 @@ class Concatenate(_Merge):
 
     def call(self, inputs):
         """The inputs joined."""
+        if any(is_sparse(each) for each in inputs):
+            return tf.sparse.concat(self.axis, inputs)
         return tf.concat(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape):

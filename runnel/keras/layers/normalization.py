@@ -9,6 +9,7 @@ import runnel as tf
 from ...ops.nn.normalization import fused_batch_norm
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
+from ..engine.kinds import is_ragged
 from ..initializers import TruncatedNormal
 from .arguments import options_config, set_options
 from .batch_normalization import BatchNormalization as BatchNormalization, checked_axes
@@ -126,6 +127,10 @@ class LayerNormalization(_Scaled):
 
     def call(self, inputs):
         """The inputs normalized."""
+        if is_ragged(inputs) and min(self.axis) > inputs.ragged_rank:
+            # The values as one example, with the axes where they are in the whole.
+            rows = inputs.flat_values[(tf.newaxis,) * inputs.ragged_rank]
+            return inputs.with_flat_values(self.call(rows)[(0,) * inputs.ragged_rank])
         kind = inputs.dtype
         if kind in _HALF_PRECISION:
             inputs = tf.cast(inputs, tf.float32)

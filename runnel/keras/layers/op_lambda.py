@@ -6,16 +6,25 @@ import functools
 import inspect
 from typing import Any
 
+import numpy as np
+
 import runnel as tf
 
 from ..engine.base_layer import Layer
-from ..engine.keras_tensor import apply_symbolically, holds_keras_tensors, new_layer_name
+from ..engine.keras_tensor import (
+    apply_symbolically,
+    holds_keras_tensors,
+    is_keras_tensor,
+    new_layer_name,
+)
 from ..engine.layer_nodes import shape_tuples
 from ..engine.layer_order import inputs_of
+from ..engine.naming import unique_name
 from ..engine.tracking import unique
 
 # What the names of operators in files stand for.
 _OPERATORS = {"__operators__.add": "math.add", "compat.v1.floor_div": "math.floordiv"}
+_SLICES = ("__operators__.getitem", "__operators__.ragged_getitem")
 # Operations that run Python functions or write files: a model file must not be able to name them.
 _FORBIDDEN = ("runnel.ops.script", "runnel.ops.printing", "runnel.ops.debugging")
 
@@ -36,8 +45,23 @@ class TFOpLambda(Layer):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # The function takes its arguments as they are: no casting, no `training`, no mask.
         if holds_keras_tensors((args, kwargs)):
+            self._note_shapes(args[0])
             return apply_symbolically(self, args[0], args[1:], kwargs)
         return self.call(*args, **kwargs)
+
+    def take_arguments(self, arguments: dict[str, Any]) -> None:
+        """Keep what the function was called with, for configs."""
+        self.arguments = arguments
+        self._note_shapes(next(iter(arguments.values()), ()))
+
+    def _note_shapes(self, first: Any) -> None:
+        # A list is a structure of tensors if there are any in it, else one constant.
+        if is_keras_tensor(first) or not holds_keras_tensors(first):
+            self._build_input_shape = tf.TensorShape(np.shape(first))
+        else:
+            self._build_input_shape = tf.nest.map_structure(
+                lambda value: tf.TensorShape(np.shape(value)), first
+            )
 
     @property
     def input(self) -> Any:
@@ -95,6 +119,7 @@ class TFOpLambda(Layer):
             name: value
             for name, value in arguments.items()
             if name == first or name not in parameters or value is not parameters[name].default
+            or name == "name"
         }
 
     def get_config(self) -> dict[str, Any]:
@@ -108,13 +133,77 @@ class SlicingOpLambda(TFOpLambda):
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The part of the tensor."""
-        if self.function_name != "__operators__.getitem":
+        if self.function_name not in _SLICES:
             return super().call(*args, **kwargs)
         tensor, key = [*args, *kwargs.values()]
         return tensor[_key(key)]
 
     def _function(self) -> Any:
-        return None if self.function_name == "__operators__.getitem" else super()._function()
+        return None if self.function_name in _SLICES else super()._function()
+
+
+class InstanceProperty(Layer):
+    """A property of a ragged or sparse tensor, such as `values`."""
+
+    def __init__(self, attr_name: str, **kwargs: Any) -> None:
+        if kwargs.get("name") is None:
+            kwargs["name"] = unique_name(f"input.{attr_name}")
+        kwargs["autocast"] = False
+        super().__init__(**kwargs)
+        self.attr_name = attr_name
+
+    def call(self, obj: Any) -> Any:
+        """The property of the tensor."""
+        return self._member(obj)
+
+    def _member(self, obj: Any) -> Any:
+        # The name may come from a file, so that only those of the list are looked up.
+        from ..engine import composite
+
+        if self.attr_name not in composite.MEMBERS:
+            raise ValueError(
+                f"The layer {self.name!r} asks for the member {self.attr_name!r} of a ragged or "
+                f"sparse tensor. Those that models may use are {sorted(composite.MEMBERS)}."
+            )
+        return getattr(obj, self.attr_name)
+
+    def get_config(self) -> dict[str, Any]:
+        """The name of the property."""
+        return {**super().get_config(), "attr_name": self.attr_name}
+
+
+class InstanceMethod(InstanceProperty):
+    """A method of a ragged tensor, such as `to_tensor`, with arguments."""
+
+    def call(self, obj: Any, args: Any, kwargs: Any) -> Any:
+        """What the method gives."""
+        return self._member(obj)(*args, **kwargs)
+
+
+class ClassMethod(TFOpLambda):
+    """A ragged tensor made from tensors, as by `tf.RaggedTensor.from_tensor`."""
+
+    def __init__(self, cls_symbol: str, method_name: str, **kwargs: Any) -> None:
+        super().__init__(f"{cls_symbol}.{method_name}", **kwargs)
+        self.cls_symbol = cls_symbol
+        self.method_name = method_name
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        """What the method gives."""
+        return self._function()(*args, **kwargs)
+
+    def _function(self) -> Any:
+        if self.cls_symbol != "RaggedTensor" or not self.method_name.startswith("from_"):
+            raise ValueError(
+                f"The layer {self.name!r} calls {self.function_name}, which models may not. They "
+                "may call the `from_...` methods of tf.RaggedTensor."
+            )
+        return getattr(tf.RaggedTensor, self.method_name)
+
+    def get_config(self) -> dict[str, Any]:
+        """The names of the class and of its method."""
+        config = Layer.get_config(self)
+        return {**config, "cls_symbol": self.cls_symbol, "method_name": self.method_name}
 
 
 @functools.cache
@@ -145,9 +234,18 @@ def _spec(key: Any) -> Any:
 
 def op_layer(function: str, arguments: dict[str, Any]) -> TFOpLambda:
     """The layer for a call of a function with these arguments."""
-    slicing = function in ("__operators__.getitem", "compat.v1.boolean_mask")
+    kind, _, method = function.partition(".")
+    if kind == "RaggedTensor":
+        values = arguments["kwargs"]
+        parameters = inspect.signature(getattr(tf.RaggedTensor, method)).parameters
+        given = {k: v for k, v in values.items() if v is not parameters[k].default}
+        made = ClassMethod(kind, method)
+        made.take_arguments({**arguments, "kwargs": given})
+        return made
+    slicing = function in (*_SLICES, "compat.v1.boolean_mask")
     layer = (SlicingOpLambda if slicing else TFOpLambda)(function)
-    if "slice_spec" in arguments:
-        arguments = {**arguments, "slice_spec": _spec(arguments["slice_spec"])}
-    layer.arguments = arguments if slicing else layer._given(arguments)
+    for name in ("slice_spec", "key"):
+        if slicing and name in arguments:
+            arguments = {**arguments, name: _spec(arguments[name])}
+    layer.take_arguments(arguments if slicing else layer._given(arguments))
     return layer

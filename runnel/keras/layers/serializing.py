@@ -12,7 +12,13 @@ from ..serialization import Registry
 def known_layers() -> dict[str, Any]:
     """The classes of layers and models by name."""
     from ..engine.functional import Functional
-    from .op_lambda import SlicingOpLambda, TFOpLambda
+    from .op_lambda import (
+        ClassMethod,
+        InstanceMethod,
+        InstanceProperty,
+        SlicingOpLambda,
+        TFOpLambda,
+    )
 
     layers = tf.keras.layers
     known = {name: getattr(layers, name) for name in dir(layers) if name[0].isupper()}
@@ -20,7 +26,14 @@ def known_layers() -> dict[str, Any]:
         if hasattr(tf.keras, name):
             known[name] = getattr(tf.keras, name)
     # No public names, but models have layers of these classes.
-    inside = (Functional, TFOpLambda, SlicingOpLambda)
+    inside = (
+        Functional,
+        TFOpLambda,
+        SlicingOpLambda,
+        InstanceProperty,
+        InstanceMethod,
+        ClassMethod,
+    )
     return {**known, **{each.__name__: each for each in inside}}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.convert import convert_to_tensor
 from ..object_registration import get_registered_name
 from .masks import mask_of
 from .weighting import (
@@ -43,7 +44,7 @@ class Loss:
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tf.Tensor:
         losses = self.call(y_true, y_pred)
         if not isinstance(losses, tf.Tensor):
-            losses = tf.convert_to_tensor(losses)
+            losses = convert_to_tensor(losses)
         for mask in (mask_of(y_pred), mask_of(losses)):
             if mask is not None:
                 sample_weight = weights_with_mask(losses, sample_weight, mask, self.reduction)

@@ -11,7 +11,9 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.convert import convert_to_tensor
 from ..backend.settings import epsilon, floatx
+from ..engine.kinds import is_ragged
 from .masks import logits_of, with_mask
 
 _CLASS_NUMBERS = (tf.int32, tf.int64)
@@ -19,7 +21,7 @@ _CLASS_NUMBERS = (tf.int32, tf.int64)
 
 def _converted(y_true: Any, y_pred: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Both as tensors, the labels in the dtype of the predictions."""
-    y_pred = tf.convert_to_tensor(y_pred)
+    y_pred = convert_to_tensor(y_pred)
     return tf.cast(y_true, y_pred.dtype), y_pred
 
 
@@ -305,8 +307,13 @@ def sparse_categorical_crossentropy(
     >>> loss.numpy().round(4)
     array([1.3863], dtype=float32)
     """
-    y_pred = tf.convert_to_tensor(y_pred)
-    labels = tf.convert_to_tensor(y_true)
+    y_pred = convert_to_tensor(y_pred)
+    labels = convert_to_tensor(y_true)
+    if is_ragged(labels) and is_ragged(y_pred):
+        losses = sparse_categorical_crossentropy(
+            labels.flat_values, y_pred.flat_values, from_logits, axis, ignore_class
+        )
+        return labels.with_flat_values(losses)
     if labels.dtype not in _CLASS_NUMBERS:
         labels = tf.cast(labels, tf.int64)
     logits = y_pred

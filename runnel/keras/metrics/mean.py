@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..engine.kinds import flat_rows, is_ragged
 from ..losses.masks import mask_of
 from ..losses.weighting import Reduction, fit_weights, squeeze_to_match, weights_with_mask
 from .base import Metric
@@ -48,6 +49,8 @@ class _Reduce(Metric):
     def _weighted(self, values: Any, sample_weight: Any) -> tuple[tf.Tensor, Any]:
         """The values times their weights, and the weights of them all."""
         values = tf.cast(values, self._value_dtype)
+        if is_ragged(values):
+            values = values.flat_values
         if sample_weight is None:
             return values, None
         weights = tf.cast(sample_weight, self._value_dtype)
@@ -136,7 +139,7 @@ class MeanMetricWrapper(Mean):
         """Take in labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
-        y_true, y_pred = squeeze_to_match(y_true, y_pred)
+        y_true, y_pred = squeeze_to_match(*flat_rows(y_true, y_pred))
         matches = self._fn(y_true, y_pred, **self._fn_kwargs)
         mask = mask_of(matches)
         if mask is not None:

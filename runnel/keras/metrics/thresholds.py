@@ -9,6 +9,7 @@ import numpy as np
 import runnel as tf
 
 from ..backend.settings import epsilon
+from ..engine.kinds import flat_rows
 from ..losses.weighting import fit_weights, squeeze_to_match
 
 KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
@@ -84,7 +85,7 @@ def count(
 
     The counts have one row per threshold; with `multi_label` one column per label too.
     """
-    y_true, y_pred = tf.cast(y_true, dtype), tf.cast(y_pred, dtype)
+    y_true, y_pred = flat_rows(tf.cast(y_true, dtype), tf.cast(y_pred, dtype))
     y_true, y_pred = squeeze_to_match(y_true, y_pred)
     if top_k is not None:
         y_pred = top_k_only(y_pred, top_k)

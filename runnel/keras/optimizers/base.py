@@ -19,7 +19,8 @@ from .gradients import clippable, deduplicated, dense, with_gradients
 from .schedules import LearningRateSchedule
 
 _DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
-_ONE = tf.constant(1, tf.int64)
+# Not a tf.constant: the module may be loaded while a graph is built.
+_ONE = tf.Tensor(np.int64(1), tf.int64)
 
 
 class CallableList(list):

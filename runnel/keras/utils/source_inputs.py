@@ -6,7 +6,7 @@ from typing import Any
 
 import runnel as tf
 
-from ..engine.keras_tensor import KerasTensor
+from ..engine.keras_tensor import is_keras_tensor
 
 
 def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = None) -> Any:
@@ -21,7 +21,7 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
     >>> tf.keras.utils.get_source_inputs(x * 2 + 1) == [x]
     True
     """
-    if not isinstance(tensor, KerasTensor):
+    if not is_keras_tensor(tensor):
         return tensor
     node = tensor.op if layer is None else layer._inbound_nodes[node_index or 0]
     found: dict[int, Any] = {}

@@ -108,7 +108,9 @@ class SparseTensor:
         >>> tf.SparseTensor([[1]], [5], [2]).with_values([7]).values.numpy().tolist()
         [7]
         """
-        return SparseTensor(self._indices, new_values, self._dense_shape)
+        result = SparseTensor(self._indices, new_values, self._dense_shape)
+        result._known = self._known
+        return result
 
     def eval(self, feed_dict=None, session=None):
         """Graph mode only."""

@@ -8,6 +8,7 @@ from ....core.variable import Variable
 from ....ops.array.creation import zeros
 from ....ops.math.arithmetic import minimum
 from ....ops.math.casting import cast
+from ....ops.sequencing import control_dependencies
 from ..building import done, global_variables, moving_average_variables, trainable_variables
 from ..defaults import get_default_graph
 from ..keys import GraphKeys
@@ -54,7 +55,7 @@ class ExponentialMovingAverage:
             return
         title = f"{value.name.rpartition(':')[0]}/{self._name}"
         graph = get_default_graph()
-        with init_scope():
+        with init_scope(), control_dependencies(None):
             if isinstance(value, Variable):
                 initial = value.initialized_value()
                 graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)

@@ -7,6 +7,7 @@ from ....core.autodiff import gradients
 from ....core.context import init_scope, name_scope, state
 from ....core.convert import convert_to_tensor
 from ....core.indexed_slices import IndexedSlices
+from ....core.plan import has_effects
 from ....core.shapes import TensorShape
 from ....core.tape import GradientTape
 from ....core.tensor import Tensor
@@ -130,8 +131,8 @@ class Optimizer:
             operations = []
             for gradient, variable in pairs:
                 with name_scope(f"update_{variable.name.rpartition(':')[0].replace('/', '_')}"):
-                    operations.append(self._update(gradient, variable))
-            finished = self._finish([each for each in operations if each is not None], "update")
+                    operations += self._update(gradient, variable)
+            finished = self._finish(operations, "update")
         if global_step is None:
             final = _titled(finished, scope)
         elif state.graph is None:
@@ -148,13 +149,18 @@ class Optimizer:
         return final
 
     def _update(self, gradient, variable):
+        """Change a variable; in a graph, the operations that do."""
+        graph = state.graph
+        before = 0 if graph is None else len(graph.operations)
         if isinstance(gradient, IndexedSlices):
             self._apply_sparse_duplicate_indices(gradient, variable)
         else:
             self._apply_dense(convert_to_tensor(gradient), variable)
         if variable.constraint is not None:
             variable.assign(variable.constraint(variable))
-        return None if state.graph is None else state.graph.operations[-1]
+        if graph is None:
+            return []
+        return [each for each in graph.operations[before:] if has_effects(each)]
 
     def _apply_dense(self, grad, var):
         self._resource_apply_dense(grad, var)
@@ -260,5 +266,3 @@ def filled(var, value):
 
     shape = TensorShape(var.shape).as_list()
     return lambda: fill(shape, convert_to_tensor(value, var.dtype))
-
-

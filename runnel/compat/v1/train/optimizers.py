@@ -417,5 +417,3 @@ class FtrlOptimizer(Optimizer):
 
     def _resource_apply_sparse(self, grad, handle, indices):
         fused.SparseApplyFtrlV2(*self._arguments(grad, handle), grad, indices)
-
-

@@ -22,8 +22,8 @@ def get_global_step(graph=None):
         return found[0]
     if found:
         raise TypeError(f"Multiple tensors in global_step collection: {found}")
-    named = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v.name == "global_step:0"]
-    return named[0] if named else None
+    variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+    return next((each for each in variables if each.name == "global_step:0"), None)
 
 
 def create_global_step(graph=None):
@@ -61,9 +61,7 @@ def assert_global_step(global_step_tensor):
             f"Existing 'global_step' must be an integer variable: {global_step_tensor!r}."
         )
     if global_step_tensor.shape.rank not in (0, None):
-        raise TypeError(
-            f"Existing 'global_step' must be scalar: {global_step_tensor.shape}."
-        )
+        raise TypeError(f"Existing 'global_step' must be scalar: {global_step_tensor.shape}.")
 
 
 def global_step(sess, global_step_tensor):

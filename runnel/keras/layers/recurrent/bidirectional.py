@@ -7,7 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ...engine.base_layer import Layer
-from ...engine.keras_tensor import KerasTensor, apply_symbolically
+from ...engine.keras_tensor import apply_symbolically, is_keras_tensor
 from ...serialization import deserialize_keras_object, serialize_keras_object
 from ..wrapper import Wrapper
 from .rnn import checked_alike, split_inputs
@@ -119,7 +119,7 @@ class Bidirectional(Wrapper):
         if constants is not None:
             self._num_constants = len(constants)
         more = checked_alike(initial_state, constants)
-        if more and isinstance(tf.nest.flatten(more)[0], KerasTensor):
+        if more and is_keras_tensor(tf.nest.flatten(more)[0]):
             return apply_symbolically(self, [inputs, *more], (), kwargs)
         if initial_state is not None:
             kwargs["initial_state"] = initial_state

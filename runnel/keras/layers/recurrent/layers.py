@@ -7,10 +7,12 @@ from typing import Any
 import runnel as tf
 
 from ... import regularizers
+from ...engine.kinds import is_ragged
 from ..arguments import options_config
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
 from .of_cell import OfCell
+from .ragged_rows import padded
 from .rnn import RNN
 
 
@@ -140,11 +142,14 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
         """All steps: the last output or all of them, and the states if they are asked for."""
+        lengths = None
+        if is_ragged(inputs):
+            inputs, lengths = padded(self, inputs, mask)
         if self.dropout and self._plain():
             self._reset_dropout_masks()
             masks = self.get_dropout_mask_for_cell(inputs, training, count=self.cell.gates)
             inputs = inputs * masks[0]
-        return self._all_steps(inputs, mask, training, initial_state)
+        return self._all_steps(inputs, mask, training, initial_state, lengths=lengths)
 
     def _prepared(self, inputs, training, constants):
         if self.dropout and self._plain():

@@ -12,10 +12,12 @@ from ...backend.recurrence import rnn
 from ...engine.base_layer import Layer
 from ...engine.call_context import context
 from ...engine.input_spec import InputSpec
-from ...engine.keras_tensor import KerasTensor, apply_symbolically
+from ...engine.keras_tensor import KerasTensor, apply_symbolically, is_keras_tensor
+from ...engine.kinds import is_ragged
 from ...serialization import deserialize_keras_object, serialize_keras_object
 from .cells import GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
+from .ragged_rows import padded, ragged_again
 from .stacked import StackedRNNCells, initial_state_of, takes
 from .states import as_list
 
@@ -206,7 +208,7 @@ class RNN(Layer):
         if constants is not None:
             self._num_constants = len(constants)
         more = checked_alike(initial_state, constants)
-        if more and isinstance(tf.nest.flatten(more)[0], KerasTensor):
+        if more and is_keras_tensor(tf.nest.flatten(more)[0]):
             return apply_symbolically(self, [inputs, *more], (), kwargs)
         if initial_state is not None:
             if not self.built:
@@ -227,7 +229,10 @@ class RNN(Layer):
         training: Any,
         initial_state: Any,
         constants: Any = None,
+        lengths: Any = None,
     ) -> Any:
+        if is_ragged(inputs):
+            inputs, lengths = padded(self, inputs, mask)
         self._check_length(inputs)
         states = self._starting_states(inputs, initial_state)
         self._reset_dropout_masks()
@@ -248,6 +253,7 @@ class RNN(Layer):
             states,
             go_backwards=self.go_backwards,
             mask=mask,
+            input_length=None if context.trial else lengths,
             time_major=True,
             zero_output_for_mask=self.zero_output_for_mask,
             return_all_outputs=self.return_sequences,
@@ -263,6 +269,8 @@ class RNN(Layer):
                 outputs = tf.nest.map_structure(lambda each: _lengthened(each, length), outputs)
             if not self.time_major:
                 outputs = time_first(outputs)
+            if lengths is not None:
+                outputs = ragged_again(outputs, lengths, self.go_backwards)
         return [outputs, *states] if self.return_state else outputs
 
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:

@@ -9,6 +9,7 @@ import runnel as tf
 from ...backend.recurrence import rnn
 from ...engine.base_layer import Layer
 from ...engine.input_spec import InputSpec
+from ...engine.kinds import is_ragged
 from ...engine.masking import shapes_structure
 from ..wrapper import Wrapper
 from .stacked import takes
@@ -55,6 +56,8 @@ class TimeDistributed(Wrapper):
         kwargs: dict[str, Any] = {}
         if takes(self.layer, "training"):
             kwargs["training"] = training
+        if is_ragged(inputs):
+            return inputs.with_values(self.layer(inputs.values, **kwargs))
         flat = tf.nest.flatten(inputs)
         batch, time = flat[0].shape[0], flat[0].shape[1]
         if batch and time and not self._all_at_once:
@@ -82,6 +85,8 @@ class TimeDistributed(Wrapper):
 
     def compute_mask(self, inputs, mask=None):
         """The mask that the layer makes of its own, or that of the time steps."""
+        if is_ragged(inputs):
+            return None
         first = tf.nest.flatten(inputs)[0]
         inner = None if mask is None else tf.nest.map_structure(
             lambda each: None if each is None else _merged(each), mask

@@ -1,0 +1,284 @@
+"""Elements stacked into batches, and batches taken apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors, nest
+from ..core.convert import constant_value, convert_to_tensor
+from ..core.dtypes import as_dtype
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.type_spec import NoneTensorSpec, TensorSpec
+from . import cardinality
+from .cardinality import UNKNOWN
+from .dataset import Dataset, invalid, number, scalar
+from .sources import _rows_in, _slice
+from .structure import Leaves, are_plain, batched, first_sizes, unbatched
+
+
+def flag(value: Any, name: str) -> bool:
+    """An argument that is true or false and known now."""
+    if isinstance(value, Tensor):
+        known = constant_value(value)
+        if known is None:
+            raise ValueError(f"`{name}` must be known when the dataset is made, got {value}.")
+        return bool(known)
+    return bool(value)
+
+
+def batch_size_of(value: Any, op: str) -> Tensor:
+    """The number of elements in a batch."""
+    size = scalar(value)
+    known = number(size)
+    if known is not None and known < 1:
+        raise invalid("Batch size must be greater than zero.", op)
+    return size
+
+
+class _BatchDataset(Dataset):
+    """Consecutive elements stacked."""
+
+    def __init__(self, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> None:
+        self._inputs = (dataset,)
+        self._tensors = (batch_size_of(batch_size, "BatchDatasetV2"),)
+        self._drop = flag(drop_remainder, "drop_remainder")
+        size = number(self._tensors[0]) if self._drop else None
+        self._specs = nest.flatten(dataset.element_spec)
+        self._spec = nest.map_structure(lambda spec: batched(spec, size), dataset.element_spec)
+
+    def _size(self) -> int:
+        return cardinality.of_batches(
+            self._inputs[0]._size(), number(self._tensors[0]), self._drop
+        )  # fmt: skip
+
+    def _elements(self) -> Iterator[Leaves]:
+        size = int(self._tensors[0]._array)
+        indexed = self._inputs[0]._indexed()
+        if indexed is not None:
+            return _gathered(indexed.arrays, indexed.blocks(), size, self._drop)
+        return Grouped(self._inputs[0]._elements(), size, self._drop, self._stacked)
+
+    def _stacked(self, rows: list[Leaves]) -> Leaves:
+        columns = zip(*rows, strict=True)
+        return [
+            _joined(spec, column, place)
+            for place, (spec, column) in enumerate(zip(self._specs, columns, strict=True))
+        ]
+
+
+class _ParallelBatchDataset(_BatchDataset):
+    """The same; the name tells that parallel calls were asked for."""
+
+
+class Grouped:
+    """So many elements at a time, joined; it goes on after an element that raised an error."""
+
+    def __init__(
+        self,
+        elements: Iterator[Leaves],
+        size: int,
+        drop: bool,
+        join: Callable[[list[Leaves]], Leaves],
+    ) -> None:
+        self._elements = elements
+        self._size = size
+        self._drop = drop
+        self._join = join
+
+    def __iter__(self) -> Grouped:
+        return self
+
+    def __next__(self) -> Leaves:
+        rows = list(itertools.islice(self._elements, self._size))
+        if not rows or (self._drop and len(rows) < self._size):
+            raise StopIteration
+        return self._join(rows)
+
+
+def _gathered(
+    arrays: list[Any], blocks: Iterator[Any], size: int, drop: bool
+) -> Iterator[Leaves]:
+    rest = np.empty(0, np.intp)
+    for block in blocks:
+        if len(rest):
+            block = np.concatenate([rest, block])
+        full = len(block) // size * size
+        for start in range(0, full, size):
+            yield _rows(arrays, block[start : start + size])
+        rest = block[full:]
+    if len(rest) and not drop:
+        yield _rows(arrays, rest)
+
+
+def _rows(arrays: Sequence[Any], which: Any) -> Leaves:
+    first, last = int(which[0]), int(which[-1])
+    # Rows in order need no copy.
+    if last - first == len(which) - 1 and (np.diff(which) == 1).all():
+        return [array[first : last + 1] for array in arrays]
+    return [array.take(which, axis=0) for array in arrays]
+
+
+def stacked(column: Sequence[Any], place: int = 0) -> Any:
+    """Arrays of equal shapes as one."""
+    first = column[0]
+    shape = first.shape
+    for number_, each in enumerate(column):
+        if each.shape != shape:
+            raise errors.InvalidArgumentError(
+                None, None,
+                f"Cannot batch tensors with different shapes in component {place}. First element "
+                f"had shape {list(shape)} and element {number_} had shape {list(each.shape)}. "
+                "Use padded_batch or ragged_batch for these.",
+            )  # fmt: skip
+    if shape == () and first.dtype.kind != "O":
+        return np.array(column, first.dtype)
+    result = np.empty((len(column), *shape), first.dtype)
+    for number_, each in enumerate(column):
+        result[number_] = each[()] if shape == () else each
+    return result
+
+
+def _joined(spec: Any, column: Sequence[Any], place: int) -> Any:
+    if type(spec) is TensorSpec:
+        return stacked(column, place)
+    if isinstance(spec, NoneTensorSpec):
+        return None
+    if hasattr(spec, "ragged_rank"):
+        from ..ops.ragged.joining import stack
+
+        return stack(list(column), axis=0)
+    from ..ops.sparse.shaping import concat, expand_dims
+
+    return concat(0, [expand_dims(each, 0) for each in column])
+
+
+class _UnbatchDataset(Dataset):
+    """The rows of the elements."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._inputs = (dataset,)
+        specs = nest.flatten(dataset.element_spec)
+        for spec in specs:
+            if not isinstance(spec, NoneTensorSpec) and spec.shape.rank == 0:
+                raise ValueError("Cannot unbatch an input with scalar components.")
+        sizes = [size for size in first_sizes(specs) if size is not None]
+        if len(set(sizes)) > 1:
+            raise ValueError(
+                f"Cannot unbatch an input whose components have different batch sizes: {sizes}."
+            )
+        self._rows = sizes[0] if sizes else None
+        self._spec = nest.map_structure(unbatched, dataset.element_spec)
+
+    def _size(self) -> int:
+        size = self._inputs[0]._size()
+        if size < 0:
+            return size
+        return UNKNOWN if self._rows is None else size * self._rows
+
+    def _elements(self) -> Iterator[Leaves]:
+        for leaves in self._inputs[0]._elements():
+            counts = {_rows_in(leaf) for leaf in leaves if leaf is not None}
+            if len(counts) > 1:
+                raise invalid(
+                    f"Input element must have the same batch size in each component, got "
+                    f"{sorted(counts)}.", "UnbatchDataset",
+                )  # fmt: skip
+            for index in range(counts.pop()):
+                yield [_slice(leaf, index) for leaf in leaves]
+
+
+class _RebatchDataset(Dataset):
+    """Batches of other sizes."""
+
+    def __init__(self, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> None:
+        self._inputs = (dataset,)
+        sizes = convert_to_tensor(batch_size, dtypes.int64)
+        self._tensors = (scalar(sizes),) if sizes.shape.rank == 0 else (sizes,)
+        self._drop = flag(drop_remainder, "drop_remainder")
+        specs = nest.flatten(dataset.element_spec)
+        if not are_plain(specs):
+            raise TypeError(f"rebatch takes elements of tensors, got {dataset.element_spec}.")
+        known = constant_value(self._tensors[0])
+        flat = [] if known is None else np.ravel(known).tolist()
+        size = flat[0] if self._drop and len(set(flat)) == 1 else None
+
+        def resized(spec: Any) -> Any:
+            rest = spec.shape[1:] if spec.shape.rank is not None else spec.shape
+            return TensorSpec(TensorShape([size]).concatenate(rest), spec.dtype)
+
+        self._spec = nest.map_structure(resized, dataset.element_spec)
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _elements(self) -> Iterator[Leaves]:
+        sizes = itertools.cycle(np.ravel(self._tensors[0]._array).tolist())
+        wanted = next(sizes)
+        held: Leaves | None = None
+        for leaves in self._inputs[0]._elements():
+            held = leaves if held is None else _appended(held, leaves)
+            start = 0
+            while len(held[0]) - start >= wanted:
+                yield [leaf[start : start + wanted] for leaf in held]
+                start += wanted
+                wanted = next(sizes)
+            held = [leaf[start:] for leaf in held]
+        if held is not None and len(held[0]) and not self._drop:
+            yield held
+
+
+def _appended(first: Leaves, second: Leaves) -> Leaves:
+    return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
+
+
+def ragged_batch(dataset: Dataset, size: Any, drop: Any, splits: Any) -> Dataset:
+    """See `Dataset.ragged_batch`."""
+    from ..ops.ragged.ragged_tensor import RaggedTensor, RaggedTensorSpec
+
+    kind = as_dtype(splits)
+
+    def spec_of(spec: Any) -> Any:
+        if type(spec) is not TensorSpec or spec.shape.is_fully_defined():
+            return spec
+        if spec.shape.rank is None:
+            raise ValueError(f"ragged_batch takes tensors of known rank, got elements of {spec}.")
+        last = max(axis for axis, length in enumerate(spec.shape) if length is None)
+        return RaggedTensorSpec(spec.shape, spec.dtype, last, kind)
+
+    def ragged(spec: Any, leaf: Any) -> Any:
+        tensor = Tensor(leaf, spec.dtype)
+        if not spec.ragged_rank:
+            return tensor
+        return RaggedTensor.from_tensor(
+            tensor, ragged_rank=spec.ragged_rank, row_splits_dtype=kind
+        )
+
+    return _BatchDataset(_RaggedDataset(dataset, spec_of, ragged), size, drop)
+
+
+class _RaggedDataset(Dataset):
+    """Tensors of unknown sizes seen as rows of ragged tensors to be."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        spec_of: Callable[[Any], Any],
+        ragged: Callable[[Any, Any], Any],
+    ) -> None:
+        self._inputs = (dataset,)
+        self._spec = nest.map_structure(spec_of, dataset.element_spec)
+        old, new = nest.flatten(dataset.element_spec), nest.flatten(self._spec)
+        self._changed = [None if a is b else b for a, b in zip(old, new, strict=True)]
+        self._ragged = ragged
+
+    def _elements(self) -> Iterator[Leaves]:
+        for leaves in self._inputs[0]._elements():
+            yield [
+                leaf if spec is None else self._ragged(spec, leaf)
+                for leaf, spec in zip(leaves, self._changed, strict=True)
+            ]

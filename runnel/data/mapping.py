@@ -1,0 +1,322 @@
+"""Functions of elements: map, flat_map, interleave, scan, reduce."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..core import errors, nest
+from ..core.context import state
+from ..core.op import Op, execute
+from ..core.tensor import Tensor
+from .cardinality import INFINITE, UNKNOWN
+from .dataset import Dataset, invalid, number, scalar
+from .functions import Debugging, Traced, is_dataset_spec
+from .parallel import Prefetched, in_threads
+from .structure import (
+    Leaves,
+    Packer,
+    arrays_of,
+    leaves_of,
+    normalized,
+    relaxed,
+    specs_of,
+    tensors_of,
+)
+
+
+class Mapped:
+    """What a function makes of elements; it goes on after an element that it failed on."""
+
+    def __init__(self, elements: Iterator[Leaves], function: Traced, tensors: Any) -> None:
+        self._elements = elements
+        self._function = function
+        self._tensors = tensors
+        self._index = 0
+
+    def __iter__(self) -> Mapped:
+        return self
+
+    def __next__(self) -> Leaves:
+        leaves = next(self._elements)
+        index = self._index
+        self._index = index + 1
+        try:
+            return self._function.call(leaves, self._tensors)
+        except errors.OpError as failure:
+            raise located(failure, self._function.name, index) from None
+
+
+def located(failure: errors.OpError, transformation: str, index: int) -> Exception:
+    """The error with the transformation and the element in which it happened."""
+    message = (
+        f"Error in user-defined function passed to {transformation} transformation, at element "
+        f"{index}: {failure.message}"
+    )
+    kind: Any = type(failure)
+    told: Exception = kind(None, None, message)
+    return told
+
+
+class _MapDataset(Dataset):
+    """What a function makes of each element."""
+
+    def __init__(self, dataset: Dataset, function: Callable[..., Any]) -> None:
+        self._inputs = (dataset,)
+        self._function = Traced(function, dataset.element_spec, type(self).__name__.strip("_"))
+        if self._function.output is None:
+            first = next(dataset._elements(), None)
+            if first is None:
+                raise ValueError(
+                    "While debugging, the types of a function's results come from its first "
+                    "element, and there is none."
+                )
+            self._function.learn(first)
+        if not self._function.specs or not tensors_flattened(self._function.specs):
+            raise invalid(
+                f"{self._function.name}: the function must return at least one tensor, but "
+                f"returned {self._function.output}.", "MapDataset",
+            )  # fmt: skip
+        self._spec = self._function.output
+        self._tensors = self._function.captured
+
+    def _elements(self) -> Iterator[Leaves]:
+        return Mapped(self._inputs[0]._elements(), self._function, self._tensors)
+
+
+def tensors_flattened(specs: Sequence[Any]) -> list[Any]:
+    """The specs of all tensors."""
+    return [part for spec in specs for part in spec.flatten()]
+
+
+class _ParallelMapDataset(_MapDataset):
+    """What a function makes of each element, in several threads."""
+
+    def __init__(
+        self, dataset: Dataset, function: Callable[..., Any], calls: Any, deterministic: Any
+    ) -> None:
+        super().__init__(dataset, function)
+        self._calls = number(scalar(calls)) or -1
+        if self._calls < 1 and self._calls != -1:
+            raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
+        self._deterministic = deterministic
+
+    def _elements(self) -> Iterator[Leaves]:
+        elements = self._inputs[0]._elements()
+        if Debugging.on:
+            return Mapped(elements, self._function, self._tensors)
+        function, tensors = self._function, self._tensors
+
+        def call(index: int, leaves: Leaves) -> Leaves:
+            try:
+                return function.call(leaves, tensors)
+            except errors.OpError as failure:
+                raise located(failure, function.name, index) from None
+
+        threads = processors() if self._calls == -1 else self._calls
+        ordered = self._deterministic
+        if ordered is None:
+            ordered = self.options().deterministic is not False
+        return in_threads(call, elements, threads, ordered)
+
+
+def processors() -> int:
+    """How many threads can compute at once."""
+    return os.cpu_count() or 1
+
+
+class _FlatMapDataset(Dataset):
+    """The elements of the datasets that a function makes."""
+
+    def __init__(self, dataset: Dataset, function: Callable[..., Any]) -> None:
+        self._inputs = (dataset,)
+        self._function = Traced(function, dataset.element_spec, type(self).__name__.strip("_"))
+        output = self._function.output
+        if not is_dataset_spec(output):
+            raise TypeError(
+                "Invalid `map_func`. `map_func` must return a `Dataset` object. Got "
+                f"{type(output).__name__}: {output}."
+            )
+        self._spec = output.element_spec
+        self._tensors = self._function.captured
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
+        made: Dataset = self._function.call(leaves, self._tensors)[0]
+        return made._elements()
+
+    def _elements(self) -> Iterator[Leaves]:
+        for leaves in self._inputs[0]._elements():
+            yield from self._begin(leaves)
+
+
+class _InterleaveDataset(_FlatMapDataset):
+    """The elements of several such datasets in turn."""
+
+    def __init__(
+        self, dataset: Dataset, function: Callable[..., Any], cycle: Any, block: Any
+    ) -> None:
+        super().__init__(dataset, function)
+        self._captures = len(self._tensors)
+        self._tensors = (
+            *self._tensors,
+            scalar(-1 if cycle is None else cycle),
+            scalar(1 if block is None else block),
+        )
+        for tensor, name in zip(self._tensors[-2:], ("cycle_length", "block_length"), strict=True):
+            value = number(tensor)
+            if value is not None and value < 1 and value != -1:
+                raise invalid(f"{name} must be greater than zero.", "InterleaveDataset")
+
+    def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
+        captured = self._tensors[: self._captures]
+        made: Dataset = self._function.call(leaves, captured)[0]
+        return made._elements()
+
+    def _elements(self) -> Iterator[Leaves]:
+        cycle, block = (int(tensor._array) for tensor in self._tensors[-2:])
+        inputs: Iterator[Leaves] | None = self._inputs[0]._elements()
+        slots: list[Iterator[Leaves] | None] = [None] * (processors() if cycle == -1 else cycle)
+        place = taken = opened = 0
+        while inputs is not None or opened:
+            current = slots[place]
+            if current is None and inputs is not None:
+                leaves = next(inputs, None)
+                if leaves is None:
+                    inputs = None
+                    continue
+                slots[place] = self._begin(leaves)
+                opened += 1
+                continue
+            if current is not None:
+                result = next(current, None)
+                if result is not None:
+                    yield result
+                    taken += 1
+                    if taken < block:
+                        continue
+                else:
+                    slots[place] = None
+                    opened -= 1
+            place, taken = (place + 1) % len(slots), 0
+
+
+class _ParallelInterleaveDataset(_InterleaveDataset):
+    """The same order, each dataset of the cycle in a thread of its own."""
+
+    def _size(self) -> int:
+        return INFINITE if self._inputs[0]._size() == INFINITE else UNKNOWN
+
+    def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
+        elements = super()._begin(leaves)
+        if Debugging.on:
+            return elements
+        return Prefetched(elements, max(2, int(self._tensors[-1]._array)))
+
+
+def traced_with_state(
+    function: Callable[..., Any],
+    first: Any,
+    element: Any,
+    name: str,
+    state_of: Callable[[Any], Any],
+) -> tuple[Traced, Any]:
+    """A function of a state and an element, and the types of states that it keeps to."""
+    known = first
+    for _ in range(8):
+        traced = Traced(function, (known, element), name, spread=False)
+        found = state_of(traced.output)
+        try:
+            wider = relaxed(known, found)
+        except TypeError:
+            raise TypeError(
+                f"Invalid `{name}`. The element types for the new state must match the initial "
+                f"state. Types for the initial state were {known}, and types for the new state "
+                f"are {found}."
+            ) from None
+        if wider == known:
+            return traced, known
+        known = wider
+    return traced, known
+
+
+class _ScanDataset(Dataset):
+    """What a function makes of a state that it hands on and each element."""
+
+    def __init__(self, dataset: Dataset, initial: Any, function: Callable[..., Any]) -> None:
+        self._inputs = (dataset,)
+        values = normalized(initial)
+
+        def state_of(output: Any) -> Any:
+            if not (isinstance(output, tuple) and len(output) == 2):
+                raise TypeError(
+                    "Invalid `scan_func`. `scan_func` should return a pair consisting of new "
+                    f"state and the output value but its return type is {output}."
+                )
+            return output[0]
+
+        self._function, spec = traced_with_state(
+            function, specs_of(values), dataset.element_spec, "scan_func", state_of
+        )
+        self._states = nest.flatten(spec)
+        self._spec = self._function.output[1]
+        first = tensors_of(values)
+        self._count = len(first)
+        self._tensors = (*first, *self._function.captured)
+
+    def _elements(self) -> Iterator[Leaves]:
+        held = leaves_of(self._states, self._tensors[: self._count])
+        call, captured = self._function.call, self._tensors[self._count :]
+        width = len(self._states)
+        for leaves in self._inputs[0]._elements():
+            results = call([*held, *leaves], captured)
+            held = results[:width]
+            yield results[width:]
+
+
+def reduce(dataset: Dataset, initial: Any, function: Callable[..., Any]) -> Any:
+    """See `Dataset.reduce`."""
+    values = normalized(initial)
+    traced, spec = traced_with_state(
+        function, specs_of(values), dataset.element_spec, "reduce_func", lambda output: output
+    )
+    packer = Packer(spec)
+    first = tensors_of(values)
+    if state.graph is None:
+        held = leaves_of(packer.specs, first)
+        return packer.element(_reduced(dataset, traced, held, traced.captured))
+    parts = tensors_flattened(packer.specs)
+    inputs = (*dataset._type_spec.to_tensors(dataset), *first, *traced.captured)
+    attrs = {
+        "function": traced,
+        "specs": packer.specs,
+        "Tin": [tensor.dtype for tensor in inputs],
+        "Tout": [part.dtype for part in parts],
+        "shapes": [part.shape for part in parts],
+    }
+    tensors = iter(execute(ReduceDataset, inputs, attrs))
+    return packer.packed([each.from_tensors(tensors) for each in packer.specs])
+
+
+def _reduced(dataset: Dataset, function: Traced, held: Leaves, captured: Any) -> Leaves:
+    for leaves in dataset._elements():
+        held = function.call([*held, *leaves], captured)
+    return held
+
+
+def _reduce(inputs: Any, *, function: Any, specs: Any, Tin: Any, Tout: Any, shapes: Any) -> Any:
+    handle, *rest = inputs
+    tensors = [Tensor(array, dtype) for array, dtype in zip(rest, Tin[1:], strict=True)]
+    count = len(Tout)
+    held = leaves_of(specs, tensors[:count])
+    return arrays_of(specs, _reduced(handle.value, function, held, tensors[count:]))
+
+
+ReduceDataset = Op(
+    "ReduceDataset", "inputs: *Tin -> components: *Tout", _reduce,
+    lambda inputs, attrs: attrs["shapes"], True, False, {},
+)  # fmt: skip
+

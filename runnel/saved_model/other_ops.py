@@ -1,0 +1,92 @@
+"""Ops of GraphDefs that have no kernel here, computed with others that have one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.convert import constant
+from ..core.op import REGISTRY
+from ..core.tensor import SymbolicTensor, Tensor
+from ..ops.array.creation import fill, zeros
+from ..ops.array.gathering import gather
+from ..ops.array.joining import concat
+from ..ops.array.selection import where
+from ..ops.array.shaping import rank, reshape, shape
+from ..ops.math.arithmetic import maximum, minimum
+from .attributes import value_of
+
+Inputs = Sequence[Tensor]
+
+
+def _select(node: Any, inputs: Inputs) -> list[Tensor]:
+    """Element by element, or whole rows where the condition is a vector."""
+    condition, x, y = inputs
+    ranks = condition.shape.rank, x.shape.rank
+    if ranks[0] == 1 and ranks[1] is not None and ranks[1] > 1:
+        condition = reshape(condition, [-1] + [1] * (ranks[1] - 1))
+    elif ranks[0] == 1 and ranks[1] is None:
+        ones = fill(reshape(rank(x) - 1, [1]), 1)
+        condition = reshape(condition, concat([shape(condition), ones], 0))
+    return [where(condition, x, y)]
+
+
+def _clip_by_value(node: Any, inputs: Inputs) -> list[Tensor]:
+    value, low, high = inputs
+    return [maximum(minimum(value, high), low)]
+
+
+def _empty(node: Any, inputs: Inputs) -> list[Tensor]:
+    return [zeros(inputs[0], value_of(node.attr["dtype"]))]
+
+
+def _gather(node: Any, inputs: Inputs) -> list[Tensor]:
+    return [gather(*inputs)]
+
+
+def _resource_gather(node: Any, inputs: Inputs) -> list[Tensor]:
+    handle, indices = inputs
+    dtype = value_of(node.attr["dtype"])
+    known = not isinstance(handle, SymbolicTensor)
+    value = handle._array._as_tensor() if known else REGISTRY["ReadVariableOp"](handle, dtype=dtype)
+    return [gather(value, indices, batch_dims=node.attr["batch_dims"].i)]
+
+
+def _empty_list(node: Any, inputs: Inputs) -> list[Tensor]:
+    dtype = value_of(node.attr["element_dtype"])
+    return [REGISTRY["TensorListReserve"](inputs[0], constant(0), element_dtype=dtype)]
+
+
+def _push_back(node: Any, inputs: Inputs) -> list[Tensor]:
+    handle, item = inputs
+    end = REGISTRY["TensorListLength"](handle)
+    return [REGISTRY["TensorListSetItem"](handle, end, item, resize_if_index_out_of_bounds=True)]
+
+
+def _nothing(node: Any, inputs: Inputs) -> list[Tensor]:
+    return []
+
+
+# A function of the node and its inputs for each of them; it gives the outputs.
+COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
+    "ClipByValue": _clip_by_value,
+    "DisableCopyOnRead": _nothing,
+    "Empty": _empty,
+    "EmptyTensorList": _empty_list,
+    "Gather": _gather,
+    "ResourceGather": _resource_gather,
+    "Select": _select,
+    "TensorListPushBack": _push_back,
+}
+
+# Ops that do the same as one of here.
+SAME = {
+    "BatchMatMul": "BatchMatMulV2",
+    "ParallelDynamicStitch": "DynamicStitch",
+    "PlaceholderWithDefault": "Identity",
+    "PreventGradient": "Identity",
+    "Snapshot": "Identity",
+    "StatelessCase": "Case",
+    "StatelessIf": "If",
+    "StatelessWhile": "While",
+}

@@ -1,0 +1,223 @@
+"""Checkpoint: saving and restoring the state of Python objects."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+import weakref
+from typing import Any
+
+from ..core import dtypes
+from ..core.context import init_scope
+from ..core.errors import DataLossError, NotFoundError
+from ..core.variable import Variable
+from ..formats.tensor_bundle import BundleReader, write_bundle
+from . import awaiting
+from .object_graph import GRAPH_KEY, ObjectGraph, graph_tensor
+from .options import CheckpointOptions
+from .restoration import Restoration
+from .state_file import update_checkpoint_state
+from .status import CheckpointLoadStatus, InitializationOnlyStatus
+from .trackables import Trackable, attribute_children, children_of, is_trackable
+from .write_thread import WriteThread
+
+_NOT_TRACKABLE = (
+    "`Checkpoint` was expecting {name} to be a trackable object (an object derived from "
+    "`Trackable`), got {value}. If you believe this object should be trackable (i.e. it is part of "
+    "the TensorFlow Python API and manages state), please open an issue."
+)
+_OWN = ("_root", "_attached", "_save_counter", "_writing")
+
+
+class Checkpoint(Trackable):
+    """Saves and restores the variables in objects, found by the names of their parts.
+
+    Values restored before their variables exist are given to them when they are made.
+
+    >>> import tempfile
+    >>> v = tf.Variable(1.0)
+    >>> checkpoint = tf.train.Checkpoint(v=v)
+    >>> path = checkpoint.save(tempfile.mkdtemp() + "/ckpt")
+    >>> _ = v.assign(5.0)
+    >>> status = checkpoint.restore(path).assert_consumed()
+    >>> v.numpy().item()
+    1.0
+    """
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        set_plainly = object.__setattr__
+        if root is not None and not _can_be_root(root):
+            raise ValueError(_NOT_TRACKABLE.format(name="root", value=root))
+        set_plainly(self, "_root", root)
+        set_plainly(self, "_attached", {})
+        set_plainly(self, "_save_counter", None)
+        set_plainly(self, "_writing", None)
+        for name, value in sorted(kwargs.items()):
+            value = value() if _is_reference(value) else value
+            if not is_trackable(value):
+                raise ValueError(_NOT_TRACKABLE.format(name=name, value=value))
+            if root is not None and children_of(root).get(name, value) is not value:
+                raise ValueError(
+                    f"Cannot create a Checkpoint with keyword argument {name} if root.{name} "
+                    "already exists."
+                )
+            self._attached[name] = value
+            set_plainly(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name not in _OWN and is_trackable(value):
+            self._attached[name] = value
+            awaiting.notify(self._root_object())
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._attached.pop(name, None)
+
+    @property
+    def root(self) -> Any:
+        """The object that the checkpoint was made for."""
+        if self._root is None:
+            raise AttributeError("'Checkpoint' object has no attribute 'root'")
+        return self._root
+
+    def _root_object(self) -> Any:
+        return self if self._root is None else self._root
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        parts = attribute_children(self)
+        for name in _OWN:
+            parts.pop(name, None)
+        if self._root is not None:
+            parts = {**children_of(self._root), **parts, "root": self._root}
+        if self._save_counter is not None:
+            parts["save_counter"] = self._save_counter
+        return parts
+
+    def _attached_to_root(self) -> dict[str, Any]:
+        """What the root of the graph has besides its own parts."""
+        return {} if self._root is None else self._checkpoint_children()
+
+    def _graph(self) -> ObjectGraph:
+        return ObjectGraph(self._root_object(), self._attached_to_root())
+
+    # Saving.
+
+    @property
+    def save_counter(self) -> Variable:
+        """The number of times that `save` has been called: a variable, saved as well."""
+        self._make_save_counter()
+        counter: Variable = self._save_counter
+        return counter
+
+    def _make_save_counter(self) -> None:
+        if self._save_counter is None:
+            with init_scope():
+                counter = Variable(0, name="save_counter", dtype=dtypes.int64, trainable=False)
+            counter._name = "save_counter:0"
+            object.__setattr__(self, "_save_counter", counter)
+            awaiting.notify(self._root_object())
+
+    def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+        """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`; no number is added."""
+        return self._write(os.fspath(file_prefix), options, None)
+
+    def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+        """Write a checkpoint `<file_prefix>-<number>`, and name it in the file `checkpoint`."""
+        prefix = os.fspath(file_prefix)
+        if not os.path.basename(prefix):
+            raise ValueError(
+                f"The file prefix {prefix!r} is a folder. Give a name in it too, as "
+                f"{os.path.join(prefix, 'ckpt')!r}."
+            )
+        number = self.save_counter.assign_add(1, read_value=True)
+        path = f"{prefix}-{int(number)}"
+        return self._write(
+            path, options, lambda: update_checkpoint_state(os.path.dirname(path), path)
+        )
+
+    def _write(self, path: str, options: CheckpointOptions | None, finish: Any) -> str:
+        options = CheckpointOptions() if options is None else options
+        self.sync()
+        message, tensors = self._graph().described(options.experimental_skip_slot_variables)
+        tensors.append(graph_tensor(message))
+
+        def work() -> None:
+            write_bundle(path, tensors)
+            if finish is not None:
+                finish()
+            for callback in options.experimental_write_callbacks or ():
+                callback(*[path][: len(inspect.signature(callback).parameters)])
+
+        if options.enable_async:
+            # The tensors are immutable: a variable that changes meanwhile takes another buffer.
+            object.__setattr__(self, "_writing", WriteThread(work))
+        else:
+            work()
+        return path
+
+    def sync(self) -> None:
+        """Wait until a checkpoint that is being written in a thread is complete."""
+        writing, thread = self._writing, threading.current_thread()
+        if writing is not None and writing is not thread:
+            object.__setattr__(self, "_writing", None)
+            writing.finish()
+
+    # Restoring.
+
+    def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+        """Restore what `write` wrote; the status tells whether everything has been used."""
+        self.sync()
+        path = os.fspath(save_path)
+        if os.path.isdir(path):
+            raise DataLossError(
+                None, None, f"Unable to open table file {path}: Is a directory. Give the path of a "
+                f"checkpoint in it, as tf.train.latest_checkpoint({path!r}) does.",
+            )  # fmt: skip
+        bundle = BundleReader(path)
+        if GRAPH_KEY not in bundle:
+            from .named_values import restore_by_names
+
+            return restore_by_names(bundle, self._graph)
+        slots = options is None or not options.experimental_skip_slot_variables
+        root = self._root_object()
+        attached = weakref.WeakMethod(self._attached_to_root)
+        restoration = Restoration(bundle, root, attached, slots)
+        try:
+            waits = restoration.begin()
+        except BaseException:
+            restoration.partial = True
+            raise
+        if waits:
+            awaiting.add(restoration)
+        return CheckpointLoadStatus(restoration, self._graph)
+
+    def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+        """Restore what `save` wrote, `save_counter` included; None restores nothing.
+
+        Returns a status: `assert_consumed()` demands that all was used, `expect_partial()` allows
+        that it is not; printing it says what was restored, what waits and what is unused.
+        """
+        if save_path is None:
+            self._make_save_counter()
+            return InitializationOnlyStatus()
+        try:
+            status = self.read(save_path, options)
+        except NotFoundError as error:
+            raise NotFoundError(
+                None, None, f"Error when restoring from checkpoint or SavedModel at "
+                f"{os.fspath(save_path)}: {error.message}\nPlease double-check that the path is "
+                "correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
+                "'path/to/ckpt-1').",
+            ) from None  # fmt: skip
+        self._make_save_counter()
+        return status
+
+
+def _can_be_root(value: Any) -> bool:
+    return is_trackable(value) and not isinstance(value, list | dict | tuple)
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, weakref.ref)

@@ -1,0 +1,105 @@
+"""The parts of Keras objects in checkpoints, named as in Keras 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.variable import Variable
+from ..keras.engine.functional import Functional
+from ..keras.engine.layer_weights import UNTRACKED, LayerWeights
+from ..keras.optimizers.base import Optimizer
+from ..keras.optimizers.legacy.base import Optimizer as OlderOptimizer
+from ..keras.optimizers.loss_scale import LossScaleOptimizer
+
+# What `compile` and `fit` leave in a model. Its metrics are not saved, as in the original.
+_OF_TRAINING = frozenset(
+    {"_init_arguments", "_traced_steps", "history", "compiled_loss", "compiled_metrics", "loss"}
+    | {"_compile_config", "input_names", "output_names", "_resume_at"}
+    | {"_steps_per_execution"}
+)
+_OF_LAYERS = UNTRACKED | _OF_TRAINING | {"_name", "_name_scope", "_input_spec", "input_spec"}
+_OF_OPTIMIZERS = frozenset({"_index_dict", "_numbers"})
+_OF_OLDER = frozenset({"_hyper", "_slots", "_slot_names", "_weights", "_iterations"})
+# Attributes of older optimizers that go by another name in checkpoints.
+_OLDER_NAMES = {"_m_cache": "momentum_cache"}
+
+
+def children_function(value: Any) -> Any:
+    """The function that gives the parts of an object; None if it is not of Keras."""
+    if isinstance(value, LayerWeights):
+        return _layer_children
+    if isinstance(value, LossScaleOptimizer):
+        return _loss_scale_children
+    if isinstance(value, Optimizer):
+        return _optimizer_children
+    if isinstance(value, OlderOptimizer):
+        return _older_children
+    return None
+
+
+def _held(value: Any, left_out: frozenset[str]) -> dict[str, Any]:
+    """The attributes that hold state; empty containers are passed over."""
+    from .trackables import is_trackable
+
+    return {
+        name: each
+        for name, each in vars(value).items()
+        if name not in left_out and is_trackable(each) and _has_parts(each)
+    }
+
+
+def _has_parts(value: Any) -> bool:
+    from .trackables import is_trackable
+
+    if isinstance(value, list | tuple):
+        return any(is_trackable(each) and _has_parts(each) for each in value)
+    if isinstance(value, dict):
+        return any(is_trackable(each) and _has_parts(each) for each in value.values())
+    return True
+
+
+def _layer_children(layer: Any) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    if isinstance(layer, Functional):
+        with_weights = 0
+        for i, each in enumerate(layer.layers):
+            if _holds_variables(each):
+                parts[f"layer_with_weights-{with_weights}"] = each
+                with_weights += 1
+            parts[f"layer-{i}"] = each
+    for each in layer._tracked:
+        if isinstance(each, Variable) and getattr(each, "_weight_name", None):
+            parts[each._weight_name] = each
+    parts.update(_held(layer, _OF_LAYERS))
+    return parts
+
+
+def _holds_variables(layer: Any) -> bool:
+    return any(each._own_variables() for each in layer._flatten_layers())
+
+
+def _optimizer_children(optimizer: Any) -> dict[str, Any]:
+    return _held(optimizer, _OF_OPTIMIZERS)
+
+
+def _loss_scale_children(optimizer: Any) -> dict[str, Any]:
+    from .trackables import children_of
+
+    parts = children_of(optimizer.inner_optimizer)
+    scale = vars(optimizer).get("_scale")
+    if isinstance(scale, Variable):
+        parts["loss_scale"] = {"current_loss_scale": scale, "good_steps": optimizer._good_steps}
+    return parts
+
+
+def _older_children(optimizer: Any) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    if optimizer._iterations is not None:
+        parts["iter"] = optimizer._iterations
+    for name, value in sorted(optimizer._hyper.items()):
+        if isinstance(value, Variable):
+            parts[name] = value
+    for name, value in _held(optimizer, _OF_OLDER).items():
+        if isinstance(value, Variable):
+            parts[_OLDER_NAMES.get(name, name)] = value
+    return parts

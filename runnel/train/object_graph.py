@@ -1,0 +1,146 @@
+"""The object graph of a checkpoint: nodes for objects, edges with the names of their parts."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from ..core import dtypes
+from ..core.dtypes import DType
+from ..core.variable import Variable
+from .trackables import children_of, is_container, slots_of
+
+GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VALUE = "VARIABLE_VALUE"
+
+
+def escaped(name: str) -> str:
+    """A part's name as it stands in a tensor's.
+
+    >>> from runnel.train.object_graph import escaped
+    >>> escaped("a/b.c")
+    'a.Sb..c'
+    """
+    return name.replace(".", "..").replace("/", ".S")
+
+
+class ObjectGraph:
+    """The objects under a root, each once, nearest first, with the shortest path to each."""
+
+    def __init__(self, root: Any, attached: dict[str, Any] | None = None) -> None:
+        self.root = root
+        self.nodes: list[Any] = []
+        self.paths: list[tuple[str, ...]] = []
+        self.edges: list[dict[str, int]] = []
+        self._numbers: dict[int, int] = {}
+        self._attached = attached or {}
+        self._collect()
+
+    def _collect(self) -> None:
+        waiting = deque([self._add(self.root, ())])
+        while waiting:
+            number = waiting.popleft()
+            children = children_of(self.nodes[number])
+            if number == 0:
+                children = {**children, **self._attached}
+            for name, child in children.items():
+                known = self._numbers.get(_identity(child))
+                if known is None:
+                    known = self._add(child, (*self.paths[number], name))
+                    waiting.append(known)
+                self.edges[number][name] = known
+
+    def _add(self, value: Any, path: tuple[str, ...]) -> int:
+        number = len(self.nodes)
+        self._numbers[_identity(value)] = number
+        self.nodes.append(value)
+        self.paths.append(path)
+        self.edges.append({})
+        return number
+
+    def number_of(self, value: Any) -> int | None:
+        """The node of an object."""
+        return self._numbers.get(_identity(value))
+
+    def described(self, skip_slots: bool = False) -> tuple[Any, list[tuple[str, DType, Any]]]:
+        """The message of the graph, and the names and values of its tensors."""
+        message = TrackableObjectGraph()
+        tensors: list[tuple[str, DType, Any]] = []
+        prefixes = ["/".join(map(escaped, path)) for path in self.paths]
+        for number, value in enumerate(self.nodes):
+            node = message.nodes.add()
+            for name, child in self.edges[number].items():
+                node.children.add(node_id=child, local_name=name)
+            if isinstance(value, Variable):
+                _add_value(node, value, prefixes[number], tensors)
+        if not skip_slots:
+            self._add_slots(message, prefixes, tensors)
+        _mark_values(message)
+        return message, tensors
+
+    def _add_slots(self, message: Any, prefixes: list[str], tensors: list[Any]) -> None:
+        by_key = {
+            value._key: number
+            for number, value in enumerate(self.nodes)
+            if isinstance(value, Variable)
+        }
+        for number, value in enumerate(self.nodes):
+            for key, slot_name, slot in slots_of(value):
+                owner = by_key.get(key)
+                if owner is None:
+                    continue
+                message.nodes[number].slot_variables.add(
+                    original_variable_node_id=owner,
+                    slot_name=slot_name,
+                    slot_variable_node_id=len(message.nodes),
+                )
+                path = (
+                    f"{prefixes[owner]}/.OPTIMIZER_SLOT/{prefixes[number]}/{escaped(slot_name)}"
+                    if prefixes[number]
+                    else f"{prefixes[owner]}/.OPTIMIZER_SLOT/{escaped(slot_name)}"
+                )
+                _add_value(message.nodes.add(), slot, path, tensors)
+
+
+def _identity(value: Any) -> int:
+    """What tells objects apart; the results of updates are the variables themselves."""
+    return -value._key - 1 if isinstance(value, Variable) else id(value)
+
+
+def _add_value(node: Any, variable: Variable, prefix: str, tensors: list[Any]) -> None:
+    key = f"{prefix}/.ATTRIBUTES/{VALUE}"
+    # The cell's own name: what an update returns goes by another.
+    full_name = variable._name.removesuffix(":0")
+    node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=key)
+    tensors.append((key, variable.dtype, variable._tensor._array))
+
+
+def _mark_values(message: Any) -> None:
+    """Say of every node whether it, or any below it, has values."""
+    above: list[list[int]] = [[] for _ in message.nodes]
+    for number, node in enumerate(message.nodes):
+        node.has_checkpoint_values.value = False
+        for child in node.children:
+            above[child.node_id].append(number)
+        for slot in node.slot_variables:
+            above[slot.slot_variable_node_id].append(number)
+    waiting = [number for number, node in enumerate(message.nodes) if node.attributes]
+    while waiting:
+        node = message.nodes[waiting[-1]].has_checkpoint_values
+        number = waiting.pop()
+        if not node.value:
+            node.value = True
+            waiting.extend(above[number])
+
+
+def graph_tensor(message: Any) -> tuple[str, DType, Any]:
+    """The tensor that keeps a graph in a checkpoint."""
+    return GRAPH_KEY, dtypes.string, np.array(message.SerializeToString(), dtype=object)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether an object is a container, or anything that has no value itself."""
+    return is_container(value) or not isinstance(value, Variable)

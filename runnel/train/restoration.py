@@ -1,0 +1,270 @@
+"""Giving objects the values of a checkpoint: those that are there now, and those made later."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from ..core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from ..core.logger import get_logger
+from ..core.shapes import TensorShape
+from ..core.variable import Variable
+from ..formats.tensor_bundle import BundleReader
+from .object_graph import GRAPH_KEY, VALUE
+from .trackables import children_of, is_container, slots_of
+
+_DELETED = (
+    "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored "
+    "values. See the following logs for the specific values in question. To silence these "
+    "warnings, use `status.expect_partial()`."
+)
+
+
+class Restoration:
+    """One checkpoint on its way into the objects under a root."""
+
+    def __init__(
+        self, bundle: BundleReader, root: Any, attached: Callable[[], Any], slots: bool
+    ) -> None:
+        self.bundle = bundle
+        self.graph = _graph_of(bundle)
+        self.partial = False
+        self._root = _reference(root)
+        self._attached = attached
+        self._with_slots = slots
+        self._children = [
+            {child.local_name: child.node_id for child in node.children}
+            for node in self.graph.nodes
+        ]
+        # Node: a function that gives the object, or None when that is no more.
+        self.bound: dict[int, Callable[[], Any]] = {}
+        self.restored: set[int] = set()
+        self._nodes: dict[int, list[int]] = {}
+        self._awaiting: set[int] = set()
+
+    # Matching.
+
+    def match(self, owner: Any = None) -> bool:
+        """Match the parts of an owner, or of all that await parts; whether any still do."""
+        if owner is None:
+            places = [(number, self.bound[number]()) for number in sorted(self._awaiting)]
+            if 0 not in self.bound:
+                places = [(0, self._root())]
+        else:
+            places = [(number, owner) for number in self.nodes_of(owner)]
+        found: list[tuple[int, Variable]] = []
+        waiting = deque((number, value) for number, value in places if value is not None)
+        while waiting:
+            number, value = waiting.popleft()
+            missing = False
+            parts = self._parts(number, value)
+            for name, child_number in self._children[number].items():
+                child = parts.get(name)
+                if child is None:
+                    missing = missing or self._matters(child_number)
+                elif is_container(child) or child_number not in self.bound:
+                    self._bind(child_number, child, found)
+                    waiting.append((child_number, child))
+            if missing:
+                self._awaiting.add(number)
+            else:
+                self._awaiting.discard(number)
+        self._assign(found)
+        if self._with_slots:
+            self._match_slots()
+        self._awaiting = {n for n in self._awaiting if self.bound[n]() is not None}
+        return bool(self._awaiting)
+
+    def match_item(self, owner: Any, name: str, index: int, item: Variable) -> bool:
+        """Match one item of a list of an owner, without a look at all others."""
+        for number in self.nodes_of(owner):
+            items = self._children[number].get(name)
+            place = None if items is None else self._children[items].get(str(index))
+            if place is not None and place not in self.bound:
+                found: list[tuple[int, Variable]] = []
+                self._bind(place, item, found)
+                self._assign(found)
+                return True
+        return False
+
+    def begin(self) -> bool:
+        """Match from the root; whether any object awaits parts."""
+        root = self._root()
+        found: list[tuple[int, Variable]] = []
+        self._bind(0, root, found)
+        self._assign(found)
+        return self.match(root)
+
+    def _parts(self, number: int, value: Any) -> dict[str, Any]:
+        parts = children_of(value)
+        # A method of the checkpoint, which may be gone by now: its root is what counts.
+        attached = self._attached() if number == 0 else None
+        return parts if attached is None else {**parts, **attached()}
+
+    def _matters(self, number: int) -> bool:
+        node = self.graph.nodes[number]
+        if node.HasField("has_checkpoint_values"):
+            return bool(node.has_checkpoint_values.value)
+        return True
+
+    def _bind(self, number: int, value: Any, found: list[tuple[int, Variable]]) -> None:
+        is_new = number not in self.bound
+        self.bound[number] = _reference(value)
+        self._nodes.setdefault(id(value), []).append(number)
+        if is_new and isinstance(value, Variable) and self._key(number) is not None:
+            found.append((number, value))
+
+    def nodes_of(self, value: Any) -> list[int]:
+        """The nodes that an object is bound to."""
+        numbers = self._nodes.get(id(value), ())
+        return [number for number in numbers if self.bound[number]() is value]
+
+    def _key(self, number: int) -> str | None:
+        for attribute in self.graph.nodes[number].attributes:
+            if attribute.name == VALUE:
+                return str(attribute.checkpoint_key)
+        return None
+
+    # Values.
+
+    def _assign(self, found: list[tuple[int, Variable]]) -> None:
+        """Give variables their values; all are checked before the first is changed."""
+        for number, variable in found:
+            self._require_fit(variable, self._key(number) or "")
+        for number, variable in found:
+            assign(variable, self.bundle.read(self._key(number) or ""))
+            self.restored.add(number)
+
+    def _require_fit(self, variable: Variable, key: str) -> None:
+        if key not in self.bundle:
+            raise NotFoundError(
+                None, None, f"Key {key} not found in checkpoint {self.bundle.prefix}"
+            )
+        dtype, shape = self.bundle.dtype(key), TensorShape(self.bundle.shape(key))
+        if not variable.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Received incompatible tensor with shape {shape} when attempting to restore "
+                f"variable with shape {variable.shape} and name {variable._name}. (The tensor is "
+                f"{key} of {self.bundle.prefix}.)"
+            )
+        if dtype is not variable.dtype:
+            raise InvalidArgumentError(
+                None, None, f"tensor_name = {key}; expected dtype {variable.dtype.name} of the "
+                f"variable {variable._name} does not equal original dtype {dtype.name} in "
+                f"{self.bundle.prefix} [Op:RestoreV2]",
+            )  # fmt: skip
+
+    def _match_slots(self) -> None:
+        """Restore, and make where there are none, the slots of optimizers of the older kind."""
+        for number, reference in list(self.bound.items()):
+            slots = self.graph.nodes[number].slot_variables
+            if not slots:
+                continue
+            optimizer = reference()
+            if not hasattr(optimizer, "add_slot"):
+                continue
+            existing = {(key, name): slot for key, name, slot in slots_of(optimizer)}
+            for each in slots:
+                self._match_slot(optimizer, each, existing)
+
+    def _match_slot(self, optimizer: Any, slot: Any, existing: dict[Any, Any]) -> None:
+        owner = self.bound.get(slot.original_variable_node_id)
+        variable = None if owner is None else owner()
+        number = slot.slot_variable_node_id
+        if variable is None or number in self.bound:
+            return
+        target = existing.get((variable._key, slot.slot_name))
+        if target is None:
+            shape = self.bundle.shape(self._key(number) or "")
+            # Bound first: making a slot is one of the events that bring us here.
+            self.bound[number] = _reference(variable)
+            target = optimizer.add_slot(variable, slot.slot_name, shape=shape)
+            del self.bound[number]
+        found: list[tuple[int, Variable]] = []
+        self._bind(number, target, found)
+        self._assign(found)
+
+    # What is left.
+
+    def root(self) -> Any:
+        """The root, or None when it is no more."""
+        return self._root()
+
+    def unused(self) -> list[int]:
+        """The nodes with values that no object has taken."""
+        return [
+            number
+            for number, node in enumerate(self.graph.nodes)
+            if node.attributes and number not in self.restored
+        ]
+
+    def paths(self) -> dict[int, str]:
+        """The path from the root to every node, as `(root).model.layer-0`."""
+        paths = {0: "(root)"}
+        waiting = deque([0])
+        while waiting:
+            number = waiting.popleft()
+            for name, child in self._children[number].items():
+                if child not in paths:
+                    paths[child] = f"{paths[number]}.{name}"
+                    waiting.append(child)
+            for slot in self.graph.nodes[number].slot_variables:
+                paths.setdefault(
+                    slot.slot_variable_node_id,
+                    f"{paths[number]}'s state '{slot.slot_name}' for "
+                    f"{paths.get(slot.original_variable_node_id, 'a variable')}",
+                )
+        return paths
+
+    def __del__(self) -> None:
+        if sys.is_finalizing() or getattr(self, "partial", True):
+            return
+        unused = self.unused()
+        if unused:
+            paths = self.paths()
+            get_logger().warning(_DELETED)
+            for number in unused:
+                get_logger().warning(
+                    "Value in checkpoint could not be found in the restored object: %s",
+                    paths.get(number),
+                )
+
+
+def assign(variable: Variable, value: Any) -> None:
+    """Give a variable a value of its dtype without a copy."""
+    with variable._lock:
+        variable._replace(value)
+
+
+def _graph_of(bundle: BundleReader) -> Any:
+    data = bundle.read(GRAPH_KEY)[()]
+    try:
+        graph = TrackableObjectGraph.FromString(data)
+    except DecodeError:
+        raise DataLossError(
+            None, None, f"The object graph of checkpoint {bundle.prefix} cannot be read."
+        ) from None
+    count = len(graph.nodes)
+    numbers = [child.node_id for node in graph.nodes for child in node.children]
+    for node in graph.nodes:
+        for slot in node.slot_variables:
+            numbers += [slot.original_variable_node_id, slot.slot_variable_node_id]
+    if not count or any(not 0 <= number < count for number in numbers):
+        raise DataLossError(
+            None, None, f"The object graph of checkpoint {bundle.prefix} is corrupt."
+        )
+    return graph
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """A way to an object that does not keep it alive, where there is one."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value

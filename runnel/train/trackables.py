@@ -1,0 +1,99 @@
+"""What a checkpoint sees of Python objects: their parts by name, as the original names them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.module import Module
+from ..core.variable import Variable
+
+# Attributes of the machinery of modules and generators.
+_OWN = frozenset({"_name", "_name_scope"})
+
+
+class Trackable:
+    """Base of Runnel's own objects that have parts to save."""
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        return attribute_children(self)
+
+
+def is_trackable(value: Any) -> bool:
+    """Whether a value can be a part of a checkpoint."""
+    if isinstance(value, Variable | Module | Trackable):
+        return True
+    if isinstance(value, list | dict):
+        return True
+    if isinstance(value, tuple):
+        return any(map(is_trackable, value))
+    return _is_generator(value) or _keras_children_of(value) is not None
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value is a plain Python container, which has no identity of its own."""
+    return isinstance(value, list | dict | tuple)
+
+
+def children_of(value: Any) -> dict[str, Any]:
+    """The parts of an object by name, in the order in which the original has them."""
+    if isinstance(value, Variable):
+        return {}
+    if isinstance(value, list | tuple):
+        return {str(i): each for i, each in enumerate(value) if is_trackable(each)}
+    if isinstance(value, dict):
+        return {key: each for key, each in _entries(value) if is_trackable(each)}
+    if isinstance(value, Trackable):
+        return value._checkpoint_children()
+    of_keras = _keras_children_of(value)
+    if of_keras is not None:
+        return of_keras(value)
+    return attribute_children(value)
+
+
+def attribute_children(value: Any) -> dict[str, Any]:
+    """The attributes that can be parts of a checkpoint."""
+    return {
+        name: each
+        for name, each in vars(value).items()
+        if name not in _OWN and is_trackable(each)
+    }
+
+
+def slots_of(value: Any) -> Iterator[tuple[Any, str, Any]]:
+    """The (variable's key, slot name, slot variable) triples of an optimizer of the older kind."""
+    if type(value).__module__ in sys.modules and hasattr(value, "get_slot_names"):
+        for slot_name in value.get_slot_names():
+            for key, slots in value._slots.items():
+                if slot_name in slots:
+                    yield key, slot_name, slots[slot_name]
+
+
+def _entries(value: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for key, each in value.items():
+        if isinstance(key, str):
+            yield key, each
+        elif isinstance(each, Variable | Module | Trackable):
+            raise ValueError(
+                f"Unable to save the object {value} (a dictionary). It contains a non-string key "
+                f"({key!r}) which maps to a trackable object. Use strings as keys, or keep it in "
+                "an object that checkpoints do not look into."
+            )
+
+
+def _is_generator(value: Any) -> bool:
+    module = sys.modules.get("runnel.ops.random_generator")
+    return module is not None and isinstance(value, module.Generator)
+
+
+def _keras_children_of(value: Any) -> Any:
+    """The function for the parts of an object of Keras; None for all others.
+
+    Without Keras in the process there are no such objects, and it is not loaded for them.
+    """
+    if "runnel.keras" not in sys.modules:
+        return None
+    from .keras_objects import children_function
+
+    return children_function(value)

@@ -1,0 +1,671 @@
+"""Graphs as GraphDefs: what Runnel writes runs in TensorFlow, what TensorFlow writes runs here."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import tensorflow
+from google.protobuf import text_format
+
+import runnel
+from runnel.core.graph import Graph
+from runnel.core.op import REGISTRY
+from runnel.saved_model.attributes import _FIXED, _LEFT_OUT, OURS_ALONE, kernel_attributes
+from runnel.saved_model.graph_export import Library, as_graph_def
+from runnel.saved_model.graph_import import function_graph
+
+_X = np.linspace(-1.5, 2.0, 12, dtype=np.float32).reshape(3, 4)
+_IMAGES = np.linspace(0, 1, 2 * 6 * 6 * 3, dtype=np.float32).reshape(2, 6, 6, 3)
+_FILTERS = np.linspace(-1, 1, 3 * 3 * 3 * 2, dtype=np.float32).reshape(3, 3, 3, 2)
+_IDS = np.array([2, 0, 1], np.int32)
+
+
+def _collatz(tf, n):
+    return tf.while_loop(
+        lambda n, steps: n > 1,
+        lambda n, steps: (tf.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), steps + 1),
+        [n, 0],
+    )
+
+
+def _scaled_loop(tf, x, y):
+    scale = tf.reduce_sum(y)
+    return tf.while_loop(
+        lambda i, total: i < 4,
+        lambda i, total: (i + 1, total * scale + x),
+        [0, tf.zeros_like(x)],
+        maximum_iterations=3,
+    )
+
+
+def _squares(tf, x):
+    array = tf.TensorArray(tf.float32, size=3, element_shape=[4])
+    for i in range(3):
+        array = array.write(i, tf.square(x[i]))
+    return array.stack(), array.read(1)
+
+
+# Name: a function of tf and tensors, and the arrays for these.
+PROGRAMS = {
+    "arithmetic": (lambda tf, x, y: (x + y) * tf.exp(x) / (1 + tf.abs(y)) - x // 2, _X, _X + 1),
+    "reductions": (
+        lambda tf, x: (
+            tf.reduce_sum(x, 0),
+            tf.reduce_mean(x, [0, 1], keepdims=True),
+            tf.argmax(x, 1),
+            tf.reduce_any(x > 0, 1),
+        ),
+        _X,
+    ),
+    "matmul": (lambda tf, x: tf.linalg.matmul(x, x, transpose_b=True) @ tf.ones([3, 2]), _X),
+    "einsum": (lambda tf, x: tf.einsum("ij,kj->ik", x, x), _X),
+    "solve": (lambda tf, x: tf.linalg.inv(tf.eye(3) * 5 + x[:, :3]), _X),
+    "slices": (lambda tf, x: (x[1], x[:, ::2], x[..., tf.newaxis, -1]), _X),
+    "shapes": (
+        lambda tf, x: (tf.reshape(x, [2, -1]), tf.transpose(x), tf.shape(x), tf.tile(x, [1, 2])),
+        _X,
+    ),
+    "lists": (
+        lambda tf, x: (tf.split(x, 2, 1), tf.unstack(x), tf.concat([x, x], 0), tf.stack([x, -x])),
+        _X,
+    ),
+    "gathering": (
+        lambda tf, x, i: (tf.gather(x, i), tf.one_hot(i, 4), tf.gather_nd(x, i[:, None])),
+        _X,
+        _IDS,
+    ),
+    "scattering": (
+        lambda tf, x, i: (
+            tf.scatter_nd(i[:, None], x, [5, 4]),
+            tf.math.segment_sum(x, tf.sort(i)),
+            tf.tensor_scatter_nd_add(x, [[1, 1]], [3.0]),
+        ),
+        _X,
+        _IDS,
+    ),
+    "selection": (lambda tf, x: (tf.where(x > 0, x, 0.0), tf.where(x > 0), tf.nn.top_k(x, 2)), _X),
+    "casting": (lambda tf, x: (tf.cast(x, tf.int32), tf.cast(x > 0, tf.complex64)), _X),
+    "convolution": (
+        lambda tf, x, f: (
+            tf.nn.conv2d(x, f, 1, "SAME"),
+            tf.nn.conv2d(x, f, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]),
+            tf.nn.max_pool2d(x, 2, 2, "VALID"),
+            tf.nn.avg_pool2d(x, 3, 1, "SAME"),
+        ),
+        _IMAGES,
+        _FILTERS,
+    ),
+    "network": (
+        lambda tf, x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            i, tf.nn.leaky_relu(tf.nn.bias_add(tf.nn.softmax(x), [1.0, 2.0, 3.0, 4.0]), 0.1)
+        ),
+        _X,
+        _IDS,
+    ),
+    "normalization": (
+        lambda tf, x: tf.compat.v1.nn.fused_batch_norm(x, [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])[0],
+        _IMAGES,
+    ),
+    "images": (
+        lambda tf, x: (tf.image.resize(x, [4, 8]), tf.image.rgb_to_hsv(x)),
+        _IMAGES,
+    ),
+    "strings": (
+        lambda tf, x: (
+            tf.strings.join([tf.strings.as_string(x, precision=2), "m"], separator="-"),
+            tf.strings.regex_replace(tf.strings.as_string(x), r"\d", "#"),
+            tf.strings.length("héllo", unit="UTF8_CHAR"),
+        ),
+        _X,
+    ),
+    "numbers at random": (
+        lambda tf, x: tf.random.stateless_uniform([3, 4], [1, 2]) + tf.zeros_like(x),
+        _X,
+    ),
+    "condition": (
+        lambda tf, x, y: tf.cond(
+            tf.reduce_sum(x) > 0, lambda: (x * y, tf.shape(x)), lambda: (x, tf.shape(y))
+        ),
+        _X,
+        _X + 3,
+    ),
+    "switch": (
+        lambda tf, x, i: tf.switch_case(i[0], [lambda: x, lambda: x + 1, lambda: tf.exp(x)]),
+        _X,
+        _IDS,
+    ),
+    "loop with a condition": (_collatz, np.int32(27)),
+    "loop": (_scaled_loop, _X, _X + 1),
+    "map": (lambda tf, x: tf.map_fn(lambda row: tf.reduce_sum(row) * row, x), _X),
+    "scan": (lambda tf, x: tf.scan(lambda total, row: total + row, x), _X),
+    "tensor array": (_squares, _X),
+    "gradient": (lambda tf, x: tf.gradients(tf.reduce_sum(tf.sigmoid(x) * x), x), _X),
+    "gradient of a condition": (
+        lambda tf, x: tf.gradients(tf.cond(x[0, 0] > 0, lambda: x * x, lambda: tf.sin(x)), x),
+        _X,
+    ),
+}
+
+
+def _specs(tf, arrays):
+    return [tf.TensorSpec(np.shape(a), np.asarray(a).dtype) for a in arrays]
+
+
+def _concrete(tf, program, arrays):
+    traced = tf.function(lambda *tensors: program(tf, *tensors), autograph=False)
+    return traced.get_concrete_function(*_specs(tf, arrays))
+
+
+def _there(graph_def):
+    """The message as TensorFlow's own."""
+    return tensorflow.compat.v1.GraphDef.FromString(graph_def.SerializeToString())
+
+
+def _run_there(graph_def, fetches, feeds):
+    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
+        tensorflow.graph_util.import_graph_def(_there(graph_def), name="")
+        return session.run(fetches, feeds)
+
+
+def _run_here(graph_def, fetches, feeds):
+    graph = Graph()
+    with graph.as_default():
+        found = runnel.graph_util.import_graph_def(graph_def, return_elements=fetches, name="")
+    return graph.compute(
+        found, [(graph.get_tensor_by_name(name), array) for name, array in feeds.items()]
+    )
+
+
+def _assert_equal(wanted, got):
+    assert len(wanted) == len(got)
+    for a, b in zip(wanted, got, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.dtype == b.dtype
+        if a.dtype.kind in "fc":
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(b, a)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_written_here_runs_there(name):
+    program, *arrays = PROGRAMS[name]
+    concrete = _concrete(runnel, program, arrays)
+    wanted = [
+        t.numpy() for t in runnel.nest.flatten(concrete(*[runnel.constant(a) for a in arrays]))
+    ]
+    feeds = {t.name: a for t, a in zip(concrete.inputs, arrays, strict=True)}
+    graph_def = concrete.graph.as_graph_def()
+    got = _run_there(graph_def, [t.name for t in concrete.outputs], feeds)
+    _assert_equal(wanted, got)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_written_there_runs_here(name):
+    program, *arrays = PROGRAMS[name]
+    concrete = _concrete(tensorflow, program, arrays)
+    tensors = [tensorflow.constant(a) for a in arrays]
+    wanted = [t.numpy() for t in tensorflow.nest.flatten(concrete(*tensors))]
+    feeds = {t.name: a for t, a in zip(concrete.inputs, arrays, strict=True)}
+    graph_def = concrete.graph.as_graph_def()
+    got = _run_here(graph_def, [t.name for t in concrete.outputs], feeds)
+    _assert_equal(wanted, got)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_round_trip(name):
+    program, *arrays = PROGRAMS[name]
+    concrete = _concrete(runnel, program, arrays)
+    feeds = {t.name: np.asarray(a) for t, a in zip(concrete.inputs, arrays, strict=True)}
+    wanted = concrete.plan.run(*feeds.values())
+    got = _run_here(concrete.graph.as_graph_def(), [t.name for t in concrete.outputs], feeds)
+    _assert_equal(wanted, got)
+
+
+# Every op, by what TensorFlow tells of it.
+
+
+def _described(name):
+    """The outputs and attributes that TensorFlow declares for an op; None where it has none such.
+
+    A node without what its op requires is refused with a summary of the op.
+    """
+    graph_def = tensorflow.compat.v1.GraphDef()
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    for inputs in ([], ["x"] * 12):
+        node = graph_def.node.add(name=f"node{len(inputs)}", op=name, input=inputs)
+        try:
+            with tensorflow.Graph().as_default():
+                tensorflow.graph_util.import_graph_def(graph_def, name="")
+        except tensorflow.errors.NotFoundError:
+            return None
+        except ValueError as error:
+            found = re.search(r"Op<name=\w+; signature=.*? ?-> ?(.*?)(; attr=.*)?>; ", str(error))
+            if found:
+                return _parsed(found)
+        graph_def.node.remove(node)
+    raise AssertionError(f"TensorFlow does not tell about {name}")
+
+
+def _parsed(found):
+    outputs = [part.partition(":")[0] for part in found.group(1).split("; ")[0].split(", ")]
+    attrs = re.findall(r"; attr=(\w+):([\w()]+)", found.group(0))
+    return [name for name in outputs if name], dict(attrs)
+
+
+def _attributes_here(op):
+    found = set(kernel_attributes(op)) | set(_FIXED.get(op.name, {}))
+    for argument in (*op.inputs, *op.outputs):
+        found.update({argument.type} - set(op.fixed))
+        found.update({argument.count} - {None, "*"})
+    if "func" in found:
+        found = found - {"func"} | {"token"}
+    if op.name == "While":
+        found -= {"Tout", "carried", "invariants", "reverse"}
+    return {name for name in found if name[0] != "_"} - _LEFT_OUT.get(op.name, set())
+
+
+def test_every_op_has_the_attributes_and_outputs_of_the_original():
+    REGISTRY.get("") or (REGISTRY.load_rest and REGISTRY.load_rest())
+    alone, wrong = set(), {}
+    for name, op in REGISTRY.items():
+        described = _described(name)
+        if described is None:
+            alone.add(name)
+            continue
+        outputs, attrs = described
+        if [argument.name for argument in op.outputs] != outputs:
+            wrong[name, "outputs"] = outputs
+        if _attributes_here(op) != set(attrs):
+            wrong[name, "attributes"] = set(attrs) ^ _attributes_here(op)
+    assert not wrong
+    assert alone == set(OURS_ALONE)
+
+
+# Variables, effects and their order.
+
+
+def _counting(tf, variable, x):
+    before = variable.read_value()
+    variable.assign_add(x)
+    between = variable * 2.0
+
+    def double():
+        variable.assign(variable * 2.0)
+        return variable.read_value()
+
+    after = tf.cond(tf.reduce_sum(x) > 0, double, variable.read_value)
+    loop = tf.while_loop(
+        lambda i: i < 3, lambda i: [i + tf.cast(variable[0] > -100.0, tf.int32)], [0]
+    )
+    return before, between, after, loop, variable.read_value()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_effects_written_here_come_in_order_there(sign):
+    x = np.array([1.0, 2.0], np.float32) * sign
+    ours = runnel.Variable([1.0, 5.0])
+    function = runnel.function(lambda x: _counting(runnel, ours, x), autograph=False)
+    concrete = function.get_concrete_function(runnel.TensorSpec([2]))
+    graph_def = concrete.graph.as_graph_def()
+    handles = [
+        node.name for node in graph_def.node
+        if node.op == "Placeholder" and node.attr["dtype"].type == runnel.resource.as_datatype_enum
+    ]  # fmt: skip
+    assert len(handles) == 1
+
+    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
+        theirs = tensorflow.compat.v1.get_variable(
+            "v", initializer=np.float32([1.0, 5.0]), use_resource=True
+        )
+        found = tensorflow.graph_util.import_graph_def(
+            _there(graph_def),
+            input_map={handles[0]: theirs.handle, concrete.inputs[0].name: tensorflow.constant(x)},
+            return_elements=[t.name for t in concrete.outputs],
+        )
+        session.run(theirs.initializer)
+        got = session.run(found)
+        there = session.run(theirs)
+    _assert_equal([t.numpy() for t in runnel.nest.flatten(concrete(runnel.constant(x)))], got)
+    np.testing.assert_allclose(there, ours.numpy())
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_effects_written_there_come_in_order_here(sign):
+    x = np.array([1.0, 2.0], np.float32) * sign
+    ours, theirs = runnel.Variable([1.0, 5.0]), tensorflow.Variable([1.0, 5.0])
+    function = tensorflow.function(lambda x: _counting(tensorflow, theirs, x), autograph=False)
+    concrete = function.get_concrete_function(tensorflow.TensorSpec([2]))
+    graph_def = concrete.graph.as_graph_def()
+    argument, handle = [t.name for t in concrete.inputs]
+
+    @runnel.function(autograph=False)
+    def imported(x):
+        return runnel.graph_util.import_graph_def(
+            graph_def,
+            input_map={handle: ours.handle, argument: x},
+            return_elements=[t.name for t in concrete.outputs],
+        )
+
+    wanted = [t.numpy() for t in tensorflow.nest.flatten(concrete(tensorflow.constant(x)))]
+    _assert_equal(wanted, [t.numpy() for t in imported(runnel.constant(x))])
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy())
+
+
+def test_a_function_of_a_library_is_differentiable_and_reads_its_variables():
+    weights = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0], [1.0, 1.0]], np.float32)
+    theirs, ours = tensorflow.Variable(weights), runnel.Variable(weights)
+
+    @tensorflow.function
+    def inner(x):
+        return tensorflow.nn.tanh(x @ theirs)
+
+    @tensorflow.function
+    def outer(x):
+        return inner(x) * inner(x + 1.0)
+
+    concrete = outer.get_concrete_function(tensorflow.TensorSpec([None, 4]))
+    library = {f.signature.name: f for f in concrete.graph.as_graph_def().library.function}
+    definition = concrete.function_def
+    captured = [ours.handle for _ in concrete.captured_inputs]
+    graph = function_graph(definition, library, captured)
+    assert graph.inputs[0].shape.as_list() == [None, 4]
+    traced = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    with runnel.GradientTape() as tape:
+        (y,) = traced.call([runnel.constant(_X)])
+    with tensorflow.GradientTape() as their_tape:
+        wanted = outer(tensorflow.constant(_X))
+    _assert_equal([wanted.numpy()], [y.numpy()])
+    _assert_equal([their_tape.gradient(wanted, theirs).numpy()], [tape.gradient(y, ours).numpy()])
+
+
+def _layers(keras):
+    return {
+        "images": (
+            [
+                keras.layers.Conv2D(4, 3, activation="relu"),
+                keras.layers.BatchNormalization(),
+                keras.layers.MaxPooling2D(),
+                keras.layers.DepthwiseConv2D(2),
+                keras.layers.Flatten(),
+                keras.layers.Dropout(0.5),
+                keras.layers.Dense(3, "softmax"),
+            ],
+            _IMAGES,
+        ),
+        "words": (
+            [
+                keras.layers.Embedding(10, 4, mask_zero=True),
+                keras.layers.Bidirectional(keras.layers.LSTM(3, return_sequences=True)),
+                keras.layers.GRU(2),
+                keras.layers.Dense(1),
+            ],
+            np.array([[1, 2, 3, 0], [4, 0, 0, 0]], np.int32),
+        ),
+    }
+
+
+def _model(keras, name):
+    layers, array = _layers(keras)[name]
+    model = keras.Sequential(layers)
+    model(array[:1])
+    random = np.random.default_rng(0)
+    model.set_weights([random.uniform(0.1, 1, w.shape) for w in model.get_weights()])
+    return model, array
+
+
+@pytest.mark.parametrize("name", ["images", "words"])
+def test_a_model_written_here_runs_there(name):
+    model, array = _model(runnel.keras, name)
+    function = runnel.function(lambda x: model(x, training=False), autograph=False)
+    concrete = function.get_concrete_function(runnel.TensorSpec([None, *array.shape[1:]],
+                                                                array.dtype))  # fmt: skip
+    library = Library()
+    called, handles = library.add_function(concrete.graph, concrete.inputs)
+    library.require_complete()
+    assert {id(handle._array) for handle in handles} <= {id(w) for w in model.weights}
+    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
+        variables = [
+            tensorflow.compat.v1.get_variable(
+                f"v{i}", initializer=handle._array.numpy(), use_resource=True
+            )
+            for i, handle in enumerate(handles)
+        ]
+        graph_def = tensorflow.compat.v1.get_default_graph().as_graph_def()
+        for definition in library.functions:
+            graph_def.library.function.add().ParseFromString(definition.SerializeToString())
+        x = graph_def.node.add(name="x", op="Placeholder")
+        x.attr["dtype"].type = runnel.as_dtype(array.dtype).as_datatype_enum
+        call = graph_def.node.add(name="y", op="StatefulPartitionedCall", input=["x"])
+        call.input.extend(v.handle.op.name for v in variables)
+        call.attr["f"].func.name = called
+        call.attr["Tin"].list.type.extend([x.attr["dtype"].type] + [20] * len(variables))
+        call.attr["Tout"].list.type.append(1)
+        tensorflow.graph_util.import_graph_def(graph_def, name="again")
+        session.run([f"again/{v.op.name}/Assign" for v in variables])
+        got = session.run("again/y:0", {"again/x:0": array})
+    _assert_equal([model(array).numpy()], [got])
+
+
+@pytest.mark.parametrize("name", ["images", "words"])
+def test_a_model_written_there_runs_here(name):
+    theirs, array = _model(tensorflow.keras, name)
+    ours, _ = _model(runnel.keras, name)
+    function = tensorflow.function(lambda x: theirs(x, training=False))
+    concrete = function.get_concrete_function(
+        tensorflow.TensorSpec([None, *array.shape[1:]], array.dtype)
+    )
+    library = {f.signature.name: f for f in concrete.graph.as_graph_def().library.function}
+    by_handle = {id(w.handle): mine for w, mine in zip(theirs.weights, ours.weights, strict=True)}
+    captured = [by_handle[id(handle)].handle for handle in concrete.captured_inputs]
+    graph = function_graph(concrete.function_def, library, captured)
+    traced = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    (got,) = traced.call([runnel.constant(array)])
+    _assert_equal([theirs(array).numpy()], [got.numpy()])
+
+
+# What is refused.
+
+
+def test_ops_that_only_exist_here_are_named_at_once():
+    graph = Graph()
+    with graph.as_default():
+        handle = REGISTRY["TensorListUnstack"](runnel.constant(_X))
+        REGISTRY["TensorListZeros"](handle)
+    with pytest.raises(ValueError, match=r"TensorListUnstack \('.*'\), TensorListZeros \('.*'\)"):
+        graph.as_graph_def()
+
+
+def test_ops_that_only_exist_there_are_named_at_once():
+    graph_def = runnel.Graph().as_graph_def()
+    graph_def.node.add(name="a", op="NoSuchOp")
+    graph_def.node.add(name="b", op="NorThisOne")
+    with pytest.raises(runnel.errors.NotFoundError, match="'NoSuchOp', 'NorThisOne'"):
+        runnel.graph_util.import_graph_def(graph_def)
+
+
+def _negation(tf):
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None], name="x")
+        tf.negative(x, name="y")
+    return graph.as_graph_def()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"return_elements": ["z:0"]},
+        {"return_elements": ["y:1"]},
+        {"return_elements": ["y:a"]},
+        {"input_map": {"z": 1.0}},
+        {"input_map": [1]},
+        {"graph_def": "nothing"},
+        {"return_elements": ["y:0", "y"]},
+        {"return_elements": ["y:0"], "name": "some/where"},
+        {"return_elements": ["y:0"], "name": ""},
+        {"return_elements": ["y:0"], "input_map": {"x": [2.0, 3.0]}},
+        {"return_elements": ["y:0"], "input_map": {"x:0": [2.0, 3.0]}, "name": "there"},
+    ],
+)
+def test_importing(options):
+    def outcome(tf):
+        with tf.Graph().as_default() as graph:
+            given = {"graph_def": _negation(tf), **options}
+            try:
+                found = [tf.import_graph_def(**given) for _ in range(2)]
+            except Exception as error:
+                return type(error).__name__
+        kinds = ("Placeholder", "Neg")
+        names = [each.name for each in graph.get_operations() if each.type in kinds]
+        return names, [each.name for row in found for each in row]
+
+    assert outcome(runnel) == outcome(tensorflow)
+
+
+def test_a_cycle_and_an_unknown_input_are_refused():
+    for inputs in (["b"], ["nowhere"]):
+        graph_def = _negation(runnel)
+        node = graph_def.node.add(name="b", op="Neg", input=inputs)
+        node.attr["T"].type = runnel.float32.as_datatype_enum
+        with runnel.Graph().as_default(), pytest.raises(ValueError, match="b"):
+            runnel.import_graph_def(graph_def)
+
+
+# Tensors, files, single nodes.
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        (1.5, {}),
+        ([1, 2], {}),
+        (np.zeros((0, 2)), {}),
+        ("text", {}),
+        (["a", b"b"], {}),
+        (True, {}),
+        (np.float16(2), {}),
+        (np.array([1, 2], np.uint8), {}),
+        (1 + 2j, {}),
+        (np.int64(-3), {}),
+        (np.uint64(2**63), {}),
+        ([[1.0, 2.0], [3.0, 4.0]], {}),
+        ([1, 2], {"dtype": "float32", "shape": [2, 1]}),
+        (7, {"dtype": "int64", "shape": [2, 2]}),
+        ([1], {"shape": [3], "allow_broadcast": True}),
+        ([1, 2], {"shape": [3], "verify_shape": True}),
+        ([1, 2], {"shape": [3], "allow_broadcast": True}),
+        ([1.5], {"dtype": "int32"}),
+        (None, {}),
+    ],
+)
+def test_tensor_protos(values, options):
+    def outcome(tf):
+        try:
+            proto = tf.make_tensor_proto(values, **options)
+        except Exception as error:
+            return type(error).__name__
+        return proto.SerializeToString(), repr(tf.make_ndarray(proto))
+
+    assert outcome(runnel) == outcome(tensorflow)
+
+
+def test_write_graph(tmp_path):
+    graph_def = _negation(runnel)
+    path = runnel.io.write_graph(graph_def, tmp_path / "new", "graph.pbtxt")
+    with open(path, encoding="utf-8") as file:
+        read = text_format.Parse(file.read(), tensorflow.compat.v1.GraphDef())
+    assert [node.name for node in read.node] == ["x", "y"]
+    path = runnel.io.write_graph(graph_def, str(tmp_path), "graph.pb", as_text=False)
+    with open(path, "rb") as file:
+        assert tensorflow.compat.v1.GraphDef.FromString(file.read()) == read
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["graph.pb", "new"]
+
+
+def test_shapes_and_versions():
+    def described(tf):
+        graph = tf.Graph()
+        with graph.as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [None, 2], name="x")
+            y = tf.nn.relu(x, name="y")
+        full = graph.as_graph_def(add_shapes=True)
+        shapes = [str(node.attr["_output_shapes"]) for node in full.node]
+        node = y.op.node_def
+        return (
+            shapes,
+            str(_there(full).versions),
+            [node.name, node.op, list(node.input), node.attr["T"].type],
+            y.op.get_attr("T").name,
+        )
+
+    assert described(runnel) == described(tensorflow)
+
+
+def test_graphs_to_look_at_hold_what_only_exists_here():
+    graph = Graph()
+    with graph.as_default():
+        REGISTRY["TensorListUnstack"](runnel.constant(_X))
+    nodes = as_graph_def(graph, strict=False).node
+    assert [node.op for node in nodes] == ["Const", "TensorListUnstack"]
+    function = runnel.function(
+        lambda x: runnel.gradients(runnel.while_loop(lambda y: y < 9.0, lambda y: [y * x], [x]), x)
+    )
+    traced = function.get_concrete_function(runnel.TensorSpec([]))
+    with pytest.raises(ValueError, match="While"):
+        traced.graph.as_graph_def()
+    loops = [node for node in as_graph_def(traced.graph, strict=False).node if node.op == "While"]
+    assert len(loops) == 2
+
+
+def test_only_what_came_later():
+    graph = runnel.Graph()
+    with graph.as_default():
+        x = runnel.constant(1.0, name="x")
+        version = graph.version
+        runnel.negative(x, name="y")
+    assert [node.name for node in graph.as_graph_def(from_version=version).node] == ["y"]
+
+
+def test_variables_of_a_session():
+    graph = runnel.Graph()
+    with graph.as_default():
+        variable = runnel.compat.v1.get_variable("w", initializer=runnel.constant([1.0, 2.0]))
+        update = variable.assign_add([10.0, 20.0])
+        start = runnel.compat.v1.global_variables_initializer()
+        value = variable.read_value()
+    graph_def = graph.as_graph_def()
+    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
+        tensorflow.graph_util.import_graph_def(_there(graph_def), name="")
+        session.run(start.name)
+        session.run(update.op.name)
+        np.testing.assert_allclose(session.run(value.name), [11.0, 22.0])
+
+
+def test_variables_of_a_session_there():
+    graph = tensorflow.Graph()
+    with graph.as_default():
+        variable = tensorflow.compat.v1.get_variable(
+            "w", initializer=tensorflow.constant([1.0, 2.0]), use_resource=True
+        )
+        variable.assign_add([10.0, 20.0], name="update")
+        tensorflow.identity(variable, name="value")
+    with runnel.Graph().as_default(), runnel.compat.v1.Session() as session:
+        runnel.import_graph_def(graph.as_graph_def(), name="")
+        assert not session.run("w/IsInitialized/VarIsInitializedOp:0")
+        with pytest.raises(runnel.errors.FailedPreconditionError):
+            session.run("value:0")
+        session.run("w/Assign")
+        session.run("update")
+        np.testing.assert_allclose(session.run("value:0"), [11.0, 22.0])
+
+
+def test_python_functions_come_back_in_the_same_process():
+    function = runnel.function(
+        lambda x: runnel.numpy_function(lambda a: a * 2, [x], runnel.float32)
+    )
+    concrete = function.get_concrete_function(runnel.TensorSpec([3, 4]))
+    graph_def = concrete.graph.as_graph_def()
+    (name,) = [t.name for t in concrete.outputs]
+    _assert_equal([_X * 2], _run_here(graph_def, [name], {concrete.inputs[0].name: _X}))
