@@ -221,7 +221,8 @@ def _lambda_from(config: dict[str, Any]) -> Callable:
     return load_code(config["config"]["value"], names)
 
 
-def _type_spec_from(config: dict[str, Any]) -> tf.TypeSpec:
+def type_spec_from(config: dict[str, Any]) -> tf.TypeSpec:
+    """The TypeSpec that a config describes."""
     name = config["spec_name"]
     kind = getattr(tf, name, None)
     if not (isclass(kind) and issubclass(kind, tf.TypeSpec)):
@@ -234,7 +235,7 @@ _SPECIAL: dict[str, Callable[[dict[str, Any]], Any]] = {
     "__tensor__": _tensor_from,
     "__numpy__": _array_from,
     "__lambda__": _lambda_from,
-    "__typespec__": _type_spec_from,
+    "__typespec__": type_spec_from,
 }
 
 

@@ -19,7 +19,7 @@ from ..core.main_graph import MainGraph
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
 from ..core.shapes import TensorShape
-from ..core.tensor import SymbolicTensor, Tensor
+from ..core.tensor import OutOfScopeError, SymbolicTensor, Tensor
 from .attributes import given_attributes, output_lengths, value_of
 from .graph_export import GraphDef
 from .other_ops import COMPOSED, SAME
@@ -197,6 +197,7 @@ class _Importer:
         arguments: dict[str, Tensor] | None = None,
         mapped: dict[str, Any] | None = None,
         controls: Sequence[Operation] = (),
+        inside: tuple[str, ...] = (),
     ) -> None:
         self.used: set[str] = set()
         self._graph = graph
@@ -205,6 +206,8 @@ class _Importer:
         self._arguments = arguments or {}
         self._mapped = mapped or {}
         self._controls = list(controls)
+        # The functions whose bodies these nodes are in, outermost first.
+        self._inside = inside
         # By the node's name: the names of its outputs with the places of their first tensors, its
         # outputs, what happens when it does.
         self._nodes: dict[str, tuple[dict[str, int], list[Tensor], list[Operation]]] = {}
@@ -223,7 +226,7 @@ class _Importer:
                 ahead = [by_name[each] for each in self._before(node, by_name)]
                 ahead = [each for each in ahead if each.name not in self._nodes]
                 if not ahead:
-                    self._add(waiting.pop())
+                    self._add_or_explain(waiting.pop())
                 elif node.name in begun:
                     raise ValueError(f"The nodes of the graph form a cycle through '{node.name}'.")
                 else:
@@ -253,9 +256,16 @@ class _Importer:
         if reference in self._arguments:
             return self._arguments[reference]
         owner, _, place = reference.partition(":")
+        if owner not in self._nodes:
+            raise ValueError(f"Unknown input node '{reference}'")
         places, outputs, _ = self._nodes[owner]
         kind, colon, index = place.rpartition(":")
         start = places.get(kind, 0) if colon else 0
+        if (index and not index.isdigit()) or start + int(index or 0) >= len(outputs):
+            raise ValueError(
+                f"Connecting to invalid output '{reference}' of the node '{owner}', which has "
+                f"{len(outputs)} outputs."
+            )
         return outputs[start + int(index or 0)]
 
     def element(self, name: str) -> Any:
@@ -279,6 +289,17 @@ class _Importer:
             )
         return outputs[int(index)]
 
+    def _add_or_explain(self, node: Any) -> None:
+        try:
+            self._add(node)
+        except OutOfScopeError:
+            raise
+        except (AttributeError, IndexError, KeyError, TypeError) as failure:
+            raise ValueError(
+                f"The node '{node.name}' does not fit the op {node.op}: {failure}. Inputs: "
+                f"{list(node.input)}, attributes: {sorted(node.attr)}."
+            ) from failure
+
     def _add(self, node: Any) -> None:
         inputs = [self._value(each) for each in node.input if not each.startswith("^")]
         controls = list(self._controls)
@@ -289,7 +310,7 @@ class _Importer:
                 controls += [substitute] if substitute is not None else happened
         kind = SAME.get(node.op, node.op)
         if kind in _CALLS or kind in self._library:
-            function = self._library[kind if kind in self._library else node.attr["f"].func.name]
+            function = self._function(kind if kind in self._library else node.attr["f"].func.name)
             results = function.signature.output_arg if kind in self._library else ()
             places = {result.name: place for place, result in enumerate(results)}
             self._nodes[node.name] = places, *self._inlined(node, function, inputs, controls)
@@ -370,17 +391,35 @@ class _Importer:
 
     # Functions.
 
+    def _function(self, name: str) -> Any:
+        if name not in self._library:
+            raise NotFoundError(None, None, f"Function {name} is not defined in the GraphDef.")
+        if name in self._inside:
+            raise ValueError(f"The function {name} calls itself, which graphs here cannot do.")
+        return self._library[name]
+
     def _inlined(
         self, node: Any, function: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
         """The results of a call, and its operations."""
-        body = _Importer(self._graph, self._library, self._full_name(node.name), controls=controls)
+        body = _Importer(
+            self._graph,
+            self._library,
+            self._full_name(node.name),
+            controls=controls,
+            inside=(*self._inside, function.signature.name),
+        )
         outputs = body.body(function, inputs)
         return outputs, [each for _, _, operations in body._nodes.values() for each in operations]
 
     def body(self, definition: Any, values: Sequence[Tensor]) -> list[Tensor]:
         """The results of a function for the values of its arguments."""
         arguments = [each.name for each in definition.signature.input_arg]
+        if len(arguments) != len(values):
+            raise ValueError(
+                f"The function {definition.signature.name} takes {len(arguments)} arguments, but "
+                f"is called with {len(values)}."
+            )
         self._arguments = dict(zip(arguments, values, strict=True))
         self.add_all(definition.node_def)
         return [self._value(definition.ret[each.name]) for each in definition.signature.output_arg]
@@ -389,7 +428,7 @@ class _Importer:
         self, name: str, inputs: Sequence[Tensor], shapes: Sequence[TensorShape]
     ) -> tuple[Branch, list[Tensor]]:
         """A function as a branch of the inputs that are no known resources; and all its outputs."""
-        definition = self._library[name]
+        definition = self._function(name)
         graph = BranchGraph(self._graph.unique_name(name), self._graph)
         feeds: list[Tensor] = []
         with graph.building():
@@ -400,7 +439,8 @@ class _Importer:
                 else:
                     feeds.append(graph.add_input(tensor.dtype, shape))
                     values.append(feeds[-1])
-            outputs = _Importer(graph, self._library, "").body(definition, values)
+            importer = _Importer(graph, self._library, "", inside=(*self._inside, name))
+            outputs = importer.body(definition, values)
             owned = [each if _is_handle(each) else graph.own(each) for each in outputs]
         return Branch(graph, feeds, owned), owned
 

@@ -21,7 +21,8 @@ class ImportedVariable(variables.GraphVariable):
     def __init__(self, graph: Graph, name: str, dtype: DType, shape: TensorShape) -> None:
         self.graph = graph
         self._key = next_key()
-        self._lock = threading.RLock()
+        lock: Any = threading.RLock()
+        self._lock = lock
         self._name = f"{name}:0"
         self.dtype = dtype
         self._shape = shape

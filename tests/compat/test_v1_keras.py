@@ -1,7 +1,8 @@
 """Keras models in graphs: called on placeholders, trained by TensorFlow 1's optimizers."""
 
 import numpy as np
-from both_v1 import agree
+import pytest
+from both_v1 import agree, run_both
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.rand(16, 4).astype(np.float32)
@@ -112,3 +113,30 @@ def test_recurrent_layer():
             return session.run([y, slopes], {x: batch})
 
     agree(program, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fitting_while_a_graph_is_built():
+    def program(v1, tf):
+        layers = tf.keras.layers
+        model = tf.keras.Sequential(
+            [
+                layers.Dense(5, "tanh", kernel_initializer=Weights(), input_shape=(4,)),
+                layers.Dense(3, "softmax", kernel_initializer=Weights()),
+            ]
+        )
+        model.compile(
+            tf.keras.optimizers.legacy.SGD(0.1), "sparse_categorical_crossentropy", ["accuracy"]
+        )
+        fitted = model.fit(X, Y, batch_size=4, epochs=3, verbose=0, shuffle=False)
+        weights = model.get_weights()
+        model.set_weights([each * 0.5 for each in weights])
+        return [
+            fitted.history["loss"], weights, model.predict(X[:2], verbose=0),
+            model.evaluate(X, Y, verbose=0), model.get_weights(),
+        ]  # fmt: skip
+
+    theirs, ours = run_both(program)
+    for their, our in zip(theirs, ours, strict=True):
+        for expected, found in zip(their, our, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)

@@ -365,7 +365,9 @@ class TestRNN:
                         total += constants[0]
                     return total * (2.0 if training else 1.0), [total, states[1] + 1]
 
-            layer = keras.layers.RNN(Sum(), return_sequences=True, return_state=True, name="r")
+            layer = keras.layers.RNN(
+                Sum(name="sum"), return_sequences=True, return_state=True, name="r"
+            )
             results = [layer(x), layer(x, constants=more), layer(x, training=True)]
             assert [w.name for w in layer.weights] == ["r/sum/factor:0"]
             return results, layer.get_config()["num_constants"]

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import runnel as _tf
 
+from . import rnn_cell as rnn_cell
 from .older import (
     depth_to_space as depth_to_space,
     either as _either,
     space_to_depth as space_to_depth,
+)
+from .rnn import (
+    bidirectional_dynamic_rnn as bidirectional_dynamic_rnn,
+    dynamic_rnn as dynamic_rnn,
+    static_rnn as static_rnn,
 )
 
 # Functions of `tf.nn` that take other arguments there, and have no older form here.

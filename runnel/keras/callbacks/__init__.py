@@ -1,5 +1,6 @@
 """tf.keras.callbacks: what happens at certain moments of training."""
 
+from . import experimental as experimental
 from .backup import BackupAndRestore as BackupAndRestore
 from .base import Callback as Callback, CallbackList as CallbackList
 from .checkpoint import ModelCheckpoint as ModelCheckpoint

@@ -139,7 +139,7 @@ class SequenceBatches(Batches):
 class IterableBatches(Batches):
     """Batches of a generator or of anything else to loop over, such as a dataset."""
 
-    def __init__(self, iterable: Any, steps: int | None) -> None:
+    def __init__(self, iterable: Any, steps: int | None, begin_anew: bool = False) -> None:
         self._iterable = iterable
         self._iterator: Iterator[Any] | None = None
         self.steps = steps if steps is not None else _length(iterable)
@@ -148,9 +148,9 @@ class IterableBatches(Batches):
         self._one_way = not dataset and iter(iterable) is iterable
         self._limit = steps
         self._anew = not self._one_way and (
-            steps is None or (dataset and steps == _length(iterable))
+            steps is None or (dataset and (begin_anew or steps == _length(iterable)))
         )
-        if dataset and self._anew:
+        if dataset and self._anew and not begin_anew:
             # As in the original, whose first epoch has the second of the random orders.
             iter(iterable)
 
@@ -204,14 +204,18 @@ def batches_of(
     shuffle: bool = False,
     steps: int | None = None,
     class_weight: Any = None,
+    begin_anew: bool = False,
 ) -> Batches:
-    """The batches that the arguments of fit, evaluate or predict describe."""
+    """The batches that the arguments of fit, evaluate or predict describe.
+
+    With `begin_anew`, a number of steps always means the first of a dataset's batches.
+    """
     if isinstance(x, tf.keras.utils.Sequence):
         _refuse(y, sample_weight, "keras.utils.Sequence")
         return _weighted(SequenceBatches(x, shuffle, steps), class_weight)
     if _is_iterable_of_batches(x):
         _refuse(y, sample_weight, type(x).__name__)
-        return _weighted(IterableBatches(x, steps), class_weight)
+        return _weighted(IterableBatches(x, steps, begin_anew), class_weight)
     if x is None:
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
     if batch_size is not None and batch_size <= 0:

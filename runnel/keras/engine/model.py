@@ -8,11 +8,11 @@ from typing import Any
 import runnel as tf
 
 from .base_layer import Layer
-from .layer_weights import set_plainly
+from .layer_weights import LayerWeights, set_plainly
 from .older_methods import OlderMethods
 from .saved import Saved
 from .summary import print_summary
-from .tracking import unique
+from .tracking import leaves_of, unique
 from .trainer import Trainer
 
 
@@ -103,20 +103,53 @@ class Model(Trainer, Saved, OlderMethods, Layer):
     @property
     def trainable_weights(self) -> list[Any]:
         self._need_weights()
-        return super().trainable_weights
+        if not self._trainable:
+            return []
+        held = self._held_weights("trainable_weights")
+        return unique(iter(held + self._set_directly(trainable=True)))
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         self._need_weights()
-        return super().non_trainable_weights
+        fixed = self._set_directly(trainable=False)
+        if self._trainable:
+            return unique(iter(self._held_weights("non_trainable_weights") + fixed))
+        in_containers = [
+            leaf
+            for value in self._tracked
+            if not isinstance(value, tf.Variable)
+            for leaf in leaves_of(value)
+            if isinstance(leaf, tf.Variable) and leaf.trainable
+        ]
+        trained = in_containers + self._set_directly(trainable=True)
+        return unique(iter(trained + self._held_weights("weights") + fixed))
 
     def _weight_holders(self) -> list[Any]:
         return self._sublayers()
 
     def _weights_by_layer(self) -> list[Any]:
-        """All weights, layer after layer; the model's own variables last."""
-        found = [variable for layer in self._sublayers() for variable in layer.weights]
-        return unique(iter(found + self._own_variables()))
+        """All weights, layer after layer; the variables that are attributes themselves last."""
+        direct = self._set_directly(trainable=True) + self._set_directly(trainable=False)
+        return unique(iter(self._held_weights("weights") + direct))
+
+    def _held_weights(self, kind: str) -> list[Any]:
+        """The weights in the layers, modules and containers of the model, in their order."""
+        found: list[Any] = []
+        for value in self._tracked:
+            if isinstance(value, tf.Variable):
+                continue
+            for leaf in leaves_of(value):
+                if isinstance(leaf, LayerWeights):
+                    found.extend(getattr(leaf, kind))
+                else:
+                    own = [leaf] if isinstance(leaf, tf.Variable) else leaf.variables
+                    found.extend(each for each in own if _is_of_kind(each, kind))
+        return found
+
+    def _set_directly(self, trainable: bool) -> list[Any]:
+        """The variables that are attributes of the model themselves."""
+        own = [value for value in self._tracked if isinstance(value, tf.Variable)]
+        return [variable for variable in own if variable.trainable == trainable]
 
     def _need_weights(self) -> None:
         if self.built or not isinstance(self, tf.keras.Sequential):
@@ -225,6 +258,11 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_is_plain, value.values()))
     return value is None or isinstance(value, str | int | float)
+
+
+def _is_of_kind(variable: Any, kind: str) -> bool:
+    """Whether a variable belongs to `weights`, `trainable_weights` or the others."""
+    return kind == "weights" or variable.trainable == (kind == "trainable_weights")
 
 
 def _is_metric(layer: Any) -> bool:

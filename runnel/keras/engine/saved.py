@@ -23,10 +23,10 @@ class Saved:
         save_format: str | None = None,
         options: Any = None,
     ) -> None:
-        """Write the weights into a .weights.h5 or .h5 file."""
+        """Write the weights into a .weights.h5 or .h5 file, or else into a checkpoint."""
         from ..saving.api import save_weights
 
-        save_weights(self, filepath, overwrite, save_format)
+        save_weights(self, filepath, overwrite, save_format, options)
 
     def load_weights(
         self,
@@ -34,15 +34,15 @@ class Saved:
         skip_mismatch: bool = False,
         by_name: bool = False,
         options: Any = None,
-    ) -> None:
-        """Read the weights from a .weights.h5, .h5 or .keras file.
+    ) -> Any:
+        """Read the weights from a .weights.h5, .h5 or .keras file, or from a checkpoint.
 
         `by_name` takes those layers of an .h5 file whose names agree; `skip_mismatch` leaves out
         weights of other shapes.
         """
         from ..saving.api import load_weights
 
-        load_weights(self, filepath, skip_mismatch, by_name)
+        return load_weights(self, filepath, skip_mismatch, by_name, options)
 
     def to_json(self, **kwargs: Any) -> str:
         """The config of the model as JSON, for `tf.keras.models.model_from_json`."""

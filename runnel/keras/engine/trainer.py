@@ -280,8 +280,9 @@ class Trainer:
         if validation_data is not None:
             vx, vy, vw = unpack_x_y_sample_weight(validation_data)
             validation = batches_of(
-                vx, vy, vw, validation_batch_size or batch_size, False, validation_steps
-            )
+                vx, vy, vw, validation_batch_size or batch_size, False, validation_steps,
+                begin_anew=True,
+            )  # fmt: skip
         listeners = self._listeners(callbacks, verbose, epochs=epochs, steps=batches.steps)
         self.stop_training = False
         self._resume_at: tuple[int, int] = (initial_epoch, 0)

@@ -10,6 +10,7 @@ from ...core.graph import Graph
 from ..engine.base_layer import Layer
 from ..engine.keras_tensor import Node, is_keras_tensor, parts_of
 from ..engine.naming import unique_name
+from ..serialization import type_spec_from
 
 
 class InputLayer(Layer):
@@ -91,6 +92,13 @@ class InputLayer(Layer):
     @property
     def output_shape(self):
         return [self._batch_input_shape]
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer made from `get_config`."""
+        if isinstance(config.get("type_spec"), dict):
+            config = {**config, "type_spec": type_spec_from(config["type_spec"])}
+        return super().from_config(config)
 
     def get_config(self):
         """The arguments to make an equal layer."""

@@ -119,7 +119,7 @@ class TFOpLambda(Layer):
             name: value
             for name, value in arguments.items()
             if name == first or name not in parameters or value is not parameters[name].default
-            or name == "name"
+            or (name == "name" and value is None)
         }
 
     def get_config(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import runnel as tf
 
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
-from . import h5 as h5_models, h5_weights, keras_zip
+from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip
 from .files import h5, is_zip, replacing, require_file
 from .state import load_state, save_state
 
@@ -18,6 +18,7 @@ _ENDINGS = (
     "SavedModel format is not supported."
 )
 _H5 = (".h5", ".hdf5", ".keras_h5")
+_CHECKPOINT = ("tf", "tensorflow")
 
 
 def save_model(
@@ -105,20 +106,25 @@ def load_model(
 
 
 def save_weights(
-    model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None
+    model: Any,
+    filepath: Any,
+    overwrite: bool = True,
+    save_format: str | None = None,
+    options: Any = None,
 ) -> None:
-    """Write the weights of a model into a file, .weights.h5 or .h5."""
+    """Write the weights of a model into a .weights.h5 or .h5 file, or into a checkpoint."""
     path = os.fspath(filepath)
     native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
     if not native:
-        if save_format not in (None, "h5", "hdf5", "keras") or not (
-            path.endswith(_H5) or save_format
-        ):
-            raise ValueError(
-                f"Cannot save weights to {path!r} with save_format={save_format!r}. Give a name "
-                "that ends in .weights.h5 or .h5. TensorFlow's checkpoint format is not supported."
-            )
         model._need_weights()
+        if save_format is None and not path.endswith(_H5) or save_format in _CHECKPOINT:
+            checkpoint_weights.save_weights(model, path, overwrite, options)
+            return
+        if save_format not in (None, "h5", "hdf5", "keras"):
+            raise ValueError(
+                f"Unknown format. Received: `save_format`={save_format}. Was expecting one of "
+                '{"tf", "h5"}.'
+            )
     _make_folder(path)
     with replacing(path, overwrite) as temporary:
         if temporary is None:
@@ -128,17 +134,26 @@ def save_weights(
 
 
 def load_weights(
-    model: Any, filepath: Any, skip_mismatch: bool = False, by_name: bool = False
-) -> None:
-    """Read the weights of a model from a .weights.h5, .h5 or .keras file."""
+    model: Any,
+    filepath: Any,
+    skip_mismatch: bool = False,
+    by_name: bool = False,
+    options: Any = None,
+) -> Any:
+    """Read the weights of a model from a .weights.h5, .h5 or .keras file, or from a checkpoint.
+
+    Of a checkpoint the status of its restoration is returned.
+    """
     path = os.fspath(filepath)
     if not os.path.exists(path):
+        if not path.endswith((*_H5, ".keras")):
+            return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
         raise FileNotFoundError(2, "There is no such file of weights", path)
     if is_zip(path):
         if by_name:
             raise ValueError(f"by_name=True works with .h5 files only. Received: {path}")
         keras_zip.load_weights(path, model, skip_mismatch)
-        return
+        return None
     if not h5().is_hdf5(path):
         raise OSError(f"The file {path} is not an HDF5 file, so it has no weights to load.")
     with h5().File(path, "r") as file:
@@ -150,7 +165,7 @@ def load_weights(
                     f"the older HDF5 format only, which {path} is not."
                 )
             load_state(file, model, skip_mismatch)
-            return
+            return None
         if skip_mismatch and not by_name:
             raise ValueError(
                 "When calling model.load_weights, skip_mismatch can only be set to True when "
@@ -165,6 +180,7 @@ def load_weights(
             h5_weights.load_weights_by_name(group, model, skip_mismatch)
         else:
             h5_weights.load_weights(group, model)
+    return None
 
 
 def _make_folder(path: str) -> None:

@@ -28,7 +28,7 @@ def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
     None where there is a file already and the user, when asked, wants to keep it.
     """
     path = os.path.realpath(path)
-    if not overwrite and os.path.exists(path) and not _user_agrees(path):
+    if not overwrite and os.path.exists(path) and not user_agrees(path):
         yield None
         return
     folder, name = os.path.split(path)
@@ -46,7 +46,8 @@ def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
         raise
 
 
-def _user_agrees(path: str) -> bool:
+def user_agrees(path: str) -> bool:
+    """Ask whether a file may be overwritten."""
     answer = ""
     while answer not in ("y", "n"):
         answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()

@@ -61,8 +61,22 @@ def older_layers(config: Any) -> Any:
     for each in config["layers"]:
         kept = {k: v for k, v in each.items() if k in ("name", "inbound_nodes")}
         name = each.get("registered_name") or each["class_name"]
-        layers.append({"class_name": name, "config": older_layers(each["config"]), **kept})
+        inner = _with_older_spec(older_layers(each["config"]))
+        layers.append({"class_name": name, "config": inner, **kept})
     return {**config, "layers": layers}
+
+
+def _with_older_spec(config: Any) -> Any:
+    """The config of a layer with the type of its input as older files have it."""
+    spec = config.get("type_spec") if isinstance(config, dict) else None
+    if not isinstance(spec, dict):
+        return config
+    written = {
+        "class_name": "TypeSpec",
+        "type_spec": f"tf.{spec['spec_name']}",
+        "serialized": {"class_name": "__tuple__", "items": spec["config"]},
+    }
+    return {**config, "type_spec": written}
 
 
 def load_model(path: str, custom_objects: Any, compile: bool) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 import runnel as tf
 
-from ..serialization import serialize_keras_object
+from ..serialization import serialize_keras_object, type_spec_from
 
 
 def dumps(config: Any, **options: Any) -> str:
@@ -45,4 +45,8 @@ def _special(value: dict[str, Any]) -> Any:
         return tf.TensorShape(value["items"])
     if kind == "__tuple__" and "items" in value:
         return tuple(value["items"])
+    if kind == "TypeSpec" and "serialized" in value:
+        # The older form of `__typespec__`.
+        name = value["type_spec"].removeprefix("tf.")
+        return type_spec_from({"spec_name": name, "config": value["serialized"]})
     return value

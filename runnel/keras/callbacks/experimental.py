@@ -1,0 +1,3 @@
+"""tf.keras.callbacks.experimental: an older name of BackupAndRestore."""
+
+from .backup import BackupAndRestore as BackupAndRestore
