@@ -11,6 +11,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
+from ..core.context import init_scope, name_scope
 from ..core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from ..core.logger import get_logger
 from ..core.shapes import TensorShape
@@ -184,7 +185,8 @@ class Restoration:
             shape = self.bundle.shape(self._key(number) or "")
             # Bound first: making a slot is one of the events that bring us here.
             self.bound[number] = _reference(variable)
-            target = optimizer.add_slot(variable, slot.slot_name, shape=shape)
+            with init_scope(), name_scope(f"{optimizer._name}/"):
+                target = optimizer.add_slot(variable, slot.slot_name, shape=shape)
             del self.bound[number]
         found: list[tuple[int, Variable]] = []
         self._bind(number, target, found)
