@@ -46,15 +46,18 @@ class Branch:
         self.graph = graph
         self.feeds = list(feeds)
         self.outputs = list(outputs)
-        self._run: Callable[..., tuple[Any, ...]] | None = None
+        self._plan: Plan | None = None
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        return (self._run or self._compiled())(*arrays)
+        return (self._plan or self.plan).run(*arrays)
 
-    def _compiled(self) -> Callable[..., tuple[Any, ...]]:
-        feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
-        self._run = Plan.optimized(self.graph, feeds, self.outputs, self.graph.name).run
-        return self._run
+    @property
+    def plan(self) -> Plan:
+        """The program of the branch, made when it is first needed."""
+        if self._plan is None:
+            feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
+            self._plan = Plan.optimized(self.graph, feeds, self.outputs, self.graph.name)
+        return self._plan
 
     def with_outputs(self, more: Sequence[Tensor]) -> Branch:
         """The same branch with further outputs."""

@@ -6,6 +6,7 @@ program then also gives what the backward one uses ("saved"), and nothing else i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,9 @@ from .op import Op, Record
 from .plan import Plan, needed_operations
 from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
+
+# Gradients are traced by one thread at a time: they give keys to the tensors of the graph.
+_differentiating = threading.RLock()
 
 
 class ConcreteFunction:
@@ -138,9 +142,9 @@ class ConcreteFunction:
     def call(self, tensors: Sequence[Tensor]) -> Any:
         """The results for the input tensors, in the structure that the function returns."""
         if state.graph is not None:
-            return self._packed(self._inlined(tensors))
+            return self._packed(self._inlined([*tensors, *self._captured]))
         if state.tapes:
-            return self._packed(self._recorded(tensors))
+            return self._packed(self._recorded([*tensors, *self._captured]))
         arrays = [tensor._array for tensor in tensors]
         if self._captured:
             arrays += [tensor._array for tensor in self._captured]
@@ -158,27 +162,25 @@ class ConcreteFunction:
         leaves = [each.value(values) for each in nest.flatten(self._structure)]
         return nest.pack_sequence_as(self._structure, leaves)
 
-    def _inlined(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _inlined(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Add the operations to the graph being built."""
         from .context import name_scope
 
         graph = self.graph
         values: dict[int, Tensor] = {
-            id(inside): outside
-            for inside, outside in zip(self._feeds, [*tensors, *self._captured], strict=True)
+            id(inside): outside for inside, outside in zip(self._feeds, inputs, strict=True)
         }
         operations = needed_operations(graph, self._feeds, graph.outputs)
         with name_scope(graph.name):
             replay(operations, values, lambda variable: variable._as_tensor())
         return [values.get(id(output), output) for output in graph.outputs]
 
-    def _recorded(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _recorded(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Compute the results and tell the tapes how to go back."""
         tapes = state.tapes
         for tape in tapes:
             for variable in self._trainable:
                 tape.variable_read(variable)
-        inputs = [*tensors, *self._captured]
         arrays = [tensor._array for tensor in inputs]
         watched = [v for v in self._frozen if any(_watches(tape, v) for tape in tapes)]
         if not (self._trainable or watched or any(tensor._key for tensor in inputs)):
@@ -188,8 +190,11 @@ class ConcreteFunction:
         key = (order, *[v._key for v in watched]) if watched else order
         differentiable = self._differentiable.get(key)
         if differentiable is None:
-            variables = [*self._trainable, *watched]
-            differentiable = self._differentiable[key] = Differentiable(self, order, variables)
+            with _differentiating:
+                differentiable = self._differentiable.get(key)
+                if differentiable is None:
+                    differentiable = Differentiable(self, order, [*self._trainable, *watched])
+                    self._differentiable[key] = differentiable
         return differentiable.call(inputs, arrays)
 
 
@@ -294,12 +299,13 @@ class Differentiable:
 
     def _new_backward(self, present: tuple[int, ...]) -> tuple[BackwardFunction, Any]:
         """The gradient for these results and saved values, and where its inputs are kept."""
-        targets = [*self._results, *self.saved]
-        traced = self._trace([targets[i] for i in present])
-        places = {id(tensor): i for i, tensor in enumerate(targets)}
-        captured = [places.get(id(tensor)) for tensor in traced._captured]
-        self._backward[present] = traced, captured
-        return traced, captured
+        with _differentiating:
+            targets = [*self._results, *self.saved]
+            traced = self._trace([targets[i] for i in present])
+            places = {id(tensor): i for i, tensor in enumerate(targets)}
+            captured = [places.get(id(tensor)) for tensor in traced._captured]
+            self._backward[present] = traced, captured
+            return traced, captured
 
     def _trace(self, targets: Sequence[Tensor]) -> BackwardFunction:
         """The gradients of the sources, as a function of the gradients of the targets."""
@@ -350,11 +356,8 @@ class BackwardFunction(ConcreteFunction):
             return self._packed(
                 [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
             )
-        outer, self._captured = self._captured, list(held)
-        try:
-            return self.call(weights)
-        finally:
-            self._captured = outer
+        found = self._recorded if state.graph is None else self._inlined
+        return self._packed(found([*weights, *held]))
 
 
 def _never(*inputs: Any) -> None:

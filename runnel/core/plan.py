@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .context import tracebacks
+from .dtypes import DType
 from .op import _KERNEL_FAILURES
 from .reuse import reusable, ufunc_of
 from .tensor import SymbolicTensor, Tensor
@@ -48,6 +49,7 @@ class Plan:
         self.source = "\n".join(writer.lines) + "\n"
         self.operations = writer.operations
         self._lines = writer.operation_of_line
+        self._branches = writer.branches
         self._file = f"<runnel plan {next(_numbers)} of {name}>"
         # Under this name, warnings of NumPy about infinities are ours to be silent about.
         namespace = {"__name__": __name__, **writer.namespace}
@@ -99,10 +101,10 @@ class Plan:
         return found
 
     def show(self) -> str:
-        """The source, also for debuggers and tracebacks."""
+        """The source, with that of the branches it calls; also for debuggers and tracebacks."""
         lines = self.source.splitlines(True)
         linecache.cache[self._file] = (len(self.source), None, lines, self._file)
-        return self.source
+        return "\n".join([self.source, *(branch.plan.show() for branch in self._branches)])
 
 
 def needed_operations(
@@ -150,6 +152,7 @@ class _Writer:
         self._globals: dict[int, str] = {}
         self._counts: dict[str, int] = {}
         self._scalars: dict[int, Any] = {}
+        self.branches: list[Any] = []
         self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
         # Kernels and constants get other names than the function's.
         self.namespace[self.function_name] = None
@@ -261,6 +264,12 @@ class _Writer:
             if type(value) is list:
                 return f"[{', '.join(parts)}]"
             return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if hasattr(value, "plan"):
+            if id(value) not in self._globals:
+                self.branches.append(value)
+            return self._kernel(value.name, value)
+        if isinstance(value, DType):
+            return self._kernel(value.name, value)
         return self._global("a", value)
 
     def _value(self, tensor: Tensor) -> str:

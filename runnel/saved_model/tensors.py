@@ -118,7 +118,7 @@ def make_tensor_proto(
         return tensor_proto(array.reshape(sizes), kind)
     if array.size > count:
         raise ValueError(
-            f"Too many elements provided. Needed at most {count}, but received {array.size}."
+            f"Too many elements provided. Takes at most {count}, but got {array.size}."
         )
     return tensor_proto(array, kind, sizes)
 

@@ -82,7 +82,9 @@ class CheckpointLoadStatus:
         paths = restoration.paths()
         waiting, lost = [], []
         for number in unused:
-            owner = paths.get(number, "(root)").rpartition(".")[0] or "(root)"
+            path = paths.get(number, "(root)")
+            # A slot's owner is the optimizer, not the variable that it belongs to.
+            owner = path.partition("'s state")[0] if "'s state" in path else path.rpartition(".")[0]
             known = any(paths.get(bound) == owner for bound in restoration.bound)
             (waiting if known else lost).append(owner)
         lines = [

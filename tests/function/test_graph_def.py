@@ -7,146 +7,15 @@ import re
 import numpy as np
 import pytest
 import tensorflow
-from google.protobuf import text_format
+from google.protobuf import message, text_format
+from graph_programs import IMAGES, PROGRAMS, X
 
 import runnel
 from runnel.core.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.saved_model.attributes import _FIXED, _LEFT_OUT, OURS_ALONE, kernel_attributes
-from runnel.saved_model.graph_export import Library, as_graph_def
+from runnel.saved_model.graph_export import GraphDef, Library, as_graph_def
 from runnel.saved_model.graph_import import function_graph
-
-_X = np.linspace(-1.5, 2.0, 12, dtype=np.float32).reshape(3, 4)
-_IMAGES = np.linspace(0, 1, 2 * 6 * 6 * 3, dtype=np.float32).reshape(2, 6, 6, 3)
-_FILTERS = np.linspace(-1, 1, 3 * 3 * 3 * 2, dtype=np.float32).reshape(3, 3, 3, 2)
-_IDS = np.array([2, 0, 1], np.int32)
-
-
-def _collatz(tf, n):
-    return tf.while_loop(
-        lambda n, steps: n > 1,
-        lambda n, steps: (tf.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), steps + 1),
-        [n, 0],
-    )
-
-
-def _scaled_loop(tf, x, y):
-    scale = tf.reduce_sum(y)
-    return tf.while_loop(
-        lambda i, total: i < 4,
-        lambda i, total: (i + 1, total * scale + x),
-        [0, tf.zeros_like(x)],
-        maximum_iterations=3,
-    )
-
-
-def _squares(tf, x):
-    array = tf.TensorArray(tf.float32, size=3, element_shape=[4])
-    for i in range(3):
-        array = array.write(i, tf.square(x[i]))
-    return array.stack(), array.read(1)
-
-
-# Name: a function of tf and tensors, and the arrays for these.
-PROGRAMS = {
-    "arithmetic": (lambda tf, x, y: (x + y) * tf.exp(x) / (1 + tf.abs(y)) - x // 2, _X, _X + 1),
-    "reductions": (
-        lambda tf, x: (
-            tf.reduce_sum(x, 0),
-            tf.reduce_mean(x, [0, 1], keepdims=True),
-            tf.argmax(x, 1),
-            tf.reduce_any(x > 0, 1),
-        ),
-        _X,
-    ),
-    "matmul": (lambda tf, x: tf.linalg.matmul(x, x, transpose_b=True) @ tf.ones([3, 2]), _X),
-    "einsum": (lambda tf, x: tf.einsum("ij,kj->ik", x, x), _X),
-    "solve": (lambda tf, x: tf.linalg.inv(tf.eye(3) * 5 + x[:, :3]), _X),
-    "slices": (lambda tf, x: (x[1], x[:, ::2], x[..., tf.newaxis, -1]), _X),
-    "shapes": (
-        lambda tf, x: (tf.reshape(x, [2, -1]), tf.transpose(x), tf.shape(x), tf.tile(x, [1, 2])),
-        _X,
-    ),
-    "lists": (
-        lambda tf, x: (tf.split(x, 2, 1), tf.unstack(x), tf.concat([x, x], 0), tf.stack([x, -x])),
-        _X,
-    ),
-    "gathering": (
-        lambda tf, x, i: (tf.gather(x, i), tf.one_hot(i, 4), tf.gather_nd(x, i[:, None])),
-        _X,
-        _IDS,
-    ),
-    "scattering": (
-        lambda tf, x, i: (
-            tf.scatter_nd(i[:, None], x, [5, 4]),
-            tf.math.segment_sum(x, tf.sort(i)),
-            tf.tensor_scatter_nd_add(x, [[1, 1]], [3.0]),
-        ),
-        _X,
-        _IDS,
-    ),
-    "selection": (lambda tf, x: (tf.where(x > 0, x, 0.0), tf.where(x > 0), tf.nn.top_k(x, 2)), _X),
-    "casting": (lambda tf, x: (tf.cast(x, tf.int32), tf.cast(x > 0, tf.complex64)), _X),
-    "convolution": (
-        lambda tf, x, f: (
-            tf.nn.conv2d(x, f, 1, "SAME"),
-            tf.nn.conv2d(x, f, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]),
-            tf.nn.max_pool2d(x, 2, 2, "VALID"),
-            tf.nn.avg_pool2d(x, 3, 1, "SAME"),
-        ),
-        _IMAGES,
-        _FILTERS,
-    ),
-    "network": (
-        lambda tf, x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(
-            i, tf.nn.leaky_relu(tf.nn.bias_add(tf.nn.softmax(x), [1.0, 2.0, 3.0, 4.0]), 0.1)
-        ),
-        _X,
-        _IDS,
-    ),
-    "normalization": (
-        lambda tf, x: tf.compat.v1.nn.fused_batch_norm(x, [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])[0],
-        _IMAGES,
-    ),
-    "images": (
-        lambda tf, x: (tf.image.resize(x, [4, 8]), tf.image.rgb_to_hsv(x)),
-        _IMAGES,
-    ),
-    "strings": (
-        lambda tf, x: (
-            tf.strings.join([tf.strings.as_string(x, precision=2), "m"], separator="-"),
-            tf.strings.regex_replace(tf.strings.as_string(x), r"\d", "#"),
-            tf.strings.length("héllo", unit="UTF8_CHAR"),
-        ),
-        _X,
-    ),
-    "numbers at random": (
-        lambda tf, x: tf.random.stateless_uniform([3, 4], [1, 2]) + tf.zeros_like(x),
-        _X,
-    ),
-    "condition": (
-        lambda tf, x, y: tf.cond(
-            tf.reduce_sum(x) > 0, lambda: (x * y, tf.shape(x)), lambda: (x, tf.shape(y))
-        ),
-        _X,
-        _X + 3,
-    ),
-    "switch": (
-        lambda tf, x, i: tf.switch_case(i[0], [lambda: x, lambda: x + 1, lambda: tf.exp(x)]),
-        _X,
-        _IDS,
-    ),
-    "loop with a condition": (_collatz, np.int32(27)),
-    "loop": (_scaled_loop, _X, _X + 1),
-    "map": (lambda tf, x: tf.map_fn(lambda row: tf.reduce_sum(row) * row, x), _X),
-    "scan": (lambda tf, x: tf.scan(lambda total, row: total + row, x), _X),
-    "tensor array": (_squares, _X),
-    "gradient": (lambda tf, x: tf.gradients(tf.reduce_sum(tf.sigmoid(x) * x), x), _X),
-    "gradient of a condition": (
-        lambda tf, x: tf.gradients(tf.cond(x[0, 0] > 0, lambda: x * x, lambda: tf.sin(x)), x),
-        _X,
-    ),
-}
 
 
 def _specs(tf, arrays):
@@ -374,9 +243,9 @@ def test_a_function_of_a_library_is_differentiable_and_reads_its_variables():
     assert graph.inputs[0].shape.as_list() == [None, 4]
     traced = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
     with runnel.GradientTape() as tape:
-        (y,) = traced.call([runnel.constant(_X)])
+        (y,) = traced.call([runnel.constant(X)])
     with tensorflow.GradientTape() as their_tape:
-        wanted = outer(tensorflow.constant(_X))
+        wanted = outer(tensorflow.constant(X))
     _assert_equal([wanted.numpy()], [y.numpy()])
     _assert_equal([their_tape.gradient(wanted, theirs).numpy()], [tape.gradient(y, ours).numpy()])
 
@@ -393,7 +262,7 @@ def _layers(keras):
                 keras.layers.Dropout(0.5),
                 keras.layers.Dense(3, "softmax"),
             ],
-            _IMAGES,
+            IMAGES,
         ),
         "words": (
             [
@@ -472,7 +341,7 @@ def test_a_model_written_there_runs_here(name):
 def test_ops_that_only_exist_here_are_named_at_once():
     graph = Graph()
     with graph.as_default():
-        handle = REGISTRY["TensorListUnstack"](runnel.constant(_X))
+        handle = REGISTRY["TensorListUnstack"](runnel.constant(X))
         REGISTRY["TensorListZeros"](handle)
     with pytest.raises(ValueError, match=r"TensorListUnstack \('.*'\), TensorListZeros \('.*'\)"):
         graph.as_graph_def()
@@ -532,6 +401,44 @@ def test_a_cycle_and_an_unknown_input_are_refused():
         node.attr["T"].type = runnel.float32.as_datatype_enum
         with runnel.Graph().as_default(), pytest.raises(ValueError, match="b"):
             runnel.import_graph_def(graph_def)
+
+
+def test_damaged_messages_give_clean_errors():
+    random = np.random.default_rng(1)
+    refused = 0
+    for name in ("condition", "loop with a condition", "lists", "strings"):
+        program, *arrays = PROGRAMS[name]
+        whole = _concrete(runnel, program, arrays).graph.as_graph_def().SerializeToString()
+        for _ in range(400):
+            damaged = bytearray(whole)
+            damaged[random.integers(len(damaged))] = random.integers(256)
+            try:
+                graph_def = GraphDef.FromString(bytes(damaged))
+            except message.DecodeError:
+                continue
+            try:
+                with Graph().as_default():
+                    runnel.import_graph_def(graph_def)
+            except (ValueError, TypeError, runnel.errors.OpError):
+                refused += 1
+    assert refused > 50
+
+
+def test_a_function_that_calls_itself_or_is_not_there_is_refused():
+    graph_def = GraphDef()
+    function = graph_def.library.function.add()
+    function.signature.name = "again"
+    function.node_def.add(name="inner", op="again")
+    graph_def.node.add(name="outer", op="again")
+    with runnel.Graph().as_default(), pytest.raises(ValueError, match="calls itself"):
+        runnel.import_graph_def(graph_def)
+    graph_def = GraphDef()
+    graph_def.node.add(name="call", op="PartitionedCall").attr["f"].func.name = "nowhere"
+    with (
+        runnel.Graph().as_default(),
+        pytest.raises(runnel.errors.NotFoundError, match="Function nowhere is not defined"),
+    ):
+        runnel.import_graph_def(graph_def)
 
 
 # Tensors, files, single nodes.
@@ -606,7 +513,7 @@ def test_shapes_and_versions():
 def test_graphs_to_look_at_hold_what_only_exists_here():
     graph = Graph()
     with graph.as_default():
-        REGISTRY["TensorListUnstack"](runnel.constant(_X))
+        REGISTRY["TensorListUnstack"](runnel.constant(X))
     nodes = as_graph_def(graph, strict=False).node
     assert [node.op for node in nodes] == ["Const", "TensorListUnstack"]
     function = runnel.function(
@@ -668,4 +575,4 @@ def test_python_functions_come_back_in_the_same_process():
     concrete = function.get_concrete_function(runnel.TensorSpec([3, 4]))
     graph_def = concrete.graph.as_graph_def()
     (name,) = [t.name for t in concrete.outputs]
-    _assert_equal([_X * 2], _run_here(graph_def, [name], {concrete.inputs[0].name: _X}))
+    _assert_equal([X * 2], _run_here(graph_def, [name], {concrete.inputs[0].name: X}))

@@ -249,7 +249,9 @@ def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
     """Raise ValueError unless all arrays have equally many rows."""
     named = [("x", x), ("y", y), ("sample_weight", sample_weight)]
     sizes = {
-        name: [_rows(each) for each in tf.nest.flatten(value) if is_composite(each) or np.ndim(each)]
+        name: [
+            _rows(each) for each in tf.nest.flatten(value) if is_composite(each) or np.ndim(each)
+        ]
         for name, value in named
         if value is not None
     }
