@@ -235,6 +235,7 @@ if _TYPE_CHECKING:
         bitwise as bitwise,
         compat as compat,
         config as config,
+        data as data,
         debugging as debugging,
         dtypes as dtypes,
         errors as errors,

@@ -68,7 +68,7 @@ def path_to_str(path: Any) -> Any:
 
 def dimension_value(dimension: Any) -> int | None:
     """The size that a dimension of a shape stands for: an int or None."""
-    return dimension.value if hasattr(dimension, "value") else dimension  # type: ignore[no-any-return]
+    return dimension.value if hasattr(dimension, "value") else dimension
 
 
 def dimension_at_index(shape: TensorShape, index: int) -> Any:

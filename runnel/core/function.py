@@ -201,7 +201,10 @@ class Function:
             self._check_others(self.parameters.named(given, keywords)[len(signature) :])
         tensors: list[Tensor] = []
         for place, (spec, value) in enumerate(zip(signature, given, strict=False)):
-            tensors += _cast(self.parameters, place, spec, value)
+            if type(value) is Tensor and type(spec) is TensorSpec and _holds(spec, value):
+                tensors.append(value)
+            else:
+                tensors += _cast(self.parameters, place, spec, value)
         return concrete, tensors
 
     def _check_others(self, others: Sequence[tuple[str, Any]]) -> None:
@@ -368,6 +371,14 @@ def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
                 f"{leaf!r}."
             )
     return tuple(signature)
+
+
+def _holds(spec: TensorSpec, tensor: Tensor) -> bool:
+    """Whether an eager tensor fits a spec as it is."""
+    wanted, sizes = spec.shape._dims, tensor._array.shape
+    if tensor.dtype is not spec.dtype or (wanted is not None and len(wanted) != len(sizes)):
+        return False
+    return wanted is None or all(a is None or a == b for a, b in zip(wanted, sizes, strict=True))
 
 
 def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Tensor]:

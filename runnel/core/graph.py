@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from .shapes import TensorShape
 from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
-_KINDS: dict[CodeType, str] = {}
+_KINDS: dict[str, str] = {}
 
 
 @op("Placeholder", "-> output: dtype", shape=lambda inputs, attrs: attrs["shape"], gradient=None)
@@ -47,15 +47,14 @@ class Location(NamedTuple):
         return f"{place}\n    {text}" if text else place
 
 
-def _kind_of(code: CodeType) -> str:
+def _kind_of(file: str) -> str:
     """Whose code it is: the user's, ours, or AutoGraph's, through which the user's runs."""
-    known = _KINDS.get(code)
+    known = _KINDS.get(file)
     if known is None:
-        name = code.co_filename
-        known = "ours" if name.startswith(_PACKAGE) else "user"
-        if name.startswith(_PACKAGE + "autograph"):
+        known = "ours" if file.startswith(_PACKAGE) else "user"
+        if file.startswith(_PACKAGE + "autograph"):
             known = "autograph"
-        _KINDS[code] = known
+        _KINDS[file] = known
     return known
 
 
@@ -64,7 +63,7 @@ def _calling_frames() -> tuple[FrameType | None, FrameType | None]:
     ours: FrameType | None = None
     called = False
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and (kind := _kind_of(frame.f_code)) != "user":
+    while frame is not None and (kind := _kind_of(frame.f_code.co_filename)) != "user":
         called = called or kind == "autograph"
         if not called:
             ours = frame

@@ -50,7 +50,14 @@ class GraphTensor(SymbolicTensor):
         return self.index
 
 
-class MainGraph(Graph):
+class _AnyGraph(type):
+    """Takes graphs of functions for instances of `tf.Graph`, as they are in the original."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Graph)
+
+
+class MainGraph(Graph, metaclass=_AnyGraph):
     """Operations in the order of the program, for sessions to run parts of.
 
     >>> graph = tf.Graph()
@@ -70,7 +77,9 @@ class MainGraph(Graph):
                 if owner.open:
                     return owner.add(op, inputs, attrs)
                 raise ValueError(f"{tensor!r} must be from the same graph as {op.name}.")
-        return super().add(op, inputs, attrs)
+        result = super().add(op, inputs, attrs)
+        # What has no outputs is known by its operation.
+        return result if op.outputs else self.operations[-1]
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -86,7 +95,7 @@ class MainGraph(Graph):
         """A variable of this graph."""
         from ..compat.v1.variables import GraphVariable
 
-        return GraphVariable(**arguments)
+        return GraphVariable.made(**arguments)
 
 
 def in_session(method: Method) -> Method:

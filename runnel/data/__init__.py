@@ -3,6 +3,11 @@
 from . import experimental as experimental
 from .cardinality import INFINITE as INFINITE_CARDINALITY, UNKNOWN as UNKNOWN_CARDINALITY
 from .dataset import AUTOTUNE as AUTOTUNE, Dataset as Dataset
+from .files import (
+    FixedLengthRecordDatasetV2 as FixedLengthRecordDataset,
+    TextLineDatasetV2 as TextLineDataset,
+    TFRecordDatasetV2 as TFRecordDataset,
+)
 from .iterators import (
     DatasetSpec as DatasetSpec,
     Iterator as Iterator,
@@ -17,10 +22,13 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Dataset",
     "DatasetSpec",
+    "FixedLengthRecordDataset",
     "Iterator",
     "IteratorSpec",
     "NumpyIterator",
     "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
     "ThreadingOptions",
     "experimental",
 ]

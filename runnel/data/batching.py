@@ -100,9 +100,7 @@ class Grouped:
         return self._join(rows)
 
 
-def _gathered(
-    arrays: list[Any], blocks: Iterator[Any], size: int, drop: bool
-) -> Iterator[Leaves]:
+def _gathered(arrays: list[Any], blocks: Iterator[Any], size: int, drop: bool) -> Iterator[Leaves]:
     rest = np.empty(0, np.intp)
     for block in blocks:
         if len(rest):
@@ -254,9 +252,7 @@ def ragged_batch(dataset: Dataset, size: Any, drop: Any, splits: Any) -> Dataset
         tensor = Tensor(leaf, spec.dtype)
         if not spec.ragged_rank:
             return tensor
-        return RaggedTensor.from_tensor(
-            tensor, ragged_rank=spec.ragged_rank, row_splits_dtype=kind
-        )
+        return RaggedTensor.from_tensor(tensor, ragged_rank=spec.ragged_rank, row_splits_dtype=kind)
 
     return _BatchDataset(_RaggedDataset(dataset, spec_of, ragged), size, drop)
 

@@ -22,7 +22,7 @@ class _ZipDataset(Dataset):
     """Elements made of one element of each dataset."""
 
     def __init__(self, datasets: Any) -> None:
-        flat = nest.flatten(datasets) if not isinstance(datasets, list) else [datasets]
+        flat: list[Any] = [datasets] if isinstance(datasets, list) else nest.flatten(datasets)
         for each in flat:
             if isinstance(each, list):
                 raise TypeError(
@@ -58,7 +58,9 @@ class _ZipDataset(Dataset):
                 arrays += [array[:count] for array in part.arrays]
             elif isinstance(each, _RangeDataset) and not each._symbolic():
                 numbers = each._numbers()[: max(count, 0)]
-                arrays.append(np.arange(numbers.start, numbers.stop, numbers.step, each._type))
+                arrays.append(
+                    np.arange(numbers.start, numbers.stop, numbers.step).astype(each._type)
+                )
             else:
                 return None
         return Indexed(arrays, lambda: counted(count))
@@ -145,26 +147,23 @@ def sample_from_datasets(datasets: Any, weights: Any, seed: Any, stop: bool, ane
     from ..ops.random_distributions import stateless_categorical
 
     datasets = _checked(datasets)
-    if isinstance(weights, Dataset):
-        logits = None
-    elif weights is None:
-        logits = log(convert_to_tensor([1.0 / len(datasets)] * len(datasets)))
-    else:
+    if weights is None:
+        weights = [1.0 / len(datasets)] * len(datasets)
+    if not isinstance(weights, Dataset):
         weights = convert_to_tensor(weights)
         if not weights.shape.is_compatible_with([len(datasets)]):
             raise ValueError(
                 "Invalid `weights`. The shape of `weights` should be compatible with "
                 f"`[len(datasets)]` but is {weights.shape}."
             )
-        logits = log(weights)
     if len(datasets) == 1:
         return datasets[0]
     pairs = Dataset.random(seed, anew).batch(2, drop_remainder=True)
     if isinstance(weights, Dataset):
-        both = Dataset.zip(pairs, weights)
-        choices = both.map(
+        choices = Dataset.zip(pairs, weights).map(
             lambda pair, row: stateless_categorical(log(row)[None], 1, pair)[0, 0]
         )
     else:
-        choices = pairs.map(lambda pair: stateless_categorical(logits[None], 1, pair)[0, 0])
+        logits = log(weights)[None]
+        choices = pairs.map(lambda pair: stateless_categorical(logits, 1, pair)[0, 0])
     return _DirectedInterleaveDataset(choices, datasets, stop)

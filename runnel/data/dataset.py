@@ -71,6 +71,7 @@ class Dataset:
     _inputs: tuple[Dataset, ...] = ()
     _tensors: tuple[Tensor, ...] = ()
     _given_options: Options | None = None
+    _seeds: Any = None
 
     # What a transformation defines.
 
@@ -112,6 +113,25 @@ class Dataset:
     def __runnel_for__(self, *arguments: Any) -> None:
         """Stage a `for` statement over the elements while a graph is being built."""
         iterator_in_graph(self).__runnel_for__(*arguments)
+
+    def __runnel_builtin__(self, name: str, *arguments: Any, **keywords: Any) -> Any:
+        """What Python's own functions give for datasets in converted functions."""
+        if state.graph is None or keywords:
+            return NotImplemented
+        if name == "enumerate":
+            return self.enumerate(*arguments[1:])
+        if name == "zip" and all(isinstance(each, Dataset) for each in arguments):
+            return Dataset.zip(tuple(arguments))
+        if name in ("map", "filter") and len(arguments) == 2:
+            return getattr(self, name)(arguments[0])
+        return NotImplemented
+
+    # Saving.
+
+    def _random_orders(self) -> list[Any]:
+        """The seeds of this dataset and of those it is made of."""
+        own = [] if self._seeds is None else [self._seeds]
+        return own + [seeds for each in self._inputs for seeds in each._random_orders()]
 
     # What users see.
 
@@ -414,8 +434,8 @@ class Dataset:
         return _IgnoreErrorsDataset(self, log_warning)
 
     def cache(self, filename: Any = "", name: Any = None) -> Dataset:
-        """The elements, kept in memory once a first iteration came to the end."""
-        from .selecting import CacheDataset
+        """The elements, kept in memory or in a file once a first iteration came to the end."""
+        from .caching import CacheDataset
 
         return CacheDataset(self, filename)
 
@@ -467,7 +487,7 @@ class Dataset:
         deterministic: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """As flat_map, taking `block_length` elements of each of `cycle_length` datasets in turn."""
+        """As flat_map, with `block_length` elements of each of `cycle_length` datasets in turn."""
         from .mapping import _InterleaveDataset, _ParallelInterleaveDataset
 
         kind = _InterleaveDataset if num_parallel_calls is None else _ParallelInterleaveDataset

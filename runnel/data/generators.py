@@ -78,7 +78,8 @@ def _failure(failure: Exception) -> Exception:
     """The error that users of TensorFlow see for an exception in a generator."""
     for kinds, made in _CLASSES:
         if isinstance(failure, kinds):
-            return made(None, None, f"{type(failure).__name__}: {failure}")  # type: ignore[no-any-return]
+            told: Exception = made(None, None, f"{type(failure).__name__}: {failure}")
+            return told
     return errors.UnknownError(None, None, f"{type(failure).__name__}: {failure}")
 
 

@@ -270,6 +270,7 @@ class OwnedIterator(Iterator):
         self._dataset = dataset
         self._element_spec = dataset.element_spec
         self._packer = Packer(self._element_spec)
+        self._drawn = [seeds.drawn for seeds in dataset._random_orders()]
         self._leaves = dataset._elements()
         self._delivered = 0
         self._handle = handle_of(self)
@@ -295,14 +296,18 @@ class OwnedIterator(Iterator):
                 None, None, "End of sequence [Op:IteratorGetNext]"
             ) from None
 
-    def _position(self) -> int:
-        return self._delivered
+    def _position(self) -> Any:
+        """What `_go_to` needs to come back here: numbers to be saved."""
+        return np.array([self._delivered, *self._drawn], np.int64)
 
-    def _go_to(self, position: int) -> None:
-        """Start anew and pass over elements, so that the one at `position` comes next."""
+    def _go_to(self, position: Any) -> None:
+        """Begin anew in the random orders of then, and pass over what was delivered."""
+        delivered, *self._drawn = np.asarray(position).tolist()
+        for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True):
+            seeds.drawn = drawn
         self._leaves = self._dataset._elements()
         self._delivered = 0
-        for _ in range(position):
+        for _ in range(delivered):
             self._advance()
 
     def __repr__(self) -> str:
@@ -377,4 +382,3 @@ def _as_numpy(value: Any) -> Any:
     if isinstance(array, np.ndarray) and array.flags.writeable:
         array.flags.writeable = False
     return array
-

@@ -178,30 +178,41 @@ class _InterleaveDataset(_FlatMapDataset):
 
     def _elements(self) -> Iterator[Leaves]:
         cycle, block = (int(tensor._array) for tensor in self._tensors[-2:])
-        inputs: Iterator[Leaves] | None = self._inputs[0]._elements()
-        slots: list[Iterator[Leaves] | None] = [None] * (processors() if cycle == -1 else cycle)
-        place = taken = opened = 0
-        while inputs is not None or opened:
-            current = slots[place]
-            if current is None and inputs is not None:
-                leaves = next(inputs, None)
-                if leaves is None:
-                    inputs = None
-                    continue
-                slots[place] = self._begin(leaves)
-                opened += 1
+        return interleaved(
+            self._inputs[0]._elements(), self._begin, processors() if cycle == -1 else cycle, block
+        )
+
+
+def interleaved(
+    inputs: Iterator[Leaves] | None,
+    begin: Callable[[Leaves], Iterator[Leaves]],
+    cycle: int,
+    block: int,
+) -> Iterator[Leaves]:
+    """The elements of several iterations in turn; where one ends, the next input follows."""
+    slots: list[Iterator[Leaves] | None] = [None] * cycle
+    place = taken = opened = 0
+    while inputs is not None or opened:
+        current = slots[place]
+        if current is None and inputs is not None:
+            leaves = next(inputs, None)
+            if leaves is None:
+                inputs = None
                 continue
-            if current is not None:
-                result = next(current, None)
-                if result is not None:
-                    yield result
-                    taken += 1
-                    if taken < block:
-                        continue
-                else:
-                    slots[place] = None
-                    opened -= 1
-            place, taken = (place + 1) % len(slots), 0
+            slots[place] = begin(leaves)
+            opened += 1
+            continue
+        if current is not None:
+            result = next(current, None)
+            if result is not None:
+                yield result
+                taken += 1
+                if taken < block:
+                    continue
+            else:
+                slots[place] = None
+                opened -= 1
+        place, taken = (place + 1) % len(slots), 0
 
 
 class _ParallelInterleaveDataset(_InterleaveDataset):
@@ -319,4 +330,3 @@ ReduceDataset = Op(
     "ReduceDataset", "inputs: *Tin -> components: *Tout", _reduce,
     lambda inputs, attrs: attrs["shapes"], True, False, {},
 )  # fmt: skip
-

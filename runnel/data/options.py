@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, ClassVar
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -38,7 +38,7 @@ class _Group:
     """Options that are None until they are set; other names are refused."""
 
     _names: tuple[str, ...] = ()
-    _defaults: dict[str, Any] = {}
+    _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         object.__setattr__(self, "_values", {})
@@ -101,7 +101,7 @@ class DistributeOptions(_Group):
     """How the dataset is divided among workers."""
 
     _names = ("auto_shard_policy", "num_devices")
-    _defaults = {"auto_shard_policy": AutoShardPolicy.AUTO}
+    _defaults: ClassVar[dict[str, Any]] = {"auto_shard_policy": AutoShardPolicy.AUTO}
 
 
 class Options(_Group):
@@ -118,13 +118,16 @@ class Options(_Group):
               "experimental_optimization", "experimental_slack",
               "experimental_symbolic_checkpoint", "experimental_threading",
               "experimental_warm_start", "framework_type", "threading")  # fmt: skip
-    _groups = {
+    _groups: ClassVar[dict[str, Any]] = {
         "autotune": AutotuneOptions,
         "experimental_distribute": DistributeOptions,
         "experimental_optimization": OptimizationOptions,
         "threading": ThreadingOptions,
     }
-    _same = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+    _same: ClassVar[dict[str, str]] = {
+        "experimental_deterministic": "deterministic",
+        "experimental_threading": "threading",
+    }
 
     def __getattr__(self, name: str) -> Any:
         name = self._same.get(name, name)
@@ -137,4 +140,5 @@ class Options(_Group):
 
     def merge(self, options: Options) -> Options:
         """These options, with what the others set in place of what is set here."""
-        return self._merged(options)  # type: ignore[no-any-return]
+        merged: Options = self._merged(options)
+        return merged

@@ -165,5 +165,6 @@ def _padded(column: Sequence[Any], shape: TensorShape, filler: Any) -> Any:
     result = np.empty((len(column), *sizes), column[0].dtype)
     result[...] = filler
     for place, each in enumerate(column):
-        result[(place, *map(slice, each.shape))] = each[()] if rank == 0 else each
+        corner: tuple[Any, ...] = tuple(slice(size) for size in each.shape)
+        result[(place, *corner)] = each[()] if rank == 0 else each
     return result

@@ -135,12 +135,12 @@ def _again(count: int, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
 
 
 def _rounds(count: int, current: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> Any:
-    for number in itertools.count(1) if count < 0 else range(1, count + 1):
+    for turn in itertools.count(1) if count < 0 else range(1, count + 1):
         empty = True
         for each in current:
             empty = False
             yield each
-        if number != count:
+        if turn != count:
             current = begin()
         if empty:
             # Repeating nothing for ever would never come to an end.
@@ -289,31 +289,6 @@ class _IgnoreErrorsDataset(_Same):
             except errors.OpError as failure:
                 if self._log:
                     get_logger().warning("Error raised with error message %s", failure)
-
-
-class CacheDataset(_Same):
-    """Elements kept in memory."""
-
-    def __init__(self, dataset: Dataset, filename: Any) -> None:
-        super().__init__(dataset)
-        if isinstance(filename, str | bytes) and filename:
-            raise errors.UnimplementedError(
-                None, None, "cache() keeps elements in memory only; leave out `filename`."
-            )
-        self._kept: list[list[Leaves]] = []
-
-    def _elements(self) -> Iterator[Leaves]:
-        if self._kept:
-            return iter(self._kept[0])
-        return self._keeping()
-
-    def _keeping(self) -> Iterator[Leaves]:
-        kept = []
-        for leaves in self._inputs[0]._elements():
-            kept.append(leaves)
-            yield leaves
-        # Iterations side by side may both come here; what they have is the same.
-        self._kept[:] = [kept]
 
 
 class _AssertCardinalityDataset(_Same):

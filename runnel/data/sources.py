@@ -246,14 +246,14 @@ class Seeds:
             first, second = secrets.randbits(63), secrets.randbits(63)
         self._pair = int(first), int(second)
         self._anew = anew
-        self._drawn = 0
+        self.drawn = 0
 
     def next(self) -> tuple[int, int]:
         """The seeds of the next iteration."""
         if not self._anew:
             return self._pair
-        start = self._drawn
-        self._drawn += 2
+        start = self.drawn
+        self.drawn += 2
         drawn = words(self._pair[0], self._pair[1] << 64, start // 4 + 1).reshape(-1)
         return int(drawn[start]), int(drawn[start + 1])
 
@@ -280,4 +280,3 @@ class _RandomDataset(Dataset):
         for block in random_words(self._seeds.next()):
             for each in block.astype(np.int64):
                 yield [each]
-

@@ -105,7 +105,7 @@ class Packer:
     def __init__(self, structure: Any) -> None:
         self.structure = structure
         self.specs = nest.flatten(structure)
-        self._dtypes = [getattr(spec, "dtype", None) for spec in self.specs]
+        self._dtypes: list[Any] = [getattr(spec, "dtype", None) for spec in self.specs]
         self._plain = are_plain(self.specs)
         self._single = type(structure) is TensorSpec
         self._tuple = type(structure) is tuple and all(

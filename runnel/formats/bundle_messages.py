@@ -66,9 +66,7 @@ def _described() -> descriptor_pb2.FileDescriptorProto:
         message = file.message_type.add(name=message_name)
         for name, number, kind in fields:
             field = message.field.add(name=name, number=number)
-            field.label = (
-                _FIELDS.LABEL_REPEATED if kind.startswith("*") else _FIELDS.LABEL_OPTIONAL
-            )
+            field.label = _FIELDS.LABEL_REPEATED if kind.startswith("*") else _FIELDS.LABEL_OPTIONAL
             kind = kind.removeprefix("*")
             if kind in _KINDS:
                 field.type = _KINDS[kind]

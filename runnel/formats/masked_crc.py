@@ -31,7 +31,7 @@ def mask(crc: int) -> int:
 
     >>> from runnel.formats.masked_crc import crc32c, mask
     >>> hex(mask(crc32c(b"123456789")))
-    '0xc78a6b51'
+    '0xc78ab0e5'
     """
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & _ALL_BITS
 

@@ -118,10 +118,17 @@ def read_table(data: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
         )  # fmt: skip
     footer = data[-_FOOTER:-8]
     try:
+        places = []
         position = 0
-        for _ in range(2):
-            _, position = read_varint(footer, position)
-        index = _block(data, footer[position:], source)
+        for _ in range(4):
+            number, position = read_varint(footer, position)
+            places.append(number)
+        handles = [varint(number) for number in places]
+        if b"".join(handles).ljust(len(footer), b"\0") != footer:
+            raise ValueError("its footer is not what the places in it make")
+        # Nothing is kept in the metaindex, but it is checked like the rest.
+        _block(data, handles[0] + handles[1], source)
+        index = _block(data, handles[2] + handles[3], source)
         for _, handle in _entries(index, source):
             yield from _entries(_block(data, handle, source), source)
     except (IndexError, ValueError, struct.error) as error:

@@ -7,8 +7,10 @@ lengths as varints, the masked checksum of the lengths, and then the bytes.
 
 from __future__ import annotations
 
+import glob
 import math
 import os
+import re
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -38,6 +40,15 @@ def data_path(prefix: str, shard: int, shards: int) -> str:
 def index_path(prefix: str) -> str:
     """The file of the index."""
     return f"{prefix}.index"
+
+
+def shard_files(prefix: str) -> list[str]:
+    """The data files that there are for a prefix."""
+    names = glob.glob(f"{glob.escape(prefix)}.data-*")
+    return [name for name in names if _SHARD.fullmatch(name[len(prefix) :])]
+
+
+_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}")
 
 
 # Writing.
@@ -95,11 +106,9 @@ def _replace(prefix: str, temporary: str, entries: list[tuple[str, Any]]) -> boo
 
 def _remove_other_shards(prefix: str) -> None:
     """Remove the data files of bundles that were there before."""
-    path = Path(prefix)
-    keep = os.path.basename(data_path(prefix, 0, 1))
-    for entry in os.scandir(path.parent):
-        if entry.name.startswith(f"{path.name}.data-") and entry.name != keep:
-            os.unlink(entry.path)
+    for path in shard_files(prefix):
+        if path != data_path(prefix, 0, 1):
+            os.unlink(path)
 
 
 def _write_data(path: str, tensors: list[tuple[str, DType, Any]]) -> list[tuple[str, Any]]:
@@ -274,7 +283,7 @@ class BundleReader:
         self, name: str, entry: Any, file: Any, dtype: DType, shape: tuple[int, ...]
     ) -> np.ndarray:
         kind = dtype.numpy
-        if kind.hasobject or entry.size != math.prod(shape) * kind.itemsize:
+        if kind is None or kind.hasobject or entry.size != math.prod(shape) * kind.itemsize:
             raise self._loss(
                 name, f"{entry.size} bytes are not a tensor of {dtype.name} of the shape {shape}"
             )

@@ -1,5 +1,9 @@
 """tf.io: Files, and what their bytes mean."""
 
+from ..formats.tfrecord import (
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+)
 from ..ops.image.codecs import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,

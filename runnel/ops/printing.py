@@ -126,7 +126,8 @@ def print(*inputs, **kwargs):
             template=separator.join(template for template, _ in parts),
             summarize=3 if summarize is None else summarize,
         )
-    PrintV2(text, output_stream=stream, end=end or "")
+    # The graph of a whole program gives the operation, for a session to run.
+    return PrintV2(text, output_stream=stream, end=end or "") or None
 
 
 def _is_lone_string(value):

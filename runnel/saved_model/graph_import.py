@@ -6,6 +6,7 @@ that is known when a function is read in (the handle of a variable) is used insi
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 _BRANCHING = frozenset(["Case", "If", "While"])
 # The variables of a graph whose values sessions keep.
 _OF_SESSIONS = frozenset(["VarHandleOp", "VarIsInitializedOp"])
+# The tables of each graph by their shared names.
+_TABLES: weakref.WeakKeyDictionary[Graph, dict[str, Tensor]] = weakref.WeakKeyDictionary()
 
 
 def import_graph_def(
@@ -280,8 +283,10 @@ class _Importer:
             kind = "tensor" if colon else "node"
             raise ValueError(f"Requested return {kind} '{name}' not found in graph def")
         _, outputs, operations = self._nodes[owner]
-        if not colon:
+        if not colon and operations:
             return operations[-1]
+        if not colon:
+            raise ValueError(f"The node '{name}' has become no operation: ask for its outputs.")
         if int(index) >= len(outputs):
             raise ValueError(
                 f"Invalid return output {index} of node '{owner}', which has {len(outputs)} "
@@ -321,6 +326,9 @@ class _Importer:
         op = _op_of(kind)
         if op is None:
             self._nodes[node.name] = {}, *self._variable(node, inputs)
+            return
+        if _makes_resource(op) and not inputs:
+            self._nodes[node.name] = {}, *self._table(node, op)
             return
         if kind == "While":
             outputs, operation = self._loop(node, op, inputs)
@@ -385,6 +393,17 @@ class _Importer:
             return [made.handle], [made.op]
         asked = whether_initialized(self._graph, name, inputs[0])
         return list(asked.outputs), [asked]
+
+    def _table(self, node: Any, op: Op) -> tuple[list[Tensor], list[Operation]]:
+        """A table, made here and now: all operations mean one, in every session."""
+        attrs = given_attributes(op, node)
+        known = _TABLES.setdefault(self._graph, {})
+        shared = attrs.get("shared_name") or self._full_name(node.name)
+        if shared not in known:
+            known[shared] = Tensor(op.kernel(**attrs), dtypes.resource)
+        named = isinstance(self._graph, MainGraph)
+        operations = [self._operation(node, op, (), attrs)] if named else []
+        return [known[shared]], operations
 
     def _full_name(self, name: str) -> str:
         return f"{self._prefix}/{name}" if self._prefix else name
@@ -504,6 +523,10 @@ def _common_shape(shapes: Sequence[TensorShape]) -> TensorShape:
 def _is_handle(tensor: Tensor) -> bool:
     """Whether a tensor is a resource that is known now."""
     return tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor)
+
+
+def _makes_resource(op: Op) -> bool:
+    return op.stateful and [output.type for output in op.outputs] == ["resource"]
 
 
 def _places(op: Op, count: int) -> dict[str, int]:

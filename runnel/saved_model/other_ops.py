@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.convert import constant
+from ..core.dtypes import float32
 from ..core.op import REGISTRY
 from ..core.tensor import SymbolicTensor, Tensor
 from ..ops.array.creation import fill, zeros
@@ -14,6 +15,7 @@ from ..ops.array.joining import concat
 from ..ops.array.selection import where
 from ..ops.array.shaping import rank, reshape, shape
 from ..ops.math.arithmetic import maximum, minimum
+from ..ops.math.casting import cast
 from .attributes import value_of
 
 Inputs = Sequence[Tensor]
@@ -22,12 +24,12 @@ Inputs = Sequence[Tensor]
 def _select(node: Any, inputs: Inputs) -> list[Tensor]:
     """Element by element, or whole rows where the condition is a vector."""
     condition, x, y = inputs
-    ranks = condition.shape.rank, x.shape.rank
-    if ranks[0] == 1 and ranks[1] is not None and ranks[1] > 1:
-        condition = reshape(condition, [-1] + [1] * (ranks[1] - 1))
-    elif ranks[0] == 1 and ranks[1] is None:
-        ones = fill(reshape(rank(x) - 1, [1]), 1)
+    places, dimensions = condition.shape.rank, x.shape.rank
+    if places is None or dimensions is None:
+        ones = fill(reshape(rank(x) - rank(condition), [1]), 1)
         condition = reshape(condition, concat([shape(condition), ones], 0))
+    elif places == 1 and dimensions > 1:
+        condition = reshape(condition, [-1] + [1] * (dimensions - 1))
     return [where(condition, x, y)]
 
 
@@ -38,6 +40,21 @@ def _clip_by_value(node: Any, inputs: Inputs) -> list[Tensor]:
 
 def _empty(node: Any, inputs: Inputs) -> list[Tensor]:
     return [zeros(inputs[0], value_of(node.attr["dtype"]))]
+
+
+def _div(node: Any, inputs: Inputs) -> list[Tensor]:
+    kind = "TruncateDiv" if inputs[0].dtype.is_integer else "RealDiv"
+    return [REGISTRY[kind](*inputs)]
+
+
+def _concat(node: Any, inputs: Inputs) -> list[Tensor]:
+    return [concat(list(inputs[1:]), inputs[0])]
+
+
+def _sparse_matmul(node: Any, inputs: Inputs) -> list[Tensor]:
+    a, b = (cast(each, float32) for each in inputs)
+    transposed = {name: node.attr[name].b for name in ("transpose_a", "transpose_b")}
+    return [REGISTRY["MatMul"](a, b, **transposed)]
 
 
 def _gather(node: Any, inputs: Inputs) -> list[Tensor]:
@@ -70,18 +87,25 @@ def _nothing(node: Any, inputs: Inputs) -> list[Tensor]:
 # A function of the node and its inputs for each of them; it gives the outputs.
 COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
     "ClipByValue": _clip_by_value,
+    "Concat": _concat,
     "DisableCopyOnRead": _nothing,
+    "Div": _div,
     "Empty": _empty,
     "EmptyTensorList": _empty_list,
     "Gather": _gather,
     "ResourceGather": _resource_gather,
     "Select": _select,
+    "SparseMatMul": _sparse_matmul,
     "TensorListPushBack": _push_back,
 }
 
 # Ops that do the same as one of here.
 SAME = {
     "BatchMatMul": "BatchMatMulV2",
+    "FusedBatchNorm": "FusedBatchNormV3",
+    "FusedBatchNormV2": "FusedBatchNormV3",
+    "Inv": "Reciprocal",
+    "Mod": "TruncateMod",
     "ParallelDynamicStitch": "DynamicStitch",
     "PlaceholderWithDefault": "Identity",
     "PreventGradient": "Identity",

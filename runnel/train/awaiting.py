@@ -109,6 +109,8 @@ def _adding(original: Any) -> Any:
         index = len(self._variables) - 1
         for restoration in list(_active):
             if restoration.match_item(self, "_variables", index, made):
+                if restoration.is_complete():
+                    break
                 return made
         notify(self)
         return made

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 from ..core.logger import get_logger
 from ..core.variable import Variable
-from ..formats.tensor_bundle import index_path
+from ..formats.tensor_bundle import index_path, shard_files
 from .checkpoint import Checkpoint
 from .options import CheckpointOptions
 from .state_file import get_checkpoint_state, latest_checkpoint, update_checkpoint_state
@@ -188,14 +186,9 @@ class CheckpointManager:
         self._checkpoint.sync()
 
 
-_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
-
-
 def _delete(path: str) -> None:
     """Delete the files of a checkpoint, the index first: without it there is no checkpoint."""
-    names = [index_path(path)]
-    names += [name for name in glob.glob(glob.escape(path) + ".data-*") if _SHARD.search(name)]
-    for name in names:
+    for name in [index_path(path), *shard_files(path)]:
         try:
             os.unlink(name)
         except FileNotFoundError:

@@ -46,6 +46,7 @@ class Restoration:
         # Node: a function that gives the object, or None when that is no more.
         self.bound: dict[int, Callable[[], Any]] = {}
         self.restored: set[int] = set()
+        self._count = sum(bool(node.attributes) for node in self.graph.nodes)
         self._nodes: dict[int, list[int]] = {}
         self._awaiting: set[int] = set()
 
@@ -80,7 +81,7 @@ class Restoration:
         if self._with_slots:
             self._match_slots()
         self._awaiting = {n for n in self._awaiting if self.bound[n]() is not None}
-        return bool(self._awaiting)
+        return bool(self._awaiting) and not self.is_complete()
 
     def match_item(self, owner: Any, name: str, index: int, item: Variable) -> bool:
         """Match one item of a list of an owner, without a look at all others."""
@@ -205,6 +206,10 @@ class Restoration:
             for number, node in enumerate(self.graph.nodes)
             if node.attributes and number not in self.restored
         ]
+
+    def is_complete(self) -> bool:
+        """Whether every value has been taken."""
+        return len(self.restored) == self._count
 
     def paths(self) -> dict[int, str]:
         """The path from the root to every node, as `(root).model.layer-0`."""

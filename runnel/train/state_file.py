@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from google.protobuf import text_format
 from ..core.logger import get_logger
 from ..formats.bundle_messages import CheckpointState
 from ..formats.safe_files import replace_file
-from ..formats.tensor_bundle import index_path
+from ..formats.tensor_bundle import index_path, shard_files
 
 
 def _state_path(folder: str, latest_filename: str | None) -> str:
@@ -21,8 +20,7 @@ def _state_path(folder: str, latest_filename: str | None) -> str:
 
 def checkpoint_exists(prefix: str) -> bool:
     """Whether there are files of a checkpoint: its index and at least one file of data."""
-    data = f"{glob.escape(prefix)}.data-?????-of-?????"
-    return os.path.exists(index_path(prefix)) and bool(glob.glob(data))
+    return os.path.exists(index_path(prefix)) and bool(shard_files(prefix))
 
 
 def update_checkpoint_state(

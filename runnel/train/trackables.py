@@ -55,9 +55,7 @@ def children_of(value: Any) -> dict[str, Any]:
 def attribute_children(value: Any) -> dict[str, Any]:
     """The attributes that can be parts of a checkpoint."""
     return {
-        name: each
-        for name, each in vars(value).items()
-        if name not in _OWN and is_trackable(each)
+        name: each for name, each in vars(value).items() if name not in _OWN and is_trackable(each)
     }
 
 

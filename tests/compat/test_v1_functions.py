@@ -94,6 +94,17 @@ ON_IMAGES = {
     "convolution": lambda v1, x: v1.nn.convolution(x, v1.ones([2, 2, 3, 1]), "VALID"),
     "space_to_depth": lambda v1, x: v1.space_to_depth(x, 2),
     "fused": lambda v1, x: v1.nn.fused_batch_norm(x, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3]),
+    "resize": lambda v1, x: v1.image.resize_images(x, [4, 9]),
+    "resize_corners": lambda v1, x: v1.image.resize_images(x, [9, 4], align_corners=True),
+    "resize_nearest": lambda v1, x: v1.image.resize_images(x[0], [4, 9], 1),
+    "resize_cubic": lambda v1, x: v1.image.resize_bicubic(x, [4, 9]),
+    "resize_area": lambda v1, x: v1.image.resize_area(x, [4, 9]),
+    "resize_ratio": lambda v1, x: v1.image.resize(x, [12, 9], preserve_aspect_ratio=True),
+    "resize_same": lambda v1, x: v1.image.resize_images(x, [6, 6]),
+    "crop": lambda v1, x: v1.image.crop_and_resize(x, [[0.0, 0.1, 0.5, 1.0]], [1], [3, 3]),
+    "patches": lambda v1, x: v1.image.extract_image_patches(
+        x, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"
+    ),
     "layers.max": lambda v1, x: v1.layers.max_pooling2d(x, 2, 2),
     "layers.average": lambda v1, x: v1.layers.average_pooling2d(x, 2, 2, "same"),
     "layers.flatten": lambda v1, x: v1.layers.flatten(x),

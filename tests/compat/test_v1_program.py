@@ -116,7 +116,9 @@ def test_names_that_exist_work_and_mean_something_to_the_original():
     assert set(strangers) <= modules
 
 
-@pytest.mark.parametrize("space", ["losses", "layers", "train", "nn", "initializers", ""])
+@pytest.mark.parametrize(
+    "space", ["losses", "layers", "train", "nn", "initializers", "image", "math", "metrics", ""]
+)
 def test_functions_take_the_originals_arguments(space):
     import inspect
 

@@ -259,6 +259,30 @@ def test_conditions_loops_and_functions():
     agree(program)
 
 
+def test_assertions_and_prints(capfd):
+    def program(v1, tf):
+        x = v1.placeholder(tf.float32, [None])
+        checks = [
+            v1.assert_positive(x),
+            tf.debugging.assert_less(x, 5.0),
+            v1.Assert(x[0] < 9.0, [x]),
+        ]
+        with tf.control_dependencies(checks):
+            y = x * 2.0
+        shown = v1.Print(y, [x], "shown: ")
+        told = tf.print("told:", x)
+        with v1.Session() as session:
+            results = [session.run(shown, {x: [1.0, 2.0]}), session.run(told, {x: [3.0]})]
+            for bad in ([-1.0], [7.0]):
+                results.append(error_of(lambda bad=bad: session.run(y, {x: bad})))
+            return results
+
+    agree(program)
+    printed = capfd.readouterr().err
+    assert printed.count("shown: ") == 2
+    assert printed.count("told: [3]") == 2
+
+
 def test_settings():
     config = runnel.compat.v1.ConfigProto(allow_soft_placement=True)
     config.gpu_options.allow_growth = True

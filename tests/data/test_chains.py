@@ -135,7 +135,13 @@ def test_random_order_is_the_original_s():
         batched = dataset.batch(7)
         return rounds, [x.numpy().tolist() for x in batched], [int(x) for x in batched.unbatch()]
 
-    for arguments in [(1, 1, True), (7, 2, True), (30, None, False), (100, 3, True), (9, None, True)]:
+    for arguments in [
+        (1, 1, True),
+        (7, 2, True),
+        (30, None, False),
+        (100, 3, True),
+        (9, None, True),
+    ]:
         same(program, *arguments)
 
 

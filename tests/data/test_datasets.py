@@ -6,9 +6,10 @@ import collections
 
 import numpy as np
 import pytest
-import runnel
 import tensorflow
 from pipelines import same, same_error
+
+import runnel
 
 Point = collections.namedtuple("Point", ["x", "y"])
 
@@ -18,9 +19,7 @@ PROGRAMS = {
         lambda p: Point(p.y, p.x)
     ),
     "none": lambda tf: tf.data.Dataset.from_tensors((1, None)).map(lambda a, b: (a, b)),
-    "strings": lambda tf: tf.data.Dataset.from_tensor_slices(["a", "bc"]).map(
-        tf.strings.length
-    ),
+    "strings": lambda tf: tf.data.Dataset.from_tensor_slices(["a", "bc"]).map(tf.strings.length),
     "range with a type": lambda tf: tf.data.Dataset.range(1, 9, 3, output_type=tf.float32),
     "counter": lambda tf: tf.data.Dataset.counter(3, 2).take(4),
     "old generator": lambda tf: tf.data.Dataset.from_generator(
@@ -43,24 +42,34 @@ PROGRAMS = {
     "sparse rows": lambda tf: tf.data.Dataset.from_tensor_slices(
         tf.sparse.from_dense([[1, 0], [2, 3], [0, 0]])
     ).batch(2),
-    "padding to a shape": lambda tf: tf.data.Dataset.range(5)
-    .map(lambda n: (tf.fill([n], n), n))
-    .padded_batch(2, ([6], []), (np.int64(-1), None), drop_remainder=True),
-    "padding strings": lambda tf: tf.data.Dataset.from_tensor_slices(["a b", "c"])
-    .map(lambda s: tf.strings.split([s]).values)
-    .padded_batch(2, padding_values="-"),
-    "buckets": lambda tf: tf.data.Dataset.from_tensor_slices([3, 1, 5, 2, 7, 1, 4])
-    .map(lambda n: tf.range(n))
-    .bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 2, 2]),
-    "buckets to the boundary": lambda tf: tf.data.Dataset.from_tensor_slices([3, 1, 2, 4, 1])
-    .map(lambda n: tf.range(n))
-    .bucket_by_sequence_length(
-        lambda x: tf.shape(x)[0], [3, 6], [2, 2, 2], pad_to_bucket_boundary=True
+    "padding to a shape": lambda tf: (
+        tf.data.Dataset.range(5)
+        .map(lambda n: (tf.fill([n], n), n))
+        .padded_batch(2, ([6], []), (np.int64(-1), None), drop_remainder=True)
+    ),
+    "padding strings": lambda tf: (
+        tf.data.Dataset.from_tensor_slices(["a b", "c"])
+        .map(lambda s: tf.strings.split([s]).values)
+        .padded_batch(2, padding_values="-")
+    ),
+    "buckets": lambda tf: (
+        tf.data.Dataset.from_tensor_slices([3, 1, 5, 2, 7, 1, 4])
+        .map(lambda n: tf.range(n))
+        .bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 2, 2])
+    ),
+    "buckets to the boundary": lambda tf: (
+        tf.data.Dataset.from_tensor_slices([3, 1, 2, 4, 1])
+        .map(lambda n: tf.range(n))
+        .bucket_by_sequence_length(
+            lambda x: tf.shape(x)[0], [3, 6], [2, 2, 2], pad_to_bucket_boundary=True
+        )
     ),
     "windows of pairs": lambda tf: tf.data.Dataset.range(7).enumerate().window(3, 2, 2),
-    "windows as datasets": lambda tf: tf.data.Dataset.range(7)
-    .window(3, 1, drop_remainder=True)
-    .flat_map(lambda w: w.map(lambda x: x * 2).batch(3, drop_remainder=True)),
+    "windows as datasets": lambda tf: (
+        tf.data.Dataset.range(7)
+        .window(3, 1, drop_remainder=True)
+        .flat_map(lambda w: w.map(lambda x: x * 2).batch(3, drop_remainder=True))
+    ),
     "captures": lambda tf: tf.data.Dataset.range(3).flat_map(
         lambda n: tf.data.Dataset.range(2).map(lambda m: m * 10 + n)
     ),
@@ -77,9 +86,11 @@ PROGRAMS = {
         tf.zeros([0], tf.int64), lambda s, x: tf.concat([s, [x]], 0)
     ),
     "single element": lambda tf: tf.data.Dataset.from_tensors({"a": 1}).get_single_element(),
-    "cardinality": lambda tf: tf.data.Dataset.range(9)
-    .filter(lambda x: x > 3)
-    .apply(tf.data.experimental.assert_cardinality(5)),
+    "cardinality": lambda tf: (
+        tf.data.Dataset.range(9)
+        .filter(lambda x: x > 3)
+        .apply(tf.data.experimental.assert_cardinality(5))
+    ),
     "numpy": lambda tf: list(
         tf.data.Dataset.from_tensor_slices((["a", "b"], [[1], [2]])).as_numpy_iterator()
     ),
@@ -87,11 +98,13 @@ PROGRAMS = {
         tf.data.experimental.get_structure(tf.data.Dataset.range(3).window(2))
     ),
     "rebatch in turn": lambda tf: tf.data.Dataset.range(10).batch(4).rebatch([1, 2]),
-    "older names": lambda tf: tf.data.Dataset.range(6)
-    .apply(tf.data.experimental.enumerate_dataset(2))
-    .apply(tf.data.experimental.take_while(lambda i, x: x < 4))
-    .apply(tf.data.experimental.map_and_batch(lambda i, x: i + x, 3))
-    .apply(tf.data.experimental.unbatch()),
+    "older names": lambda tf: (
+        tf.data.Dataset.range(6)
+        .apply(tf.data.experimental.enumerate_dataset(2))
+        .apply(tf.data.experimental.take_while(lambda i, x: x < 4))
+        .apply(tf.data.experimental.map_and_batch(lambda i, x: i + x, 3))
+        .apply(tf.data.experimental.unbatch())
+    ),
 }
 
 
@@ -146,16 +159,16 @@ BAD = {
     "function fails": lambda tf: tf.data.Dataset.range(3).map(
         lambda x: tf.debugging.check_numerics(1 / tf.cast(x, tf.float32), "zero")
     ),
-    "function takes other arguments": lambda tf: tf.data.Dataset.range(3).enumerate().map(
-        lambda x: x
+    "function takes other arguments": lambda tf: (
+        tf.data.Dataset.range(3).enumerate().map(lambda x: x)
     ),
     "range of nothing": lambda tf: tf.data.Dataset.range(),
     "range without steps": lambda tf: tf.data.Dataset.range(0, 3, 0),
     "scan without state": lambda tf: tf.data.Dataset.range(3).scan(0, lambda s, x: x),
     "state of another type": lambda tf: tf.data.Dataset.range(3).reduce(0, lambda s, x: x),
-    "padding too small": lambda tf: tf.data.Dataset.range(3)
-    .map(lambda x: tf.range(x))
-    .padded_batch(3, padded_shapes=[1]),
+    "padding too small": lambda tf: (
+        tf.data.Dataset.range(3).map(lambda x: tf.range(x)).padded_batch(3, padded_shapes=[1])
+    ),
     "padding of another type": lambda tf: tf.data.Dataset.range(3).padded_batch(
         2, padding_values=1.5
     ),
@@ -251,3 +264,43 @@ def test_rows_in_order_share_memory_and_are_safe():
     assert [x.numpy().tolist() for x in dataset] == [
         [[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8, 9], [10, 11]]
     ]  # fmt: skip
+
+
+def test_positions_of_iterators():
+    dataset = runnel.data.Dataset.range(40).shuffle(7, seed=3).batch(3).repeat()
+    first = iter(dataset)
+    for _ in range(5):
+        next(first)
+    iterator = iter(dataset)
+    for _ in range(4):
+        next(iterator)
+    place = iterator._position()
+    wanted = [next(iterator).numpy().tolist() for _ in range(30)]
+    for other in (iterator, first, iter(dataset)):
+        other._go_to(place)
+        assert [next(other).numpy().tolist() for _ in range(30)] == wanted
+
+
+def test_caches_in_files(tmp_path):
+    calls = []
+
+    def numbers():
+        calls.append(1)
+        yield from [(1, "a"), (2, "b")]
+
+    signature = (runnel.TensorSpec([], runnel.int32), runnel.TensorSpec([], runnel.string))
+    name = str(tmp_path / "cache")
+
+    def dataset():
+        source = runnel.data.Dataset.from_generator(numbers, output_signature=signature)
+        return source.cache(name)
+
+    with pytest.raises(runnel.errors.AlreadyExistsError):
+        iterator = iter(dataset())
+        next(iterator)
+        next(iter(dataset()))
+    del iterator
+    calls.clear()
+    for _ in range(3):
+        assert list(dataset().as_numpy_iterator()) == [(1, b"a"), (2, b"b")]
+    assert calls == [1]

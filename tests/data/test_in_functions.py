@@ -109,3 +109,19 @@ def test_training_in_a_function():
         return [epoch(dataset) for _ in range(3)], weight.numpy(), bias.numpy()
 
     same(program)
+
+
+def test_functions_of_python():
+    def program(tf):
+        @tf.function
+        def work(dataset):
+            total = tf.constant(0, tf.int64)
+            for i, (x, y) in enumerate(zip(dataset, dataset.skip(1))):  # noqa: B905
+                total += i * x + y
+            for x in map(lambda v: v * 2, filter(lambda v: v > 1, dataset)):
+                total += x
+            return total
+
+        return work(tf.data.Dataset.range(5))
+
+    same(program)

@@ -1,8 +1,12 @@
-"""Programs over all families of operations, to be written as GraphDefs."""
+"""Programs over all families of operations, and GraphDefs run on both sides."""
 
 from __future__ import annotations
 
 import numpy as np
+import tensorflow
+
+import runnel
+from runnel.core.graph import Graph
 
 X = np.linspace(-1.5, 2.0, 12, dtype=np.float32).reshape(3, 4)
 IMAGES = np.linspace(0, 1, 2 * 6 * 6 * 3, dtype=np.float32).reshape(2, 6, 6, 3)
@@ -135,3 +139,52 @@ PROGRAMS = {
         X,
     ),
 }
+
+
+def specs(tf, arrays):
+    return [tf.TensorSpec(np.shape(a), np.asarray(a).dtype) for a in arrays]
+
+
+def traced(tf, program, arrays):
+    function = tf.function(lambda *tensors: program(tf, *tensors), autograph=False)
+    return function.get_concrete_function(*specs(tf, arrays))
+
+
+def as_theirs(graph_def):
+    """The message as TensorFlow's own."""
+    return tensorflow.compat.v1.GraphDef.FromString(graph_def.SerializeToString())
+
+
+def run_there(graph_def, fetches, feeds):
+    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
+        tensorflow.graph_util.import_graph_def(as_theirs(graph_def), name="")
+        return session.run(fetches, feeds)
+
+
+def run_here(graph_def, fetches, feeds):
+    graph = Graph()
+    with graph.as_default():
+        found = runnel.graph_util.import_graph_def(graph_def, return_elements=fetches, name="")
+    return graph.compute(
+        found, [(graph.get_tensor_by_name(name), array) for name, array in feeds.items()]
+    )
+
+
+def assert_equal(wanted, got):
+    assert len(wanted) == len(got)
+    for a, b in zip(wanted, got, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.dtype == b.dtype
+        if a.dtype.kind in "fc":
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(b, a)
+
+
+def negation(tf):
+    """The GraphDef of y = -x."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None], name="x")
+        tf.negative(x, name="y")
+    return graph.as_graph_def()

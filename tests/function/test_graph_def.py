@@ -7,90 +7,60 @@ import re
 import numpy as np
 import pytest
 import tensorflow
-from google.protobuf import message, text_format
-from graph_programs import IMAGES, PROGRAMS, X
+from google.protobuf import text_format
+from graph_programs import (
+    IMAGES,
+    PROGRAMS,
+    X,
+    as_theirs,
+    assert_equal,
+    negation,
+    run_here,
+    run_there,
+    traced,
+)
 
 import runnel
 from runnel.core.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.saved_model.attributes import _FIXED, _LEFT_OUT, OURS_ALONE, kernel_attributes
-from runnel.saved_model.graph_export import GraphDef, Library, as_graph_def
+from runnel.saved_model.graph_export import Library, as_graph_def
 from runnel.saved_model.graph_import import function_graph
-
-
-def _specs(tf, arrays):
-    return [tf.TensorSpec(np.shape(a), np.asarray(a).dtype) for a in arrays]
-
-
-def _concrete(tf, program, arrays):
-    traced = tf.function(lambda *tensors: program(tf, *tensors), autograph=False)
-    return traced.get_concrete_function(*_specs(tf, arrays))
-
-
-def _there(graph_def):
-    """The message as TensorFlow's own."""
-    return tensorflow.compat.v1.GraphDef.FromString(graph_def.SerializeToString())
-
-
-def _run_there(graph_def, fetches, feeds):
-    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
-        tensorflow.graph_util.import_graph_def(_there(graph_def), name="")
-        return session.run(fetches, feeds)
-
-
-def _run_here(graph_def, fetches, feeds):
-    graph = Graph()
-    with graph.as_default():
-        found = runnel.graph_util.import_graph_def(graph_def, return_elements=fetches, name="")
-    return graph.compute(
-        found, [(graph.get_tensor_by_name(name), array) for name, array in feeds.items()]
-    )
-
-
-def _assert_equal(wanted, got):
-    assert len(wanted) == len(got)
-    for a, b in zip(wanted, got, strict=True):
-        a, b = np.asarray(a), np.asarray(b)
-        assert a.dtype == b.dtype
-        if a.dtype.kind in "fc":
-            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5)
-        else:
-            np.testing.assert_array_equal(b, a)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_written_here_runs_there(name):
     program, *arrays = PROGRAMS[name]
-    concrete = _concrete(runnel, program, arrays)
+    concrete = traced(runnel, program, arrays)
     wanted = [
         t.numpy() for t in runnel.nest.flatten(concrete(*[runnel.constant(a) for a in arrays]))
     ]
     feeds = {t.name: a for t, a in zip(concrete.inputs, arrays, strict=True)}
     graph_def = concrete.graph.as_graph_def()
-    got = _run_there(graph_def, [t.name for t in concrete.outputs], feeds)
-    _assert_equal(wanted, got)
+    got = run_there(graph_def, [t.name for t in concrete.outputs], feeds)
+    assert_equal(wanted, got)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_written_there_runs_here(name):
     program, *arrays = PROGRAMS[name]
-    concrete = _concrete(tensorflow, program, arrays)
+    concrete = traced(tensorflow, program, arrays)
     tensors = [tensorflow.constant(a) for a in arrays]
     wanted = [t.numpy() for t in tensorflow.nest.flatten(concrete(*tensors))]
     feeds = {t.name: a for t, a in zip(concrete.inputs, arrays, strict=True)}
     graph_def = concrete.graph.as_graph_def()
-    got = _run_here(graph_def, [t.name for t in concrete.outputs], feeds)
-    _assert_equal(wanted, got)
+    got = run_here(graph_def, [t.name for t in concrete.outputs], feeds)
+    assert_equal(wanted, got)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_round_trip(name):
     program, *arrays = PROGRAMS[name]
-    concrete = _concrete(runnel, program, arrays)
+    concrete = traced(runnel, program, arrays)
     feeds = {t.name: np.asarray(a) for t, a in zip(concrete.inputs, arrays, strict=True)}
     wanted = concrete.plan.run(*feeds.values())
-    got = _run_here(concrete.graph.as_graph_def(), [t.name for t in concrete.outputs], feeds)
-    _assert_equal(wanted, got)
+    got = run_here(concrete.graph.as_graph_def(), [t.name for t in concrete.outputs], feeds)
+    assert_equal(wanted, got)
 
 
 # Every op, by what TensorFlow tells of it.
@@ -190,14 +160,14 @@ def test_effects_written_here_come_in_order_there(sign):
             "v", initializer=np.float32([1.0, 5.0]), use_resource=True
         )
         found = tensorflow.graph_util.import_graph_def(
-            _there(graph_def),
+            as_theirs(graph_def),
             input_map={handles[0]: theirs.handle, concrete.inputs[0].name: tensorflow.constant(x)},
             return_elements=[t.name for t in concrete.outputs],
         )
         session.run(theirs.initializer)
         got = session.run(found)
         there = session.run(theirs)
-    _assert_equal([t.numpy() for t in runnel.nest.flatten(concrete(runnel.constant(x)))], got)
+    assert_equal([t.numpy() for t in runnel.nest.flatten(concrete(runnel.constant(x)))], got)
     np.testing.assert_allclose(there, ours.numpy())
 
 
@@ -219,7 +189,7 @@ def test_effects_written_there_come_in_order_here(sign):
         )
 
     wanted = [t.numpy() for t in tensorflow.nest.flatten(concrete(tensorflow.constant(x)))]
-    _assert_equal(wanted, [t.numpy() for t in imported(runnel.constant(x))])
+    assert_equal(wanted, [t.numpy() for t in imported(runnel.constant(x))])
     np.testing.assert_allclose(ours.numpy(), theirs.numpy())
 
 
@@ -241,13 +211,13 @@ def test_a_function_of_a_library_is_differentiable_and_reads_its_variables():
     captured = [ours.handle for _ in concrete.captured_inputs]
     graph = function_graph(definition, library, captured)
     assert graph.inputs[0].shape.as_list() == [None, 4]
-    traced = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    read = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
     with runnel.GradientTape() as tape:
-        (y,) = traced.call([runnel.constant(X)])
+        (y,) = read.call([runnel.constant(X)])
     with tensorflow.GradientTape() as their_tape:
         wanted = outer(tensorflow.constant(X))
-    _assert_equal([wanted.numpy()], [y.numpy()])
-    _assert_equal([their_tape.gradient(wanted, theirs).numpy()], [tape.gradient(y, ours).numpy()])
+    assert_equal([wanted.numpy()], [y.numpy()])
+    assert_equal([their_tape.gradient(wanted, theirs).numpy()], [tape.gradient(y, ours).numpy()])
 
 
 def _layers(keras):
@@ -315,7 +285,7 @@ def test_a_model_written_here_runs_there(name):
         tensorflow.graph_util.import_graph_def(graph_def, name="again")
         session.run([f"again/{v.op.name}/Assign" for v in variables])
         got = session.run("again/y:0", {"again/x:0": array})
-    _assert_equal([model(array).numpy()], [got])
+    assert_equal([model(array).numpy()], [got])
 
 
 @pytest.mark.parametrize("name", ["images", "words"])
@@ -330,115 +300,9 @@ def test_a_model_written_there_runs_here(name):
     by_handle = {id(w.handle): mine for w, mine in zip(theirs.weights, ours.weights, strict=True)}
     captured = [by_handle[id(handle)].handle for handle in concrete.captured_inputs]
     graph = function_graph(concrete.function_def, library, captured)
-    traced = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
-    (got,) = traced.call([runnel.constant(array)])
-    _assert_equal([theirs(array).numpy()], [got.numpy()])
-
-
-# What is refused.
-
-
-def test_ops_that_only_exist_here_are_named_at_once():
-    graph = Graph()
-    with graph.as_default():
-        handle = REGISTRY["TensorListUnstack"](runnel.constant(X))
-        REGISTRY["TensorListZeros"](handle)
-    with pytest.raises(ValueError, match=r"TensorListUnstack \('.*'\), TensorListZeros \('.*'\)"):
-        graph.as_graph_def()
-
-
-def test_ops_that_only_exist_there_are_named_at_once():
-    graph_def = runnel.Graph().as_graph_def()
-    graph_def.node.add(name="a", op="NoSuchOp")
-    graph_def.node.add(name="b", op="NorThisOne")
-    with pytest.raises(runnel.errors.NotFoundError, match="'NoSuchOp', 'NorThisOne'"):
-        runnel.graph_util.import_graph_def(graph_def)
-
-
-def _negation(tf):
-    graph = tf.Graph()
-    with graph.as_default():
-        x = tf.compat.v1.placeholder(tf.float32, [None], name="x")
-        tf.negative(x, name="y")
-    return graph.as_graph_def()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"return_elements": ["z:0"]},
-        {"return_elements": ["y:1"]},
-        {"return_elements": ["y:a"]},
-        {"input_map": {"z": 1.0}},
-        {"input_map": [1]},
-        {"graph_def": "nothing"},
-        {"return_elements": ["y:0", "y"]},
-        {"return_elements": ["y:0"], "name": "some/where"},
-        {"return_elements": ["y:0"], "name": ""},
-        {"return_elements": ["y:0"], "input_map": {"x": [2.0, 3.0]}},
-        {"return_elements": ["y:0"], "input_map": {"x:0": [2.0, 3.0]}, "name": "there"},
-    ],
-)
-def test_importing(options):
-    def outcome(tf):
-        with tf.Graph().as_default() as graph:
-            given = {"graph_def": _negation(tf), **options}
-            try:
-                found = [tf.import_graph_def(**given) for _ in range(2)]
-            except Exception as error:
-                return type(error).__name__
-        kinds = ("Placeholder", "Neg")
-        names = [each.name for each in graph.get_operations() if each.type in kinds]
-        return names, [each.name for row in found for each in row]
-
-    assert outcome(runnel) == outcome(tensorflow)
-
-
-def test_a_cycle_and_an_unknown_input_are_refused():
-    for inputs in (["b"], ["nowhere"]):
-        graph_def = _negation(runnel)
-        node = graph_def.node.add(name="b", op="Neg", input=inputs)
-        node.attr["T"].type = runnel.float32.as_datatype_enum
-        with runnel.Graph().as_default(), pytest.raises(ValueError, match="b"):
-            runnel.import_graph_def(graph_def)
-
-
-def test_damaged_messages_give_clean_errors():
-    random = np.random.default_rng(1)
-    refused = 0
-    for name in ("condition", "loop with a condition", "lists", "strings"):
-        program, *arrays = PROGRAMS[name]
-        whole = _concrete(runnel, program, arrays).graph.as_graph_def().SerializeToString()
-        for _ in range(400):
-            damaged = bytearray(whole)
-            damaged[random.integers(len(damaged))] = random.integers(256)
-            try:
-                graph_def = GraphDef.FromString(bytes(damaged))
-            except message.DecodeError:
-                continue
-            try:
-                with Graph().as_default():
-                    runnel.import_graph_def(graph_def)
-            except (ValueError, TypeError, runnel.errors.OpError):
-                refused += 1
-    assert refused > 50
-
-
-def test_a_function_that_calls_itself_or_is_not_there_is_refused():
-    graph_def = GraphDef()
-    function = graph_def.library.function.add()
-    function.signature.name = "again"
-    function.node_def.add(name="inner", op="again")
-    graph_def.node.add(name="outer", op="again")
-    with runnel.Graph().as_default(), pytest.raises(ValueError, match="calls itself"):
-        runnel.import_graph_def(graph_def)
-    graph_def = GraphDef()
-    graph_def.node.add(name="call", op="PartitionedCall").attr["f"].func.name = "nowhere"
-    with (
-        runnel.Graph().as_default(),
-        pytest.raises(runnel.errors.NotFoundError, match="Function nowhere is not defined"),
-    ):
-        runnel.import_graph_def(graph_def)
+    read = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    (got,) = read.call([runnel.constant(array)])
+    assert_equal([theirs(array).numpy()], [got.numpy()])
 
 
 # Tensors, files, single nodes.
@@ -480,7 +344,7 @@ def test_tensor_protos(values, options):
 
 
 def test_write_graph(tmp_path):
-    graph_def = _negation(runnel)
+    graph_def = negation(runnel)
     path = runnel.io.write_graph(graph_def, tmp_path / "new", "graph.pbtxt")
     with open(path, encoding="utf-8") as file:
         read = text_format.Parse(file.read(), tensorflow.compat.v1.GraphDef())
@@ -502,7 +366,7 @@ def test_shapes_and_versions():
         node = y.op.node_def
         return (
             shapes,
-            str(_there(full).versions),
+            str(as_theirs(full).versions),
             [node.name, node.op, list(node.input), node.attr["T"].type],
             y.op.get_attr("T").name,
         )
@@ -519,10 +383,10 @@ def test_graphs_to_look_at_hold_what_only_exists_here():
     function = runnel.function(
         lambda x: runnel.gradients(runnel.while_loop(lambda y: y < 9.0, lambda y: [y * x], [x]), x)
     )
-    traced = function.get_concrete_function(runnel.TensorSpec([]))
+    looped = function.get_concrete_function(runnel.TensorSpec([]))
     with pytest.raises(ValueError, match="While"):
-        traced.graph.as_graph_def()
-    loops = [node for node in as_graph_def(traced.graph, strict=False).node if node.op == "While"]
+        looped.graph.as_graph_def()
+    loops = [node for node in as_graph_def(looped.graph, strict=False).node if node.op == "While"]
     assert len(loops) == 2
 
 
@@ -535,37 +399,13 @@ def test_only_what_came_later():
     assert [node.name for node in graph.as_graph_def(from_version=version).node] == ["y"]
 
 
-def test_variables_of_a_session():
-    graph = runnel.Graph()
+def test_ops_that_only_exist_here_are_named_at_once():
+    graph = Graph()
     with graph.as_default():
-        variable = runnel.compat.v1.get_variable("w", initializer=runnel.constant([1.0, 2.0]))
-        update = variable.assign_add([10.0, 20.0])
-        start = runnel.compat.v1.global_variables_initializer()
-        value = variable.read_value()
-    graph_def = graph.as_graph_def()
-    with tensorflow.Graph().as_default(), tensorflow.compat.v1.Session() as session:
-        tensorflow.graph_util.import_graph_def(_there(graph_def), name="")
-        session.run(start.name)
-        session.run(update.op.name)
-        np.testing.assert_allclose(session.run(value.name), [11.0, 22.0])
-
-
-def test_variables_of_a_session_there():
-    graph = tensorflow.Graph()
-    with graph.as_default():
-        variable = tensorflow.compat.v1.get_variable(
-            "w", initializer=tensorflow.constant([1.0, 2.0]), use_resource=True
-        )
-        variable.assign_add([10.0, 20.0], name="update")
-        tensorflow.identity(variable, name="value")
-    with runnel.Graph().as_default(), runnel.compat.v1.Session() as session:
-        runnel.import_graph_def(graph.as_graph_def(), name="")
-        assert not session.run("w/IsInitialized/VarIsInitializedOp:0")
-        with pytest.raises(runnel.errors.FailedPreconditionError):
-            session.run("value:0")
-        session.run("w/Assign")
-        session.run("update")
-        np.testing.assert_allclose(session.run("value:0"), [11.0, 22.0])
+        handle = REGISTRY["TensorListUnstack"](runnel.constant(X))
+        REGISTRY["TensorListZeros"](handle)
+    with pytest.raises(ValueError, match=r"TensorListUnstack \('.*'\), TensorListZeros \('.*'\)"):
+        graph.as_graph_def()
 
 
 def test_python_functions_come_back_in_the_same_process():
@@ -575,4 +415,4 @@ def test_python_functions_come_back_in_the_same_process():
     concrete = function.get_concrete_function(runnel.TensorSpec([3, 4]))
     graph_def = concrete.graph.as_graph_def()
     (name,) = [t.name for t in concrete.outputs]
-    _assert_equal([X * 2], _run_here(graph_def, [name], {concrete.inputs[0].name: X}))
+    assert_equal([X * 2], run_here(graph_def, [name], {concrete.inputs[0].name: X}))

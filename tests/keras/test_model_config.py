@@ -332,3 +332,43 @@ def test_bad_configs():
     broken = {**config, "layers": [each for each in config["layers"] if each["name"] != "d1"]}
     with pytest.raises(ValueError, match="not complete"):
         runnel.keras.Model.from_config(broken)
+
+
+OPERATIONS = [
+    lambda tf, x: x * 0.1,
+    lambda tf, x: 0.1 * x,
+    lambda tf, x: x + 0.1,
+    lambda tf, x: 0.1 - x,
+    lambda tf, x: x / 3,
+    lambda tf, x: x**2,
+    lambda tf, x: 2.0**x,
+    lambda tf, x: x // 2,
+    lambda tf, x: -x,
+    lambda tf, x: abs(x),
+    lambda tf, x: x > 0.5,
+    lambda tf, x: ~((x > 0) & (x > 1)),
+    lambda tf, x: x[:, :2],
+    lambda tf, x: x + np.array([0.1, 0.2, 0.3], np.float32),
+    lambda tf, x: x * tf.constant(0.1),
+    lambda tf, x: tf.multiply(x, 0.1),
+    lambda tf, x: tf.add(x, 0.1),
+    lambda tf, x: tf.add(x, 1.0, name="named"),
+    lambda tf, x: tf.nn.relu(x),
+    lambda tf, x: tf.sin(tf.exp(x)),
+    lambda tf, x: tf.maximum(x, 1.0),
+    lambda tf, x: tf.concat([x, x], -1),
+    lambda tf, x: tf.split(x, 3, axis=1),
+    lambda tf, x: tf.reshape(x, [-1, 1]),
+    lambda tf, x: tf.tile(x, [1, 2]),
+    lambda tf, x: tf.clip_by_value(x, 0.1, 0.2),
+    lambda tf, x: tf.reduce_mean(x, axis=1),
+]
+
+
+@pytest.mark.parametrize("function", OPERATIONS, ids=range(len(OPERATIONS)))
+def test_configs_of_operations(function):
+    configs = []
+    for tf, keras in BOTH:
+        x = keras.Input([3], name="x")
+        configs.append(keras.Model(x, function(tf, x), name="model").get_config())
+    assert json.dumps(configs[1], sort_keys=True) == json.dumps(configs[0], sort_keys=True)

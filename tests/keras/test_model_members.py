@@ -151,3 +151,55 @@ def test_ctc_labels(lengths):
         return found.indices, found.values, found.dense_shape
 
     compare(sparse)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_steps_per_execution(count):
+    """Callbacks see several batches as one."""
+
+    def results(tf, keras):
+        events = []
+
+        class Watching(keras.callbacks.Callback):
+            def on_train_batch_begin(self, batch, logs=None):
+                events.append(batch)
+
+            def on_train_batch_end(self, batch, logs=None):
+                events.append(-batch)
+
+            def on_test_batch_begin(self, batch, logs=None):
+                events.append(100 + batch)
+
+            def on_test_batch_end(self, batch, logs=None):
+                events.append(200 + batch)
+
+            def on_predict_batch_begin(self, batch, logs=None):
+                events.append(300 + batch)
+
+            def on_predict_batch_end(self, batch, logs=None):
+                events.extend([400 + batch, *logs["outputs"].shape])
+
+        model = compiled(keras)
+        assert model.steps_per_execution == 1
+        model.compile("sgd", "mse", steps_per_execution=count)
+        data = {"batch_size": 1, "verbose": 0, "callbacks": [Watching()]}
+        history = model.fit(X, Y, shuffle=False, validation_data=(X, Y), **data).history
+        outputs = model.predict(X, **data)
+        steps = model.steps_per_execution, model.autotune_steps_per_execution
+        return events, history["loss"], history["val_loss"], outputs, [int(each) for each in steps]
+
+    compare(results)
+
+
+def test_steps_per_execution_can_be_changed():
+    def results(tf, keras):
+        model = keras.Sequential([keras.layers.Dense(1)])
+        before = model.steps_per_execution is None, model.autotune_steps_per_execution
+        model.compile("sgd", "mse", steps_per_execution="auto")
+        chosen = int(model.steps_per_execution), model.autotune_steps_per_execution
+        model.steps_per_execution = 5
+        model.autotune_steps_per_execution = False
+        after = int(model.steps_per_execution), model.autotune_steps_per_execution
+        return [int(each) for each in (*before, *chosen, *after)]
+
+    compare(results)

@@ -2,6 +2,7 @@
 
 import os
 import random
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -13,10 +14,10 @@ import runnel as tf
 from runnel.formats import masked_crc, sstable, tensor_bundle
 from runnel.formats.slice_keys import slice_key
 
-KINDS = (
-    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"]
-    + ["bfloat16", "float32", "float64", "complex64", "complex128"]
-)
+KINDS = [
+    *["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"],
+    *["bfloat16", "float32", "float64", "complex64", "complex128"],
+]
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 
 
@@ -69,9 +70,7 @@ def values() -> dict[str, np.ndarray]:
 def test_every_dtype_goes_both_ways(writer, reader, tmp_path):
     given_values = values()
     variables = {
-        name: writer.Variable(
-            writer.constant(value.tolist() if value.dtype == object else value)
-        )
+        name: writer.Variable(writer.constant(value.tolist() if value.dtype == object else value))
         for name, value in given_values.items()
     }
     path = writer.train.Checkpoint(**variables).write(str(tmp_path / "all"))
@@ -141,12 +140,12 @@ def read_all(prefix: str) -> None:
 def test_every_flipped_bit_is_noticed_and_the_tensor_named(tmp_path):
     prefix = small_bundle(tmp_path)
     path = tensor_bundle.data_path(prefix, 0, 1)
-    data = open(path, "rb").read()
+    data = Path(path).read_bytes()
     for position in range(len(data)):
         for bit in range(8):
             broken = bytearray(data)
             broken[position] ^= 1 << bit
-            open(path, "wb").write(broken)
+            Path(path).write_bytes(broken)
             name = "numbers" if position < 24 else "words"
             with pytest.raises(tf.errors.DataLossError, match=name):
                 read_all(prefix)
@@ -155,25 +154,20 @@ def test_every_flipped_bit_is_noticed_and_the_tensor_named(tmp_path):
 def test_every_flipped_bit_of_an_index_is_noticed(tmp_path):
     prefix = small_bundle(tmp_path)
     path = tensor_bundle.index_path(prefix)
-    data = open(path, "rb").read()
-    padding = set(range(len(data) - 48, len(data) - 8))
+    data = Path(path).read_bytes()
     for position in range(len(data)):
         for bit in range(8):
             broken = bytearray(data)
             broken[position] ^= 1 << bit
-            open(path, "wb").write(broken)
-            try:
+            Path(path).write_bytes(broken)
+            with pytest.raises((tf.errors.DataLossError, tf.errors.UnimplementedError)):
                 read_all(prefix)
-            except (tf.errors.DataLossError, tf.errors.UnimplementedError):
-                continue
-            # The footer's place of the metaindex and its padding say nothing about the tensors.
-            assert position in padding
 
 
 def test_mutated_files_give_clean_errors(tmp_path):
     prefix = small_bundle(tmp_path)
     paths = [tensor_bundle.index_path(prefix), tensor_bundle.data_path(prefix, 0, 1)]
-    whole = [open(path, "rb").read() for path in paths]
+    whole = [Path(path).read_bytes() for path in paths]
     chance = random.Random(5)
     for _ in range(int(os.environ.get("RUNNEL_MUTATIONS", "1500"))):
         for path, data in zip(paths, whole, strict=True):
@@ -181,21 +175,19 @@ def test_mutated_files_give_clean_errors(tmp_path):
             for _ in range(chance.randint(0, 4)):
                 at = chance.randrange(len(broken))
                 broken[at : at + chance.randint(0, 3)] = chance.randbytes(chance.randint(0, 3))
-            open(path, "wb").write(broken)
+            Path(path).write_bytes(broken)
         try:
             read_all(prefix)
         except tf.errors.OpError:
             continue
         for path, data in zip(paths, whole, strict=True):
-            assert open(path, "rb").read()[: -48 if path.endswith("index") else None] == (
-                data[: -48 if path.endswith("index") else None]
-            )
+            assert Path(path).read_bytes() == data
 
 
 def test_entries_that_lie_about_sizes_allocate_nothing(tmp_path):
     prefix = small_bundle(tmp_path)
     path = tensor_bundle.index_path(prefix)
-    items = dict(sstable.read_table(open(path, "rb").read(), path))
+    items = dict(sstable.read_table(Path(path).read_bytes(), path))
     for change in (
         {"size": 1 << 60},
         {"offset": 1 << 62},
@@ -208,13 +200,13 @@ def test_entries_that_lie_about_sizes_allocate_nothing(tmp_path):
         for name, value in change.items():
             setattr(entry, name, value)
         lying = {**items, b"numbers": entry.SerializeToString()}
-        open(path, "wb").write(sstable.write_table(sorted(lying.items())))
+        Path(path).write_bytes(sstable.write_table(sorted(lying.items())))
         with pytest.raises((tf.errors.DataLossError, tf.errors.OutOfRangeError), match="numbers"):
             read_all(prefix)
     entry = tensor_bundle.BundleEntryProto.FromString(items[b"words"])
     entry.shape.dim[0].size = 1 << 50
     lying = {**items, b"words": entry.SerializeToString()}
-    open(path, "wb").write(sstable.write_table(sorted(lying.items())))
+    Path(path).write_bytes(sstable.write_table(sorted(lying.items())))
     with pytest.raises(tf.errors.DataLossError, match="words"):
         read_all(prefix)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from typing import Any
 
 from ...core.context import state
 from .defaults import get_default_graph, sessions
 from .keys import GraphKeys
 from .session import Session
 
-_sessions = weakref.WeakKeyDictionary()
+_sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
 
 
 def get_session(op_input_list=()):

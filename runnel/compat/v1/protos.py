@@ -84,13 +84,26 @@ class OptimizerOptions(Settings):
     }  # fmt: skip
 
 
+class RewriterConfig(Settings):
+    """Which rewrites of graphs are on; `tf.config.optimizer.set_experimental_options` decides."""
+
+    DEFAULT, ON, OFF = 0, 1, 2
+    _fields: ClassVar[dict[str, Any]] = {
+        "layout_optimizer": 0, "constant_folding": 0, "shape_optimization": 0, "remapping": 0,
+        "arithmetic_optimization": 0, "dependency_optimization": 0, "loop_optimization": 0,
+        "function_optimization": 0, "memory_optimization": 0, "debug_stripper": 0,
+        "disable_model_pruning": False, "disable_meta_optimizer": False,
+        "meta_optimizer_iterations": 0, "auto_mixed_precision": 0,
+    }  # fmt: skip
+
+
 class GraphOptions(Settings):
     """How graphs are run."""
 
     _fields: ClassVar[dict[str, Any]] = {
         "enable_recv_scheduling": False, "optimizer_options": OptimizerOptions,
         "build_cost_model": 0, "build_cost_model_after": 0, "infer_shapes": False,
-        "place_pruned_graph": False, "enable_bfloat16_sendrecv": False, "timeline_step": 0,
+        "place_pruned_graph": False, "rewrite_options": RewriterConfig, "enable_bfloat16_sendrecv": False, "timeline_step": 0,
     }  # fmt: skip
 
 

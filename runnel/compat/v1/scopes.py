@@ -6,6 +6,7 @@ import contextlib
 import enum
 import functools
 import weakref
+from typing import Any
 
 from ...core.context import name_scope as _name_scope, state
 from ...core.dtypes import as_dtype, float32
@@ -61,7 +62,7 @@ class _Store:
         self.counts = {}
 
 
-_stores = weakref.WeakKeyDictionary()
+_stores: weakref.WeakKeyDictionary[Any, _Store] = weakref.WeakKeyDictionary()
 
 
 def _store():

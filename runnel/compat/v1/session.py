@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def get_default_session():
     return sessions.innermost()
 
 
-def session_for(session, graph, what):
+def session_for(session: Any, graph: Any, what: str) -> Any:
     """The session given, or the default one; ValueError where there is none for this graph."""
     if session is None:
         session = get_default_session()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from ...core.context import init_scope, name_scope, next_key, state
 from ...core.convert import convert_to_tensor, register_converter
@@ -90,6 +91,11 @@ class GraphVariable(Variable):
         graph.add_to_collections(list(collections), self)
         if building.building_function:
             _announce(self, building)
+
+    @classmethod
+    def made(cls, **arguments: Any) -> GraphVariable:
+        """A variable of the graph that variables belong to."""
+        return cls(**arguments)
 
     def _build(self, graph, initial_value, name, full_name, dtype, shape, validate_shape):
         wanted = full_name or state.name_scope + (name or "Variable").rstrip("/")

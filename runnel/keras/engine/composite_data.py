@@ -76,4 +76,15 @@ def joined(parts: Any) -> Any:
         return tf.concat(list(parts), axis=0)
     if is_sparse(parts[0]):
         return tf.sparse.concat(axis=0, sp_inputs=list(parts), expand_nonconcat_dims=True)
+    if len({part.shape[1:] for part in parts}) > 1:
+        # Batches that were padded to different sizes.
+        rank = max(axis for part in parts for axis in _differing(part, parts[0])) or 1
+        rows = [tf.RaggedTensor.from_tensor(part, ragged_rank=rank) for part in parts]
+        return tf.concat(rows, axis=0)
     return np.concatenate(parts)
+
+
+def _differing(part: Any, other: Any) -> list[int]:
+    """The axes along which two arrays have other sizes; 0 if there is none."""
+    sizes = zip(part.shape, other.shape, strict=True)
+    return [axis for axis, (one, two) in enumerate(sizes) if axis and one != two] or [0]

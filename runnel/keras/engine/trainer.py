@@ -201,7 +201,8 @@ class Trainer:
                 "Target data is missing. Your model was compiled with "
                 f"loss={self.loss}, and therefore expects target data to be provided in `fit()`."
             )
-        if not self._has_loss and not self.losses:  # type: ignore[attr-defined]
+        own = type(self).compute_loss is not Trainer.compute_loss
+        if not own and not self._has_loss and not self.losses:  # type: ignore[attr-defined]
             raise ValueError(
                 "No loss found. You may have forgotten to provide a `loss` argument in the "
                 "`compile()` method."

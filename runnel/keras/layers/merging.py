@@ -245,7 +245,9 @@ class Concatenate(_Merge):
     def call(self, inputs):
         """The inputs joined."""
         if any(is_sparse(each) for each in inputs):
-            return tf.sparse.concat(self.axis, inputs)
+            joined = tf.sparse.concat(self.axis, inputs)
+            joined.set_shape(self.compute_output_shape([each.shape for each in inputs]))
+            return joined
         return tf.concat(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape):

@@ -117,7 +117,7 @@ def save_weights(
     native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
     if not native:
         model._need_weights()
-        if save_format is None and not path.endswith(_H5) or save_format in _CHECKPOINT:
+        if (save_format is None and not path.endswith(_H5)) or save_format in _CHECKPOINT:
             checkpoint_weights.save_weights(model, path, overwrite, options)
             return
         if save_format not in (None, "h5", "hdf5", "keras"):

@@ -25,9 +25,7 @@ def save_weights(model: Any, path: str, overwrite: bool, options: Any) -> None:
     checkpoint.sync()
 
 
-def load_weights(
-    model: Any, path: str, skip_mismatch: bool, by_name: bool, options: Any
-) -> Any:
+def load_weights(model: Any, path: str, skip_mismatch: bool, by_name: bool, options: Any) -> Any:
     """Restore the checkpoint `path`; weights that are made later get their values then."""
     if by_name:
         raise NotImplementedError(

@@ -18,6 +18,12 @@ from ..serialization import (
     serialize_keras_object as serialize_keras_object,
 )
 from . import legacy as legacy
+from .datasets import (
+    image_dataset_from_directory as image_dataset_from_directory,
+    split_dataset as split_dataset,
+    text_dataset_from_directory as text_dataset_from_directory,
+    timeseries_dataset_from_array as timeseries_dataset_from_array,
+)
 from .embeddings import warmstart_embedding_matrix as warmstart_embedding_matrix
 from .encoding import (
     normalize as normalize,

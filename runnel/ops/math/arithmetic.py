@@ -56,8 +56,8 @@ def add(x, y, name=None):
     >>> tf.add([1, 2], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([4, 5], dtype=int32)>
     """
-    x, y = operands(x, y, True)
-    return execute(AddV2 if x.dtype is not string else Add, (x, y))
+    left, right = operands(x, y, True)
+    return execute(AddV2 if left.dtype is not string else Add, (left, right))
 
 
 Sub = op("Sub", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.sub)

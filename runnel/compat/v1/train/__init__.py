@@ -1,5 +1,7 @@
 """tf.compat.v1.train: optimizers, learning rates, the counter of steps, moving averages."""
 
+import importlib as _importlib
+
 from .averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .optimizer import Optimizer as Optimizer
 from .optimizers import (
@@ -14,6 +16,7 @@ from .optimizers import (
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
     RMSPropOptimizer as RMSPropOptimizer,
 )
+from .saver import Saver as Saver
 from .steps import (
     assert_global_step as assert_global_step,
     cosine_decay as cosine_decay,
@@ -31,3 +34,22 @@ from .steps import (
     piecewise_constant as piecewise_constant_decay,
     polynomial_decay as polynomial_decay,
 )
+
+# What `tf.train` has of the same name, and what is there under another module.
+_SAME = frozenset({
+    "BytesList", "CheckpointManager", "CheckpointOptions", "Example", "Feature", "FeatureList",
+    "FeatureLists", "Features", "FloatList", "Int64List", "SequenceExample",
+    "checkpoints_iterator", "get_checkpoint_state", "latest_checkpoint", "list_variables",
+    "load_checkpoint", "load_variable",
+})  # fmt: skip
+_OF_STATE = frozenset({"checkpoint_exists", "update_checkpoint_state"})
+
+
+def __getattr__(name: str) -> object:
+    if name in _SAME:
+        return getattr(_importlib.import_module("runnel.train"), name)
+    if name in _OF_STATE:
+        return getattr(_importlib.import_module("runnel.train.state_file"), name)
+    if name == "NewCheckpointReader":
+        return _importlib.import_module("runnel.train.reader").CheckpointReader
+    raise AttributeError(f"module 'runnel.compat.v1.train' has no attribute {name!r}")

@@ -29,4 +29,5 @@ def ragged_again(outputs: Any, lengths: Any, go_backwards: bool) -> Any:
         # The steps of the padding come first.
         counts = tf.reverse(counts, [1])
     values = tf.boolean_mask(outputs, counts)
+    values.set_shape([None, *outputs.shape[2:]])
     return tf.RaggedTensor.from_row_lengths(values, lengths, validate=False)

@@ -1,0 +1,199 @@
+"""Saver: the values of variables in a session, in TensorFlow's checkpoint files."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+
+import numpy as np
+
+from ....core.context import state
+from ....core.errors import InvalidArgumentError, NotFoundError
+from ....core.variable import Variable
+from ..building import get_collection
+from ..keys import GraphKeys
+from ..variables import GraphVariable
+
+_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
+
+
+class Saver:
+    """Writes the values of variables to files, keeps the latest ones, and reads them again.
+
+    >>> import tempfile
+    >>> v1 = tf.compat.v1
+    >>> with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+    ...     v = v1.Variable(1.0, name="v")
+    ...     with v1.Session() as session:
+    ...         session.run(v.assign(5.0))
+    ...         path = v1.train.Saver().save(session, folder + "/model", global_step=3)
+    ...         session.run(v.initializer)
+    ...         v1.train.Saver().restore(session, path)
+    ...         print(session.run(v))
+    np.float32(5.0)
+    5.0
+    """
+
+    def __init__(
+        self,
+        var_list=None,
+        reshape=False,
+        sharded=False,
+        max_to_keep=5,
+        keep_checkpoint_every_n_hours=10000.0,
+        name=None,
+        restore_sequentially=False,
+        saver_def=None,
+        builder=None,
+        defer_build=False,
+        allow_empty=False,
+        write_version=2,
+        pad_step_number=False,
+        save_relative_paths=False,
+        filename=None,
+    ):
+        self._reshape = reshape
+        self._max_to_keep = max_to_keep
+        self._pad = pad_step_number
+        self._latest = []
+        if var_list is None:
+            if state.home is None:
+                raise RuntimeError(
+                    "When eager execution is enabled, `var_list` must specify a list or dict of "
+                    "variables to save"
+                )
+            var_list = get_collection(GraphKeys.GLOBAL_VARIABLES)
+            var_list = var_list + get_collection(GraphKeys.SAVEABLE_OBJECTS)
+        if not var_list and not allow_empty:
+            raise ValueError("No variables to save")
+        self._variables = _named(var_list)
+
+    @property
+    def last_checkpoints(self):
+        return list(self._latest)
+
+    def set_last_checkpoints(self, last_checkpoints):
+        """Tell which checkpoints there are; the oldest are deleted as new ones come."""
+        self._latest = list(last_checkpoints)
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
+        """Tell which checkpoints there are, in pairs with their times."""
+        self._latest = [path for path, _ in last_checkpoints_with_time]
+
+    def save(
+        self,
+        sess,
+        save_path,
+        global_step=None,
+        latest_filename=None,
+        meta_graph_suffix="meta",
+        write_meta_graph=True,
+        write_state=True,
+        strip_default_attrs=False,
+        save_debug_info=False,
+    ):
+        """Write the values; the path of the checkpoint. The graph itself is not written."""
+        from ....formats.tensor_bundle import write_bundle
+        from ....train.state_file import update_checkpoint_state
+
+        path = os.fspath(save_path)
+        folder = os.path.dirname(path)
+        if folder and not os.path.isdir(folder):
+            raise ValueError(
+                f"Parent directory of {path} doesn't exist, can't save. Make it with "
+                "tf.io.gfile.makedirs."
+            )
+        if global_step is not None:
+            step = _step(sess, global_step)
+            path = f"{path}-{step:08d}" if self._pad else f"{path}-{step}"
+        write_bundle(
+            path,
+            [
+                (name, variable.dtype, np.asarray(_value(sess, variable)))
+                for name, variable in sorted(self._variables.items())
+            ],
+        )
+        self._keep(path)
+        if write_state:
+            update_checkpoint_state(folder, path, self._latest, latest_filename)
+        return path
+
+    def _keep(self, path):
+        self._latest = [each for each in self._latest if each != path] + [path]
+        while self._max_to_keep and len(self._latest) > self._max_to_keep:
+            _delete(self._latest.pop(0))
+
+    def restore(self, sess, save_path):
+        """Give the variables the values of a checkpoint; they need no initializer then."""
+        from ....formats.tensor_bundle import BundleReader, index_path
+
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        path = os.fspath(save_path)
+        if not os.path.exists(index_path(path)):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        bundle = BundleReader(path)
+        values = {}
+        for name, variable in self._variables.items():
+            if name not in bundle:
+                raise NotFoundError(
+                    None, None, f"Key {name} not found in checkpoint {path}; it has "
+                    f"{', '.join(bundle.names()[:20])}.",
+                )  # fmt: skip
+            value = np.asarray(bundle.read(name))
+            if not variable.shape.is_compatible_with(value.shape):
+                if not self._reshape:
+                    raise InvalidArgumentError(
+                        None, None, "Assign requires shapes of both tensors to match. lhs shape= "
+                        f"{variable.shape} rhs shape= {value.shape} for variable {name}.",
+                    )  # fmt: skip
+                value = value.reshape(variable.shape.as_list())
+            values[name] = value
+        for name, variable in self._variables.items():
+            _give(sess, variable, values[name])
+
+
+def _named(var_list):
+    """Variables by the names under which they are saved."""
+    if isinstance(var_list, dict):
+        return dict(var_list)
+    found = {}
+    for variable in var_list:
+        if not isinstance(variable, Variable):
+            raise TypeError(f"Variable to save is not a Variable: {variable!r}")
+        name = variable.name.rpartition(":")[0]
+        if name in found:
+            raise ValueError(f"At least two variables have the same name: {name}")
+        found[name] = variable
+    return found
+
+
+def _step(session, global_step):
+    if isinstance(global_step, Variable):
+        return int(_value(session, global_step))
+    if hasattr(global_step, "graph"):
+        return int(session.run(global_step))
+    return int(global_step)
+
+
+def _value(session, variable):
+    if isinstance(variable, GraphVariable):
+        return session.run(variable)
+    return variable.numpy()
+
+
+def _give(session, variable, value):
+    value = value if value.ndim or value.dtype == object else value[()]
+    if isinstance(variable, GraphVariable):
+        with session._at_work():
+            variable._replace(value)
+    else:
+        variable.assign(value)
+
+
+def _delete(path):
+    shards = glob.glob(glob.escape(path) + ".data-*")
+    for name in [f"{path}.index", *[each for each in shards if _SHARD.search(each)]]:
+        if os.path.exists(name):
+            os.unlink(name)

@@ -1,0 +1,81 @@
+"""cache: elements kept, in memory or in a file, once a first iteration came to the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors, nest
+from ..core.convert import convert_to_tensor
+from ..formats.tfrecord import TFRecordWriter, opened, read_records
+from ..ops import tensor_proto
+from .dataset import Dataset
+from .selecting import _Same
+from .structure import Leaves, are_plain
+
+
+class CacheDataset(_Same):
+    """Elements that are computed once."""
+
+    def __init__(self, dataset: Dataset, filename: Any) -> None:
+        super().__init__(dataset)
+        self._tensors = (convert_to_tensor(os.fspath(filename), dtypes.string),)
+        self._specs = nest.flatten(dataset.element_spec)
+        self._kept: list[list[Leaves]] = []
+
+    def _elements(self) -> Iterator[Leaves]:
+        name = os.fsdecode(np.asarray(self._tensors[0]._array).item())
+        if not name:
+            return iter(self._kept[0]) if self._kept else self._keeping()
+        if not are_plain(self._specs):
+            raise errors.UnimplementedError(
+                None, None,
+                f"A file can keep elements of tensors only, not {self.element_spec}. Leave out the "
+                "file name to keep them in memory.",
+            )  # fmt: skip
+        # The name says that no other library reads it.
+        path = f"{name}.runnel-cache"
+        return self._read(path) if os.path.exists(path) else self._writing(name, path)
+
+    def _keeping(self) -> Iterator[Leaves]:
+        kept = []
+        for leaves in self._inputs[0]._elements():
+            kept.append(leaves)
+            yield leaves
+        # Iterations side by side may both come here; what they have is the same.
+        self._kept[:] = [kept]
+
+    def _read(self, path: str) -> Iterator[Leaves]:
+        leaves: Leaves = []
+        for record in read_records(path):
+            leaves.append(tensor_proto.load(record)[1])
+            if len(leaves) == len(self._specs):
+                yield leaves
+                leaves = []
+
+    def _writing(self, name: str, path: str) -> Iterator[Leaves]:
+        lock = f"{name}_0.lockfile"
+        if os.path.exists(lock):
+            raise errors.AlreadyExistsError(
+                None, None,
+                "There appears to be a concurrent caching iterator running - cache lockfile "
+                f"already exists ('{lock}'). If you are sure no other running computations are "
+                "using this cache prefix, delete the lockfile and re-initialize the iterator.",
+            )  # fmt: skip
+        opened(lock, "wb").close()
+        partial = f"{path}.partial"
+        try:
+            with TFRecordWriter(partial) as writer:
+                for leaves in self._inputs[0]._elements():
+                    for leaf in leaves:
+                        writer.write(tensor_proto.dump(np.asarray(leaf)))
+                    yield leaves
+            os.replace(partial, path)
+        finally:
+            for each in (partial, lock):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(each)

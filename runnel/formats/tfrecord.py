@@ -1,0 +1,243 @@
+"""TFRecord files: records of bytes, each with a checksum of its length and one of its bytes.
+
+    uint64 length; uint32 masked CRC-32C of the length; the bytes; uint32 masked CRC-32C of them
+
+All numbers are little-endian. The whole file may be compressed.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from ..core import errors
+from .masked_crc import crc32c, mask
+
+_HEADER = struct.Struct("<QI")
+_FOOTER = struct.Struct("<I")
+_CHUNK = 1 << 20
+COMPRESSIONS = ("", "ZLIB", "GZIP")
+# The first 32 in the number of window bits mean a gzip header instead of one of zlib.
+_WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
+
+_FAILURES = {
+    FileNotFoundError: errors.NotFoundError,
+    IsADirectoryError: errors.FailedPreconditionError,
+    NotADirectoryError: errors.FailedPreconditionError,
+    PermissionError: errors.PermissionDeniedError,
+}
+
+
+def opened(path: Any, mode: str) -> Any:
+    """An open file; the operating system's refusal becomes an error of tf.errors."""
+    try:
+        return open(os.fsdecode(path), mode)
+    except OSError as failure:
+        kind = _FAILURES.get(type(failure), errors.UnknownError)
+        raise kind(None, None, f"{os.fsdecode(path)}; {failure.strerror}") from None
+
+
+class Decompressed:
+    """The bytes of a compressed file, made as they are asked for."""
+
+    def __init__(self, file: Any, compression: str, path: Any) -> None:
+        self._file = file
+        self._decompressor = zlib.decompressobj(_WINDOW_BITS[compression])
+        self._compression = compression
+        self._path = path
+        self._ready = b""
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while not self._ready:
+            engine = self._decompressor
+            data = engine.unconsumed_tail or self._file.read(_CHUNK)
+            if engine.eof:
+                data = engine.unused_data + (data or b"")
+                if not data:
+                    return b""
+                engine = zlib.decompressobj(_WINDOW_BITS[self._compression])
+                self._decompressor = engine
+            if not data:
+                return b""
+            try:
+                self._ready = engine.decompress(data, _CHUNK)
+            except zlib.error as failure:
+                raise errors.DataLossError(
+                    None, None,
+                    f"inflate() failed in {os.fsdecode(self._path)}: {failure}. Is it a "
+                    f"{self._compression} file?",
+                ) from None  # fmt: skip
+        taken, self._ready = self._ready[:size], self._ready[size:]
+        return taken
+
+    def __enter__(self) -> Decompressed:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
+
+
+def bytes_of(path: Any, compression: str = "") -> Any:
+    """A file to read from, decompressed."""
+    file = opened(path, "rb")
+    return Decompressed(file, compression, path) if compression in _WINDOW_BITS else file
+
+
+def _exactly(file: Any, size: int) -> bytes:
+    """So many bytes, or what there is; memory grows with what is read, not with what is wanted."""
+    data: bytes = file.read(min(size, _CHUNK))
+    if len(data) == size or not data:
+        return data
+    parts, missing = [data], size - len(data)
+    while missing:
+        data = file.read(min(missing, _CHUNK))
+        if not data:
+            break
+        parts.append(data)
+        missing -= len(data)
+    return b"".join(parts)
+
+
+def read_records(path: Any, compression: str = "") -> Iterator[bytes]:
+    """The records of a file; DataLossError where one is damaged, after all before it."""
+    with bytes_of(path, compression) as file:
+        yield from _records(file, path)
+
+
+def _records(file: Any, path: Any) -> Iterator[bytes]:
+    offset = 0
+    while True:
+        header = _exactly(file, 12)
+        if len(header) < 12:
+            return
+        length, checksum = _HEADER.unpack(header)
+        if mask(crc32c(header[:8])) != checksum:
+            raise errors.DataLossError(
+                None, None,
+                f"corrupted record at {offset} (Is this even a TFRecord file?) in "
+                f"{os.fsdecode(path)}",
+            )  # fmt: skip
+        record = _exactly(file, length)
+        footer = _exactly(file, 4) if len(record) == length else b""
+        if len(footer) < 4:
+            raise errors.DataLossError(
+                None, None,
+                f"truncated record at {offset} in {os.fsdecode(path)}: it should have {length} "
+                "bytes and a checksum, and the file ends before",
+            )  # fmt: skip
+        if mask(crc32c(record)) != _FOOTER.unpack(footer)[0]:
+            raise errors.DataLossError(
+                None, None, f"corrupted record at {offset + 12} in {os.fsdecode(path)}"
+            )
+        offset += 16 + length
+        yield record
+
+
+class TFRecordOptions:
+    """How a TFRecord file is compressed.
+
+    >>> tf.io.TFRecordOptions("GZIP").compression_type
+    'GZIP'
+    """
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: Any = None,
+        input_buffer_size: Any = None,
+        output_buffer_size: Any = None,
+        window_bits: Any = None,
+        compression_level: Any = None,
+        compression_method: Any = None,
+        mem_level: Any = None,
+        compression_strategy: Any = None,
+    ) -> None:
+        _compression(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+
+def _compression(options: Any) -> str:
+    if isinstance(options, TFRecordOptions):
+        return _compression(options.compression_type)
+    if options is None:
+        return ""
+    if options not in COMPRESSIONS:
+        raise ValueError(
+            f'Not a valid compression_type: "{options}". It must be one of "", "ZLIB", "GZIP".'
+        )
+    return str(options)
+
+
+class TFRecordWriter:
+    """Writes records to a file, perhaps compressed.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers.tfrecord")
+    >>> with tf.io.TFRecordWriter(path) as writer:
+    ...     writer.write(b"one")
+    ...     writer.write(b"two")
+    >>> list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+    [b'one', b'two']
+    """
+
+    def __init__(self, path: Any, options: Any = None) -> None:
+        compression = _compression(options)
+        self._compressor: Any = None
+        self._file = opened(path, "wb")
+        if compression:
+            given = options if isinstance(options, TFRecordOptions) else TFRecordOptions()
+            self._compressor = zlib.compressobj(
+                -1 if given.compression_level is None else given.compression_level,
+                zlib.DEFLATED,
+                _WINDOW_BITS[compression] if given.window_bits is None else given.window_bits,
+                8 if given.mem_level is None else given.mem_level,
+                0 if given.compression_strategy is None else given.compression_strategy,
+            )
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def write(self, record: Any) -> None:
+        """Append a record."""
+        if self._file.closed:
+            raise errors.FailedPreconditionError(None, None, "Writer is closed.")
+        if isinstance(record, str):
+            record = record.encode()
+        length = struct.pack("<Q", len(record))
+        data = b"".join(
+            [
+                length,
+                _FOOTER.pack(mask(crc32c(length))),
+                record,
+                _FOOTER.pack(mask(crc32c(record))),
+            ]
+        )
+        self._file.write(data if self._compressor is None else self._compressor.compress(data))
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        if self._file.closed:
+            raise errors.FailedPreconditionError(None, None, "Writer is closed.")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Finish the file."""
+        if not self._file.closed:
+            if self._compressor is not None:
+                self._file.write(self._compressor.flush())
+            self._file.close()
