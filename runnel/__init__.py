@@ -267,6 +267,9 @@ if _TYPE_CHECKING:
     from .core.function import (
         function as function,
     )
+    from .data.optional import (
+        OptionalSpec as OptionalSpec,
+    )
     from .ops.control_flow import (
         case as case,
         cond as cond,
@@ -540,6 +543,7 @@ _LATER = {
     "print": "ops.printing",
     "RaggedTensor": "ops.ragged.ragged_tensor",
     "RaggedTensorSpec": "ops.ragged.ragged_tensor",
+    "OptionalSpec": "data.optional",
     "random_index_shuffle": "ops.random_stateless",
     "CriticalSection": "ops.script",
     "inside_function": "ops.script",

@@ -17,12 +17,14 @@ from .core.dtypes import (
 )
 
 if _TYPE_CHECKING:
+    from .data.optional import Optional as Optional
     from .ops.ragged.dynamic_shape import DynamicRaggedShape as DynamicRaggedShape
     from .ops.ragged.row_partition import RowPartition as RowPartition
 
-# Ragged tensors load when first used.
+# Datasets and ragged tensors load when first used.
 _LATER = {
     "DynamicRaggedShape": "ops.ragged.dynamic_shape",
+    "Optional": "data.optional",
     "RowPartition": "ops.ragged.row_partition",
 }
 

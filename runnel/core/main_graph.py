@@ -70,6 +70,12 @@ class MainGraph(Graph, metaclass=_AnyGraph):
 
     tensor_type = GraphTensor
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Its variables by name, and the session that Keras uses: they end with the graph.
+        self.variable_store: Any = None
+        self.keras_session: Any = None
+
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         for tensor in inputs:
             if isinstance(tensor, SymbolicTensor) and tensor.op.graph is not self:

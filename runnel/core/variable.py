@@ -161,6 +161,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     __array_priority__ = 100
 
     _tensor: Tensor = _Taken()  # type: ignore[assignment]
+    # The name that `add_weight` of a layer was given: the weight's own in checkpoints.
+    _weight_name: str | None = None
 
     def __init__(
         self,

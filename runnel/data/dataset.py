@@ -638,6 +638,19 @@ class Dataset:
             padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
         )  # fmt: skip
 
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """Pairs of class and element, some left out so that classes come as `target_dist` says."""
+        from .resampling import rejection_resample
+
+        return rejection_resample(self, class_func, target_dist, initial_dist, seed)
+
 
 class _VariantDataset(Dataset):
     """A dataset that came as a value: a window, or the argument of a function."""

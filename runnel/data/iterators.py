@@ -229,6 +229,12 @@ class Iterator:
         """The next element; tf.errors.OutOfRangeError after the last."""
         raise NotImplementedError
 
+    def get_next_as_optional(self) -> Any:
+        """The next element as a tf.experimental.Optional, which is empty after the last."""
+        from .optional import get_next_as_optional
+
+        return get_next_as_optional(self)
+
     def __runnel_for__(
         self, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any, options: Any
     ) -> None:
@@ -273,9 +279,18 @@ class OwnedIterator(Iterator):
         self._drawn = [seeds.drawn for seeds in dataset._random_orders()]
         self._leaves = dataset._elements()
         self._delivered = 0
-        self._handle = handle_of(self)
+        # The position as a variable, once a checkpoint asked, and the value it had last.
+        self._saved: Any = None
+        self._known: Any = None
+
+    @property
+    def _handle(self) -> Tensor:
+        # Made when asked for: one that is kept would keep the iterator, and its threads, alive.
+        return handle_of(self)
 
     def _advance(self) -> list[Any]:
+        if self._saved is not None:
+            self._follow()
         leaves = next(self._leaves)
         self._delivered += 1
         return leaves
@@ -283,6 +298,8 @@ class OwnedIterator(Iterator):
     def __next__(self) -> Any:
         if state.graph is not None:
             return _GraphIterator(self._handle, self._element_spec).get_next()
+        if self._saved is not None:
+            self._follow()
         leaves = next(self._leaves)
         self._delivered += 1
         return self._packer.element(leaves)
@@ -300,15 +317,33 @@ class OwnedIterator(Iterator):
         """What `_go_to` needs to come back here: numbers to be saved."""
         return np.array([self._delivered, *self._drawn], np.int64)
 
+    def _checkpoint_children(self) -> dict[str, Any]:
+        """The position for a checkpoint."""
+        from ..core.variable import Variable
+
+        if self._saved is None:
+            self._saved = Variable(self._position(), trainable=False, name="position")
+        else:
+            self._follow()
+            self._saved.assign(self._position())
+        self._known = self._saved._tensor
+        return {"position": self._saved}
+
+    def _follow(self) -> None:
+        """Go to the position that a checkpoint has put in place of ours."""
+        if self._saved._tensor is not self._known:
+            self._known = self._saved._tensor
+            self._go_to(self._saved.numpy())
+
     def _go_to(self, position: Any) -> None:
         """Begin anew in the random orders of then, and pass over what was delivered."""
         delivered, *self._drawn = np.asarray(position).tolist()
         for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True):
             seeds.drawn = drawn
         self._leaves = self._dataset._elements()
-        self._delivered = 0
+        self._delivered = delivered
         for _ in range(delivered):
-            self._advance()
+            next(self._leaves)
 
     def __repr__(self) -> str:
         return f"<runnel.data.iterators.OwnedIterator object at {id(self):#x}>"

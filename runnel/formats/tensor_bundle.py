@@ -357,7 +357,7 @@ class BundleReader:
 def _fill(file: Any, offset: int, buffer: np.ndarray) -> None:
     """Read bytes from a place of a file into a buffer."""
     file.seek(offset)
-    view = memoryview(buffer)
+    view = buffer.data
     while view.nbytes:
         count = file.readinto(view[:_CHUNK])
         if not count:

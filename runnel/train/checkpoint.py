@@ -27,7 +27,7 @@ _NOT_TRACKABLE = (
     "`Trackable`), got {value}. If you believe this object should be trackable (i.e. it is part of "
     "the TensorFlow Python API and manages state), please open an issue."
 )
-_OWN = ("_root", "_attached", "_save_counter", "_writing")
+_OWN = ("_root", "_save_counter", "_writing")
 
 
 class Checkpoint(Trackable):
@@ -45,12 +45,15 @@ class Checkpoint(Trackable):
     1.0
     """
 
+    _root: Any
+    _save_counter: Variable | None
+    _writing: WriteThread | None
+
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
         set_plainly = object.__setattr__
         if root is not None and not _can_be_root(root):
             raise ValueError(_NOT_TRACKABLE.format(name="root", value=root))
         set_plainly(self, "_root", root)
-        set_plainly(self, "_attached", {})
         set_plainly(self, "_save_counter", None)
         set_plainly(self, "_writing", None)
         for name, value in sorted(kwargs.items()):
@@ -62,18 +65,12 @@ class Checkpoint(Trackable):
                     f"Cannot create a Checkpoint with keyword argument {name} if root.{name} "
                     "already exists."
                 )
-            self._attached[name] = value
             set_plainly(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name not in _OWN and is_trackable(value):
-            self._attached[name] = value
             awaiting.notify(self._root_object())
-
-    def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        self._attached.pop(name, None)
 
     @property
     def root(self) -> Any:
@@ -107,17 +104,17 @@ class Checkpoint(Trackable):
     @property
     def save_counter(self) -> Variable:
         """The number of times that `save` has been called: a variable, saved as well."""
-        self._make_save_counter()
-        counter: Variable = self._save_counter
-        return counter
+        return self._make_save_counter()
 
-    def _make_save_counter(self) -> None:
-        if self._save_counter is None:
-            with init_scope():
-                counter = Variable(0, name="save_counter", dtype=dtypes.int64, trainable=False)
-            counter._name = "save_counter:0"
-            object.__setattr__(self, "_save_counter", counter)
-            awaiting.notify(self._root_object())
+    def _make_save_counter(self) -> Variable:
+        if self._save_counter is not None:
+            return self._save_counter
+        with init_scope():
+            counter = Variable(0, name="save_counter", dtype=dtypes.int64, trainable=False)
+        counter._name = "save_counter:0"
+        object.__setattr__(self, "_save_counter", counter)
+        awaiting.notify(self._root_object())
+        return counter
 
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`; no number is added."""

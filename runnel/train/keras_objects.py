@@ -68,7 +68,7 @@ def _layer_children(layer: Any) -> dict[str, Any]:
                 with_weights += 1
             parts[f"layer-{i}"] = each
     for each in layer._tracked:
-        if isinstance(each, Variable) and getattr(each, "_weight_name", None):
+        if isinstance(each, Variable) and each._weight_name:
             parts[each._weight_name] = each
     parts.update(_held(layer, _OF_LAYERS))
     return parts

@@ -11,7 +11,7 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 from ..core import dtypes
 from ..core.dtypes import DType
 from ..core.variable import Variable
-from .trackables import children_of, is_container, slots_of
+from .trackables import children_of, slots_of
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
@@ -47,7 +47,7 @@ class ObjectGraph:
             if number == 0:
                 children = {**children, **self._attached}
             for name, child in children.items():
-                known = self._numbers.get(_identity(child))
+                known = self._numbers.get(identity_of(child))
                 if known is None:
                     known = self._add(child, (*self.paths[number], name))
                     waiting.append(known)
@@ -55,7 +55,7 @@ class ObjectGraph:
 
     def _add(self, value: Any, path: tuple[str, ...]) -> int:
         number = len(self.nodes)
-        self._numbers[_identity(value)] = number
+        self._numbers[identity_of(value)] = number
         self.nodes.append(value)
         self.paths.append(path)
         self.edges.append({})
@@ -63,7 +63,7 @@ class ObjectGraph:
 
     def number_of(self, value: Any) -> int | None:
         """The node of an object."""
-        return self._numbers.get(_identity(value))
+        return self._numbers.get(identity_of(value))
 
     def described(self, skip_slots: bool = False) -> tuple[Any, list[tuple[str, DType, Any]]]:
         """The message of the graph, and the names and values of its tensors."""
@@ -105,7 +105,7 @@ class ObjectGraph:
                 _add_value(message.nodes.add(), slot, path, tensors)
 
 
-def _identity(value: Any) -> int:
+def identity_of(value: Any) -> int:
     """What tells objects apart; the results of updates are the variables themselves."""
     return -value._key - 1 if isinstance(value, Variable) else id(value)
 
@@ -139,8 +139,3 @@ def _mark_values(message: Any) -> None:
 def graph_tensor(message: Any) -> tuple[str, DType, Any]:
     """The tensor that keeps a graph in a checkpoint."""
     return GRAPH_KEY, dtypes.string, np.array(message.SerializeToString(), dtype=object)
-
-
-def is_plain(value: Any) -> bool:
-    """Whether an object is a container, or anything that has no value itself."""
-    return is_container(value) or not isinstance(value, Variable)

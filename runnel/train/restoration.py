@@ -17,7 +17,7 @@ from ..core.logger import get_logger
 from ..core.shapes import TensorShape
 from ..core.variable import Variable
 from ..formats.tensor_bundle import BundleReader
-from .object_graph import GRAPH_KEY, VALUE
+from .object_graph import GRAPH_KEY, VALUE, identity_of
 from .trackables import children_of, is_container, slots_of
 
 _DELETED = (
@@ -118,14 +118,16 @@ class Restoration:
     def _bind(self, number: int, value: Any, found: list[tuple[int, Variable]]) -> None:
         is_new = number not in self.bound
         self.bound[number] = _reference(value)
-        self._nodes.setdefault(id(value), []).append(number)
+        if is_new or not is_container(value):
+            self._nodes.setdefault(identity_of(value), []).append(number)
         if is_new and isinstance(value, Variable) and self._key(number) is not None:
             found.append((number, value))
 
     def nodes_of(self, value: Any) -> list[int]:
         """The nodes that an object is bound to."""
-        numbers = self._nodes.get(id(value), ())
-        return [number for number in numbers if self.bound[number]() is value]
+        wanted = identity_of(value)
+        numbers = self._nodes.get(wanted, ())
+        return [number for number in numbers if identity_of(self.bound[number]()) == wanted]
 
     def _key(self, number: int) -> str | None:
         for attribute in self.graph.nodes[number].attributes:

@@ -80,7 +80,8 @@ class CheckpointLoadStatus:
         restoration.match()
         unused = restoration.unused()
         paths = restoration.paths()
-        waiting, lost = [], []
+        waiting: list[str] = []
+        lost: list[str] = []
         for number in unused:
             path = paths.get(number, "(root)")
             # A slot's owner is the optimizer, not the variable that it belongs to.

@@ -14,7 +14,10 @@ _OWN = frozenset({"_name", "_name_scope"})
 
 
 class Trackable:
-    """Base of Runnel's own objects that have parts to save."""
+    """Base of Runnel's own objects that have parts to save.
+
+    Classes that must not load this package only have the method: iterators over datasets.
+    """
 
     def _checkpoint_children(self) -> dict[str, Any]:
         return attribute_children(self)
@@ -22,7 +25,7 @@ class Trackable:
 
 def is_trackable(value: Any) -> bool:
     """Whether a value can be a part of a checkpoint."""
-    if isinstance(value, Variable | Module | Trackable):
+    if isinstance(value, Variable | Module) or hasattr(type(value), "_checkpoint_children"):
         return True
     if isinstance(value, list | dict):
         return True
@@ -44,8 +47,9 @@ def children_of(value: Any) -> dict[str, Any]:
         return {str(i): each for i, each in enumerate(value) if is_trackable(each)}
     if isinstance(value, dict):
         return {key: each for key, each in _entries(value) if is_trackable(each)}
-    if isinstance(value, Trackable):
-        return value._checkpoint_children()
+    if hasattr(type(value), "_checkpoint_children"):
+        parts: dict[str, Any] = value._checkpoint_children()
+        return parts
     of_keras = _keras_children_of(value)
     if of_keras is not None:
         return of_keras(value)

@@ -304,3 +304,40 @@ def test_caches_in_files(tmp_path):
     for _ in range(3):
         assert list(dataset().as_numpy_iterator()) == [(1, b"a"), (2, b"b")]
     assert calls == [1]
+
+
+def test_iterators_in_checkpoints(tmp_path):
+    def program(tf):
+        def dataset():
+            return tf.data.Dataset.range(12).shuffle(5, seed=1).repeat(2).map(lambda x: x * 2)
+
+        iterator = iter(dataset())
+        step = tf.Variable(0)
+        checkpoint = tf.train.Checkpoint(iterator=iterator, step=step)
+        notes = [int(next(iterator)) for _ in range(3)]
+        path = checkpoint.save(str(tmp_path / tf.__name__ / "saved"))
+        notes += [int(next(iterator)) for _ in range(4)]
+        checkpoint.restore(path)
+        notes += [int(next(iterator)) for _ in range(4)]
+        other = iter(dataset())
+        tf.train.Checkpoint(iterator=other, step=step).restore(path).assert_consumed()
+        notes += [int(x) for x in other]
+        return notes
+
+    same(program)
+
+
+@pytest.mark.parametrize("initial", [None, [0.25, 0.75]])
+def test_resampling_gives_the_wanted_distribution(initial):
+    def resampled(tf):
+        dataset = tf.data.Dataset.range(4000).map(lambda x: x % 4)
+        return dataset.rejection_resample(
+            lambda x: tf.cast(x > 0, tf.int32), [0.5, 0.5], initial_dist=initial, seed=1
+        )
+
+    for tf in (tensorflow, runnel):
+        dataset = resampled(tf)
+        pairs = [(int(label), int(x)) for label, x in dataset]
+        assert all(label == (x > 0) for label, x in pairs)
+        assert abs(np.mean([label for label, _ in pairs]) - 0.5) < 0.05
+    assert repr(resampled(runnel).element_spec) == repr(resampled(tensorflow).element_spec)

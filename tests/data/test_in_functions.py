@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pipelines import same
+from pipelines import same, same_error
 
 
 def test_loops():
@@ -125,3 +125,34 @@ def test_functions_of_python():
         return work(tf.data.Dataset.range(5))
 
     same(program)
+
+
+def test_optionals():
+    def program(tf):
+        @tf.function
+        def next_or_minus_one(iterator):
+            optional = iterator.get_next_as_optional()
+            result = tf.constant(-1, tf.int64)
+            if optional.has_value():
+                result = optional.get_value()
+            return result
+
+        iterator = iter(tf.data.Dataset.range(2))
+        results = [next_or_minus_one(iterator) for _ in range(3)]
+        results.append(tf.data.experimental.get_next_as_optional(iterator).has_value())
+        Optional = tf.experimental.Optional
+        pair = Optional.from_value((1, {"a": 2.0}))
+        results += [pair.get_value(), repr(pair.element_spec)]
+        results.append(Optional.empty(tf.TensorSpec([], tf.int32)).has_value())
+        made = tf.data.Dataset.range(2).map(lambda x: Optional.from_value(x + 1))
+        return (
+            results,
+            [each.get_value() for each in made],
+            repr(tf.OptionalSpec(made.element_spec)),
+        )
+
+    same(program)
+
+
+def test_an_empty_optional_has_no_value():
+    same_error(lambda tf: tf.experimental.Optional.empty(tf.TensorSpec([], tf.int32)).get_value())

@@ -197,6 +197,17 @@ def test_attributes_set_later_are_saved_and_restored(tmp_path):
     np.testing.assert_array_equal(checkpoint.v.numpy(), [1.0, 2.0])
 
 
+def test_what_an_update_returns_is_the_variable(tmp_path):
+    def checkpoint(number):
+        v = tf.Variable(0.0)
+        return v, tf.train.Checkpoint(first=v, again=v.assign(number))
+
+    path = checkpoint(3.0)[1].save(str(tmp_path / "ckpt"))
+    v, target = checkpoint(0.0)
+    target.restore(path).assert_consumed()
+    assert v.numpy() == 3.0
+
+
 def test_a_restored_variable_changes_in_place_without_changing_what_was_read(tmp_path):
     v = tf.Variable([1.0, 2.0])
     checkpoint = tf.train.Checkpoint(v=v)

@@ -52,8 +52,13 @@ sessions = _Sessions()
 
 def get_default_graph():
     """The graph that operations are added to."""
-    if state.graph is not None:
-        return state.graph
+    return home_graph() if state.graph is None else state.graph
+
+
+def home_graph():
+    """The graph that variables belong to; where they are eager, the one for collections."""
+    if state.home is not None:
+        return state.home
     if defaults.graph is None:
         defaults.graph = MainGraph()
     return defaults.graph

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import weakref
-from typing import Any
 
-from ...core.context import state
-from .defaults import get_default_graph, sessions
+from .defaults import home_graph, sessions
 from .keys import GraphKeys
 from .session import Session
-
-_sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
 
 
 def get_session(op_input_list=()):
     """The default session, or one of Keras's own, with values for all variables."""
-    graph = state.home or get_default_graph()
+    graph = home_graph()
     session = sessions.innermost()
     if session is None or session.graph is not graph:
-        session = _sessions.get(graph)
-        if session is None:
-            session = _sessions[graph] = Session(graph=graph)
+        if graph.keras_session is None:
+            graph.keras_session = Session(graph=graph)
+        session = graph.keras_session
     keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
     variables = [each for key in keys for each in graph.get_collection(key)]
     fresh = [each.initializer for each in variables if each._key not in session.values]
@@ -32,7 +27,7 @@ def get_session(op_input_list=()):
 
 def set_session(session):
     """Let Keras models use this session."""
-    _sessions[session.graph] = session
+    session.graph.keras_session = session
 
 
 @contextlib.contextmanager

@@ -103,7 +103,8 @@ class GraphOptions(Settings):
     _fields: ClassVar[dict[str, Any]] = {
         "enable_recv_scheduling": False, "optimizer_options": OptimizerOptions,
         "build_cost_model": 0, "build_cost_model_after": 0, "infer_shapes": False,
-        "place_pruned_graph": False, "rewrite_options": RewriterConfig, "enable_bfloat16_sendrecv": False, "timeline_step": 0,
+        "place_pruned_graph": False, "rewrite_options": RewriterConfig,
+        "enable_bfloat16_sendrecv": False, "timeline_step": 0,
     }  # fmt: skip
 
 

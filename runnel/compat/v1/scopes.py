@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-import weakref
-from typing import Any
 
 from ...core.context import name_scope as _name_scope, state
 from ...core.dtypes import as_dtype, float32
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.variable import Variable, VariableAggregation, VariableSynchronization
-from .defaults import get_default_graph
+from .defaults import get_default_graph, home_graph
 from .initializers import glorot_uniform_initializer, zeros_initializer
 from .keys import GraphKeys
 
@@ -62,15 +60,11 @@ class _Store:
         self.counts = {}
 
 
-_stores: weakref.WeakKeyDictionary[Any, _Store] = weakref.WeakKeyDictionary()
-
-
 def _store():
-    graph = get_default_graph() if state.home is None else state.home
-    found = _stores.get(graph)
-    if found is None:
-        found = _stores[graph] = _Store()
-    return found
+    graph = home_graph()
+    if graph.variable_store is None:
+        graph.variable_store = _Store()
+    return graph.variable_store
 
 
 class VariableScope:

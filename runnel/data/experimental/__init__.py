@@ -2,6 +2,10 @@
 
 from ..cardinality import INFINITE as INFINITE_CARDINALITY, UNKNOWN as UNKNOWN_CARDINALITY
 from ..dataset import AUTOTUNE as AUTOTUNE
+from ..optional import (
+    Optional as Optional,
+    get_next_as_optional as get_next_as_optional,
+)
 from ..options import (
     AutoShardPolicy as AutoShardPolicy,
     AutotuneAlgorithm as AutotuneAlgorithm,
@@ -12,6 +16,7 @@ from ..options import (
     ThreadingOptions as ThreadingOptions,
 )
 from .transformations import (
+    Counter as Counter,
     assert_cardinality as assert_cardinality,
     bucket_by_sequence_length as bucket_by_sequence_length,
     cardinality as cardinality,
@@ -26,6 +31,7 @@ from .transformations import (
     ignore_errors as ignore_errors,
     map_and_batch as map_and_batch,
     parallel_interleave as parallel_interleave,
+    rejection_resample as rejection_resample,
     sample_from_datasets as sample_from_datasets,
     scan as scan,
     shuffle_and_repeat as shuffle_and_repeat,
@@ -41,9 +47,11 @@ __all__ = [
     "AutoShardPolicy",
     "AutotuneAlgorithm",
     "AutotuneOptions",
+    "Counter",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
+    "Optional",
     "ThreadingOptions",
     "assert_cardinality",
     "bucket_by_sequence_length",
@@ -53,12 +61,14 @@ __all__ = [
     "enable_debug_mode",
     "enumerate_dataset",
     "from_list",
+    "get_next_as_optional",
     "get_single_element",
     "get_structure",
     "group_by_window",
     "ignore_errors",
     "map_and_batch",
     "parallel_interleave",
+    "rejection_resample",
     "sample_from_datasets",
     "scan",
     "shuffle_and_repeat",

@@ -64,6 +64,11 @@ def enable_debug_mode() -> None:
     Debugging.on = True
 
 
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
+    """See `tf.data.Dataset.counter`."""
+    return Dataset.counter(start, step, dtype)
+
+
 def choose_from_datasets(
     datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
 ) -> Dataset:
@@ -149,6 +154,13 @@ def parallel_interleave(
     return lambda dataset: dataset.interleave(
         map_func, cycle_length, block_length, num_parallel_calls=cycle_length
     )
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+) -> Transformation:
+    """See `tf.data.Dataset.rejection_resample`."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:

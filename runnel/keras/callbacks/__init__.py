@@ -16,4 +16,5 @@ from .logging import (
     RemoteMonitor as RemoteMonitor,
 )
 from .progress import ProgbarLogger as ProgbarLogger
+from .sidecar_export import SidecarEvaluatorModelExport as SidecarEvaluatorModelExport
 from .stopping import EarlyStopping as EarlyStopping, TerminateOnNaN as TerminateOnNaN

@@ -75,8 +75,9 @@ class CompiledLoss(_Container):
 
     @property
     def metrics(self) -> list[Any]:
-        return [self._total, *[metric for metric in self._parts if metric is not None]] if (
-            self.built) else [self._total]  # fmt: skip
+        if not self.built:
+            return []
+        return [self._total, *[metric for metric in self._parts if metric is not None]]
 
     def build(self, y_pred: Any) -> None:
         """Find the losses for outputs of this structure."""

@@ -117,5 +117,5 @@ for _name in SPARSE_PROPERTIES:
     setattr(SparseKerasTensor, _name, _property(tf.SparseTensor, _name))
 for _kind in (RaggedKerasTensor, SparseKerasTensor):
     COMPOSITES.add(_kind)
-    register_converter(_kind, lambda value, dtype: value)  # type: ignore[arg-type,return-value]
+    register_converter(_kind, lambda value, dtype: value)
     register_type_spec(_kind, lambda value: value._type_spec)

@@ -210,6 +210,9 @@ def batches_of(
 
     With `begin_anew`, a number of steps always means the first of a dataset's batches.
     """
+    if isinstance(x, tf.keras.utils.experimental.DatasetCreator):
+        _refuse(y, sample_weight, "DatasetCreator")
+        x = x._for_steps(steps)
     if isinstance(x, tf.keras.utils.Sequence):
         _refuse(y, sample_weight, "keras.utils.Sequence")
         return _weighted(SequenceBatches(x, shuffle, steps), class_weight)

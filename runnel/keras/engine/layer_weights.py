@@ -180,7 +180,6 @@ class LayerWeights(tf.Module):
         )
         if regularize is not None:
             self._loss_functions.append(functools.partial(_regularized, regularize, variable))
-        # The name of the weight in checkpoints, whether or not an attribute will hold it.
         variable._weight_name = name
         self._tracked.append(variable)
         return variable

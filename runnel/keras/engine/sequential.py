@@ -110,7 +110,9 @@ class Sequential(Functional):
         self.built = True
 
     def _first_dtype(self) -> Any:
-        return self._stack[0].compute_dtype or "float32"
+        first = self._stack[0]
+        # Layers of tokens take inputs that are not of the dtype they compute in.
+        return getattr(first, "_input_dtype", None) or first.compute_dtype or "float32"
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers one after the other."""

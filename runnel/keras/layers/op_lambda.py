@@ -118,7 +118,9 @@ class TFOpLambda(Layer):
         return {
             name: value
             for name, value in arguments.items()
-            if name == first or name not in parameters or value is not parameters[name].default
+            if name == first
+            or name not in parameters
+            or value is not parameters[name].default
             or (name == "name" and value is None)
         }
 
@@ -175,7 +177,7 @@ class InstanceProperty(Layer):
 class InstanceMethod(InstanceProperty):
     """A method of a ragged tensor, such as `to_tensor`, with arguments."""
 
-    def call(self, obj: Any, args: Any, kwargs: Any) -> Any:
+    def call(self, obj: Any, args: Any, kwargs: Any) -> Any:  # type: ignore[override]
         """What the method gives."""
         return self._member(obj)(*args, **kwargs)
 

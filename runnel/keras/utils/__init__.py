@@ -17,7 +17,7 @@ from ..serialization import (
     deserialize_keras_object as deserialize_keras_object,
     serialize_keras_object as serialize_keras_object,
 )
-from . import legacy as legacy
+from . import experimental as experimental, legacy as legacy
 from .datasets import (
     image_dataset_from_directory as image_dataset_from_directory,
     split_dataset as split_dataset,
@@ -51,5 +51,7 @@ from .interactive import (
 from .plotting import model_to_dot as model_to_dot, plot_model as plot_model
 from .progbar import Progbar as Progbar
 from .sequences import Sequence as Sequence, pad_sequences as pad_sequences
+from .sidecar_evaluator import SidecarEvaluator as SidecarEvaluator
 from .source_inputs import get_source_inputs as get_source_inputs
+from .steps_tuner import StepsPerExecutionTuner as StepsPerExecutionTuner
 from .timed_thread import TimedThread as TimedThread

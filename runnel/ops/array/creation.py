@@ -118,7 +118,9 @@ def _constant_filled(sizes, value, dtype):
 
 def _sizes(shape):
     quick = plain_integers(shape)
-    return convert_to_tensor(shape, dtype_hint=int32) if quick is None else quick
+    if quick is not None:
+        return quick
+    return shape if isinstance(shape, Tensor) else convert_to_tensor(shape, int32)
 
 
 def zeros(shape, dtype=float32, name=None, layout=None) -> Tensor:

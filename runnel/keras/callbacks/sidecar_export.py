@@ -1,0 +1,59 @@
+"""SidecarEvaluatorModelExport: the best of the checkpoints, kept by the evaluator."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import runnel as tf
+
+from .checkpoint import ModelCheckpoint
+
+
+class SidecarEvaluatorModelExport(ModelCheckpoint):
+    """Saves the model of the best checkpoint that a `SidecarEvaluator` has evaluated.
+
+    Args:
+      export_filepath: Where to; `{epoch}` is the epoch of training of the checkpoint.
+      checkpoint_filepath: The path of the checkpoints, as `ModelCheckpoint` has it in training.
+      **kwargs: Arguments of `ModelCheckpoint`, such as `monitor` and `save_weights_only`.
+    """
+
+    def __init__(self, export_filepath: Any, checkpoint_filepath: Any, **kwargs: Any) -> None:
+        super().__init__(filepath=export_filepath, save_best_only=True, **kwargs)
+        self._checkpoint_filepath = os.fspath(checkpoint_filepath)
+        self.export_index = 0
+
+    def on_test_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Find out the epoch of the latest checkpoint."""
+        folder, pattern = os.path.split(self._checkpoint_filepath)
+        latest = os.path.basename(tf.train.latest_checkpoint(folder) or "")
+        found = re.fullmatch(_expression(pattern), latest)
+        if found is None:
+            raise ValueError(
+                f"No checkpoint {self._checkpoint_filepath} was found: the latest in {folder} is "
+                f"{latest or 'missing'}. `checkpoint_filepath` has to be the `filepath` of the "
+                "training's ModelCheckpoint, with {epoch} in it."
+            )
+        self.export_index = int(found["epoch"]) - 1
+
+    def on_test_end(self, logs: dict[str, Any] | None) -> None:
+        """Save the model if it is the best so far."""
+        self._save(self.export_index, None, logs)
+
+
+def _expression(pattern: str) -> str:
+    """A regular expression for the names that a pattern with fields in braces makes."""
+    parts = re.split(r"(\{[^}]*\})", pattern)
+    seen = False
+    expression = ""
+    for part in parts:
+        if not part.startswith("{"):
+            expression += re.escape(part)
+        elif re.match(r"\{epoch\W", part) and not seen:
+            expression += r"(?P<epoch>\d+)"
+            seen = True
+        else:
+            expression += ".*"
+    return expression if seen else expression + r"(?P<epoch>\d+)"

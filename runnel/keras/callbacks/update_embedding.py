@@ -1,0 +1,44 @@
+"""UpdateEmbeddingCallback: a fresh vocabulary every few seconds of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ..utils.timed_thread import TimedThread
+from .base import Callback
+
+
+class UpdateEmbeddingCallback(TimedThread, Callback):
+    """Updates a DynamicEmbedding layer every `interval` seconds.
+
+    The optimizer's state for its vectors starts again from zero. Use it with `with`, and as a
+    callback of the `fit` inside.
+
+    Args:
+      dynamic_embedding_layer: The layer.
+      interval: Seconds between two updates.
+    """
+
+    def __init__(self, dynamic_embedding_layer: Any, interval: float) -> None:
+        TimedThread.__init__(self, interval)
+        Callback.__init__(self)
+        self._dynamic_embedding_layer = dynamic_embedding_layer
+        self._epoch = 0
+
+    def on_interval(self) -> None:
+        """Update the layer, and forget what the optimizer knows of the old vectors."""
+        self._dynamic_embedding_layer.update_embeddings(None)
+        optimizer = getattr(self.model, "optimizer", None)
+        if optimizer is None or not self._dynamic_embedding_layer.built:
+            return
+        name = self._dynamic_embedding_layer.embedding_layer.embeddings.name
+        variables = optimizer.variables
+        for slot in variables() if callable(variables) else variables:
+            if slot.name.endswith("/" + name):
+                slot.assign(tf.zeros_like(slot))
+
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Note the epoch that is running."""
+        self._epoch = epoch

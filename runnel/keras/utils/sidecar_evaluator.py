@@ -1,0 +1,81 @@
+"""SidecarEvaluator: the evaluation of checkpoints while another process trains."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import runnel as tf
+
+_PATIENCE_IN_SECONDS = 600.0
+
+
+class SidecarEvaluator:
+    """Evaluates every new checkpoint of a training that runs elsewhere.
+
+    A checkpoint comes from `tf.train.Checkpoint(model=..., optimizer=...)`, or from
+    `ModelCheckpoint` with `save_weights_only=True` and a path that ends in "ckpt-{epoch}".
+
+    Args:
+      model: The same model as in training, compiled.
+      data: What `model.evaluate` takes as `x`.
+      checkpoint_dir: Where the training saves its checkpoints.
+      steps: Batches of an evaluation; None for all.
+      max_evaluations: The number at the end of the last checkpoint's path; None to go on for ever.
+      callbacks: Callbacks of the evaluations.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        checkpoint_dir: Any,
+        steps: int | None = None,
+        max_evaluations: int | None = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.model = model
+        self.data = data
+        self.checkpoint_dir = checkpoint_dir
+        self.steps = steps
+        self.max_evaluations = max_evaluations
+        self.callbacks = callbacks or []
+
+    def start(self) -> None:
+        """Evaluate one checkpoint after another."""
+        for path in tf.train.checkpoints_iterator(
+            self.checkpoint_dir, timeout=_PATIENCE_IN_SECONDS, timeout_fn=self._report_waiting
+        ):
+            self._restore(path)
+            tf.get_logger().info("Evaluation starts: %s", path)
+            logs = self.model.evaluate(
+                self.data, steps=self.steps, callbacks=self.callbacks, verbose=2, return_dict=True
+            )
+            tf.get_logger().info("End of evaluation: %s", logs)
+            number = re.search(r"-(\d+)$", path)
+            last = self.max_evaluations
+            if last is not None and number is not None and int(number[1]) >= last:
+                return
+
+    def _report_waiting(self) -> bool:
+        """Say that no checkpoint came, and go on waiting."""
+        tf.get_logger().info(
+            "No new checkpoint in %s for %s seconds.", self.checkpoint_dir, _PATIENCE_IN_SECONDS
+        )
+        return False
+
+    def _restore(self, path: str) -> None:
+        names = [name for name, shape in tf.train.list_variables(path)]
+        if any(name.startswith("layer_with_weights") for name in names):
+            checkpoint = tf.train.Checkpoint(self.model)
+        else:
+            checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.model.optimizer)
+        status = checkpoint.restore(path)
+        status.assert_nontrivial_match()
+        status.expect_partial()
+        if self.model.optimizer is None or not any("optimizer/" in name for name in names):
+            raise RuntimeError(
+                "Variable `iterations` cannot be loaded from the checkpoint file at "
+                f"{self.checkpoint_dir}. Please ensure `iterations` is included in the checkpoint "
+                "saved during training, and compile the model."
+            )
