@@ -126,6 +126,8 @@ def read_table(data: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
         handles = [varint(number) for number in places]
         if b"".join(handles).ljust(len(footer), b"\0") != footer:
             raise ValueError("its footer is not what the places in it make")
+        if places[2] + places[3] + _TRAILER != len(data) - _FOOTER:
+            raise ValueError("there are bytes between its index and its footer")
         # Nothing is kept in the metaindex, but it is checked like the rest.
         _block(data, handles[0] + handles[1], source)
         index = _block(data, handles[2] + handles[3], source)

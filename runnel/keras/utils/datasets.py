@@ -47,7 +47,7 @@ def _from_directory(
     labels = check_label_mode(labels, label_mode, class_names)
     check_split(validation_split, subset, shuffle, seed)
     if seed is None:
-        seed = np.random.randint(1e6)
+        seed = np.random.randint(10**6)
     found = index_directory(directory, labels, formats, class_names, shuffle, seed, follow_links)
     if label_mode == "binary" and len(found.class_names) != 2:
         raise ValueError(
@@ -238,7 +238,7 @@ def timeseries_dataset_from_array(
     starts = np.arange(0, count, sequence_stride, dtype=np.int32 if count < 2**31 else np.int64)
     if shuffle:
         if seed is None:
-            seed = np.random.randint(1e6)
+            seed = np.random.randint(10**6)
         np.random.RandomState(seed).shuffle(starts)
     span = sequence_length * sampling_rate
     rows = tf.convert_to_tensor(data[first:last])
@@ -323,7 +323,7 @@ def _sizes(left: Any, right: Any, total: int) -> tuple[int, int]:
             "At least one of the `left_size` or `right_size` must be specified. Received: "
             "left_size=None and right_size=None"
         )
-    counts = []
+    counts: list[Any] = []
     for name, size in (("left_size", left), ("right_size", right)):
         if size is not None and not isinstance(size, int | float):
             raise TypeError(
@@ -343,7 +343,7 @@ def _sizes(left: Any, right: Any, total: int) -> tuple[int, int]:
             "The sum of `left_size` and `right_size` is greater than 1. It must be less than or "
             "equal to 1."
         )
-    rounded = [
+    rounded: list[Any] = [
         None if each is None else each if isinstance(each, int) else round(each * total)
         for each in counts
     ]

@@ -157,7 +157,7 @@ def label_dataset(files: LabelledFiles, label_mode: str) -> Any:
             'When passing `label_mode="binary"`, there must be exactly 2 class_names. Received: '
             f"class_names={files.class_names}"
         )
-    labels = np.asarray(files.labels, np.int32)
+    labels: Any = np.asarray(files.labels, np.int32)
     if label_mode == "binary":
         labels = labels.astype(np.float32)[:, None]
     elif label_mode == "categorical":

@@ -47,11 +47,9 @@ class SidecarEvaluator:
             self.checkpoint_dir, timeout=_PATIENCE_IN_SECONDS, timeout_fn=self._report_waiting
         ):
             self._restore(path)
-            tf.get_logger().info("Evaluation starts: %s", path)
-            logs = self.model.evaluate(
+            self.model.evaluate(
                 self.data, steps=self.steps, callbacks=self.callbacks, verbose=2, return_dict=True
             )
-            tf.get_logger().info("End of evaluation: %s", logs)
             number = re.search(r"-(\d+)$", path)
             last = self.max_evaluations
             if last is not None and number is not None and int(number[1]) >= last:
@@ -59,23 +57,23 @@ class SidecarEvaluator:
 
     def _report_waiting(self) -> bool:
         """Say that no checkpoint came, and go on waiting."""
-        tf.get_logger().info(
+        tf.get_logger().debug(
             "No new checkpoint in %s for %s seconds.", self.checkpoint_dir, _PATIENCE_IN_SECONDS
         )
         return False
 
     def _restore(self, path: str) -> None:
         names = [name for name, shape in tf.train.list_variables(path)]
-        if any(name.startswith("layer_with_weights") for name in names):
-            checkpoint = tf.train.Checkpoint(self.model)
-        else:
-            checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.model.optimizer)
-        status = checkpoint.restore(path)
-        status.assert_nontrivial_match()
-        status.expect_partial()
         if self.model.optimizer is None or not any("optimizer/" in name for name in names):
             raise RuntimeError(
                 "Variable `iterations` cannot be loaded from the checkpoint file at "
                 f"{self.checkpoint_dir}. Please ensure `iterations` is included in the checkpoint "
-                "saved during training, and compile the model."
+                "saved during training, and that the model is compiled."
             )
+        if any(name.startswith("model/") for name in names):
+            checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.model.optimizer)
+            status = checkpoint.restore(path)
+        else:
+            status = self.model.load_weights(path)
+        status.assert_nontrivial_match()
+        status.expect_partial()
