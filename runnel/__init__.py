@@ -273,12 +273,7 @@ if _TYPE_CHECKING:
     from .ops.control_flow import (
         case as case,
         cond as cond,
-        foldl as foldl,
-        foldr as foldr,
-        map_fn as map_fn,
-        scan as scan,
         switch_case as switch_case,
-        vectorized_map as vectorized_map,
         while_loop as while_loop,
     )
     from .ops.debugging import (
@@ -310,6 +305,13 @@ if _TYPE_CHECKING:
     )
     from .ops.linalg.norms import (
         norm as norm,
+    )
+    from .ops.mapping import (
+        foldl as foldl,
+        foldr as foldr,
+        map_fn as map_fn,
+        scan as scan,
+        vectorized_map as vectorized_map,
     )
     from .ops.math.clipping import (
         clip_by_global_norm as clip_by_global_norm,

@@ -8,8 +8,8 @@ import tensorflow
 import runnel
 
 SPACES = ["", "math", "math.special", "linalg", "nn", "random", "bitwise", "dtypes", "debugging",
-          "nest", "autodiff", "config", "errors", "ragged", "sparse",
-          "test"]  # fmt: skip
+          "nest", "autodiff", "config", "errors", "ragged", "sparse", "strings", "lookup", "image",
+          "io", "data", "train", "autograph", "test"]  # fmt: skip
 
 
 def members(library, space):

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+_compiled: Any
 try:
-    import google_crc32c as _compiled
+    import google_crc32c
+
+    _compiled = google_crc32c if google_crc32c.implementation == "c" else None
 except ImportError:
     _compiled = None
-else:
-    if _compiled.implementation != "c":
-        _compiled = None
 
 _MASK_DELTA = 0xA282EAD8
 _ALL_BITS = 0xFFFFFFFF

@@ -161,7 +161,7 @@ def test_unknown_names_bring_the_nearest_known_one(call, nearest):
 
 
 def test_unknown_metrics_and_layers_bring_the_nearest_too():
-    with pytest.raises(ValueError, match="Did you mean .*accuracy"):
+    with pytest.raises(ValueError, match=r"Did you mean .*accuracy"):
         trained(runnel.keras, metrics=["acuracy"])
     with pytest.raises(ValueError, match="Did you mean 'Dense'"):
         runnel.keras.layers.deserialize({"class_name": "Densse", "config": {}})

@@ -8,12 +8,10 @@ from typing import Any
 import runnel as tf
 
 from ..engine.base_layer import Layer
-from ..object_registration import register_keras_serializable
 from .core import Embedding
 from .dynamic_lookup import DynamicLookup, with_tokens
 
 
-@register_keras_serializable()
 class DynamicEmbedding(Layer):
     """Vectors for tokens, with a vocabulary that `update_embeddings` fits to the tokens seen.
 

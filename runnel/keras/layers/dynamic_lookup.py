@@ -11,7 +11,7 @@ import numpy as np
 import runnel as tf
 
 from ..engine.base_layer import Layer
-from ..object_registration import register_keras_serializable
+from ..serialization import deserialize_keras_object
 
 _DTYPES = (tf.string, tf.int32, tf.int64)
 # What the free places of the table hold; a count of -1 tells them from the tokens.
@@ -21,7 +21,6 @@ _FREE = -1
 _SPARE = 1.2
 
 
-@register_keras_serializable()
 class DynamicLookup(Layer):
     """Looks tokens up in a vocabulary, and counts which tokens ought to be in it.
 
@@ -165,7 +164,12 @@ class DynamicLookup(Layer):
 
 def with_tokens(config: dict[str, Any]) -> dict[str, Any]:
     """A layer's config with a tensor for the list of its tokens."""
-    return config | {"initial_vocabulary": tf.constant(config["initial_vocabulary"])}
+    # Bytes are objects of their own in a saved config.
+    tokens = [
+        deserialize_keras_object(token) if isinstance(token, dict) else token
+        for token in config["initial_vocabulary"]
+    ]
+    return config | {"initial_vocabulary": tf.constant(tokens)}
 
 
 def _within(tokens: Any, others: Any) -> Any:

@@ -22,7 +22,7 @@ _NO_GRAPHVIZ = (
 
 def _pydot() -> Any:
     try:
-        import pydot  # type: ignore[import-not-found]
+        import pydot
     except ImportError:
         return None
     return pydot
