@@ -26,19 +26,13 @@ class SidecarEvaluatorModelExport(ModelCheckpoint):
         self.export_index = 0
 
     def on_test_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Find out the epoch of the latest checkpoint."""
+        """Find out the epoch of the latest checkpoint; the first, where its path does not tell."""
         folder, pattern = os.path.split(self._checkpoint_filepath)
         latest = os.path.basename(tf.train.latest_checkpoint(folder) or "")
         found = re.fullmatch(_expression(pattern), latest)
-        if found is None:
-            raise ValueError(
-                f"No checkpoint {self._checkpoint_filepath} was found: the latest in {folder} is "
-                f"{latest or 'missing'}. `checkpoint_filepath` has to be the `filepath` of the "
-                "training's ModelCheckpoint, with {epoch} in it."
-            )
-        self.export_index = int(found["epoch"]) - 1
+        self.export_index = 0 if found is None else int(found["epoch"]) - 1
 
-    def on_test_end(self, logs: dict[str, Any] | None) -> None:
+    def on_test_end(self, logs: dict[str, Any] | None = None) -> None:
         """Save the model if it is the best so far."""
         self._save(self.export_index, None, logs)
 

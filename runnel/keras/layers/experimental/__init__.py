@@ -1,8 +1,8 @@
 """tf.keras.layers.experimental: layers that may change, and older names of others."""
 
 from ..batch_normalization import SyncBatchNormalization as SyncBatchNormalization
-from ..dynamic_embedding import DynamicEmbedding as DynamicEmbedding
-from ..dynamic_lookup import DynamicLookup as DynamicLookup
 from ..einsum_dense import EinsumDense as EinsumDense
 from ..random_fourier import RandomFourierFeatures as RandomFourierFeatures
 from . import preprocessing as preprocessing
+from .dynamic_embedding import DynamicEmbedding as DynamicEmbedding
+from .dynamic_lookup import DynamicLookup as DynamicLookup

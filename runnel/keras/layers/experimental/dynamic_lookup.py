@@ -10,8 +10,8 @@ import numpy as np
 
 import runnel as tf
 
-from ..engine.base_layer import Layer
-from ..serialization import deserialize_keras_object
+from ...engine.base_layer import Layer
+from ...serialization import deserialize_keras_object
 
 _DTYPES = (tf.string, tf.int32, tf.int64)
 # What the free places of the table hold; a count of -1 tells them from the tokens.
@@ -135,7 +135,7 @@ class DynamicLookup(Layer):
 
     def get_top_vocabulary(self, k: int) -> Any:
         """The k most frequent tokens, the most frequent first."""
-        k = min(k, self.vocabulary_table_values.shape[0])
+        k = min(k, self.vocabulary_table_values.shape.num_elements() or 0)
         return tf.gather(
             self.vocabulary_table_keys, tf.math.top_k(self.vocabulary_table_values, k=k).indices
         )

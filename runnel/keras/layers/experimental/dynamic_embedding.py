@@ -7,8 +7,8 @@ from typing import Any
 
 import runnel as tf
 
-from ..engine.base_layer import Layer
-from .core import Embedding
+from ...engine.base_layer import Layer
+from ..core import Embedding
 from .dynamic_lookup import DynamicLookup, with_tokens
 
 
