@@ -28,6 +28,8 @@ def written(monkeypatch, keras, program):
     """What a program prints that gets a library and a clock which it turns itself."""
     out = io.StringIO()
     with monkeypatch.context() as patch, contextlib.redirect_stdout(out):
+        # The original writes into pipes what it writes into terminals.
+        patch.setattr("runnel.keras.utils.interactive.is_watched", lambda: True)
         program(keras, Clock(patch))
     return out.getvalue()
 
@@ -230,3 +232,15 @@ def test_unknown_count_mode():
     for keras in KERAS.values():
         with pytest.raises(ValueError, match="count_mode"):
             keras.callbacks.ProgbarLogger("minutes")
+
+
+def test_a_pipe_gets_one_line_per_epoch(capfd):
+    model = runnel.keras.Sequential([runnel.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.ones((64, 2))
+    model.fit(x, x[:, :1], epochs=2, validation_split=0.5)
+    lines = capfd.readouterr().out.splitlines()
+    assert [line[:9] for line in lines[::2]] == ["Epoch 1/2", "Epoch 2/2"]
+    for line in lines[1::2]:
+        assert line.startswith("1/1 [=====") and "val_loss" in line and "\b" not in line
+    assert len(lines) == 4

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..utils.interactive import print_message
+from ..utils import interactive
 from ..utils.progbar import Progbar
 from .base import Callback
 
@@ -54,7 +55,7 @@ class ProgbarLogger(Callback):
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         self._start()
         if self.verbose and self.epochs > 1:
-            print_message(f"Epoch {epoch + 1}/{self.epochs}")
+            interactive.print_message(f"Epoch {epoch + 1}/{self.epochs}")
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         self._step(batch, logs)
@@ -90,6 +91,8 @@ class ProgbarLogger(Callback):
             self.target,
             verbose=self.verbose,
             stateful_metrics=self.stateful_metrics,
+            # In a file or a pipe the end of an epoch is enough: one line.
+            interval=0.05 if interactive.is_watched() else math.inf,
             unit_name="step" if self.use_steps else "sample",
         )
 

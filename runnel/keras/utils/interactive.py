@@ -45,14 +45,18 @@ def print_message(message: str, line_break: bool = True) -> None:
     sys.stdout.flush()
 
 
+def is_watched() -> bool:
+    """Whether somebody may be watching stdout: a terminal or a notebook, not a file or a pipe."""
+    return (
+        (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
+        or "ipykernel" in sys.modules
+        or "PYCHARM_HOSTED" in os.environ
+    )
+
+
 def can_rewrite_a_line() -> bool:
     """Whether what stands behind stdout is taken to obey backspaces, by Keras's own rule.
 
     On POSIX systems that is always so, in a pipe too; elsewhere in a terminal or a notebook.
     """
-    return (
-        os.name == "posix"
-        or (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
-        or "ipykernel" in sys.modules
-        or "PYCHARM_HOSTED" in os.environ
-    )
+    return os.name == "posix" or is_watched()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -71,6 +72,8 @@ class Progbar:
             self._epoch_ended = now
         if self.verbose == 1:
             if now - self._last_update < self.interval and not finalize:
+                if self.interval == math.inf:
+                    self._seconds_per_step(current, now)
                 return
             self._draw(current, now, finalize)
         elif self.verbose == 2 and finalize:
@@ -106,7 +109,8 @@ class Progbar:
         line = line.ljust(before)
         if finalize:
             line += "\n"
-        line = ("\b" * before + "\r" if self._rewrites_line else "\n") + line
+        if self.interval != math.inf:
+            line = ("\b" * before + "\r" if self._rewrites_line else "\n") + line
         interactive.print_message(line, line_break=False)
 
     def _bar(self, current: int) -> str:
