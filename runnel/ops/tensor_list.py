@@ -242,8 +242,8 @@ def _(op, gradient):
 
 
 TensorListZeros = op(
-    "TensorListZeros", "like: variant -> zeros: variant", shape=scalar,
-    kernel=zeros_of, gradient=lambda op, gradient: (None,),
+    "TensorListZeros", "like: variant -> zeros: variant", shape=scalar, kernel=zeros_of,
+    gradient=None,
 )  # fmt: skip
 
 

@@ -214,7 +214,7 @@ def test_an_error_tells_element_transformation_and_line():
         list(dataset)
     told = str(caught.value)
     assert "MapDataset" in told and "element 3" in told and "inverse of zero" in told
-    assert "test_datasets.py" in told
+    assert "test_dataset_methods.py" in told
 
 
 def test_unequal_rows_are_told_with_their_shapes():

@@ -228,11 +228,14 @@ def test_tensor_arrays():
             )  # fmt: skip
 
         x = tf.constant([1.0, 2.0, 3.0])
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            results = f(x, tf.constant(3))
-            total = tf.add_n([tf.reduce_sum(tf.cast(r, tf.float32) ** 2) for r in results])
-        return [*results, tape.gradient(total, x)]
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                results = f(x, tf.constant(3))
+                total = tf.add_n([tf.reduce_sum(tf.cast(r, tf.float32) ** 3) for r in results])
+            first = tape.gradient(total, x)
+        return [*results, first, outer.gradient(first, x)]
 
     same(program)
 
