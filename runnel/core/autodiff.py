@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes, nest
-from .backward import backward, graph_records, is_differentiable
+from .backward import backward, graph_records, is_differentiable, rule_op
 from .context import next_key, no_recording, state
 from .convert import convert_to_tensor
 from .op import REGISTRY, Op, Record, execute
-from .shape_rules import unknown
 from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
 from .tensor import Tensor
 from .variable import Variable
@@ -86,7 +85,7 @@ def _with_custom_gradient(
         computed = [convert_to_tensor(value) for value in nest.flatten(result)]
         return nest.pack_sequence_as(result, _passed_on(computed, inputs, rule))
     flat_result = [_copied(value) for value in nest.flatten(result)]
-    op = _rule_op(getattr(function, "__name__", "custom_gradient"), rule)
+    op = rule_op(getattr(function, "__name__", "custom_gradient"), rule)
     for tape in state.tapes:
         tape.record(op, inputs, flat_result, {})
     return nest.pack_sequence_as(result, flat_result)
@@ -151,17 +150,6 @@ def _custom_rule(
     return rule
 
 
-def _rule_op(name: str, rule: Callable[..., Any]) -> Op:
-    """An op that exists only on tapes, to carry a gradient rule."""
-    op = Op(name, "inputs: *T", _not_computed, unknown, False, True, {})
-    op.gradient_rule = rule
-    return op
-
-
-def _not_computed(*inputs: Any) -> None:
-    raise NotImplementedError("This op only carries a gradient.")
-
-
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """Do not keep the intermediate results of `f` for its gradient: compute them again then.
 
@@ -187,7 +175,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 again = nest.flatten(f(*nest.pack_sequence_as(args, sources), **kwargs))
             return list(tape.gradient(again, [*sources, *variables], list(gradients)))
 
-        op = _rule_op(getattr(f, "__name__", "recompute_grad"), rule)
+        op = rule_op(getattr(f, "__name__", "recompute_grad"), rule)
         flat_result = [convert_to_tensor(value) for value in nest.flatten(result)]
         for tape in state.tapes:
             for variable in variables:

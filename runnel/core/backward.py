@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from . import dtypes, errors
 from .context import next_key, state
 from .convert import convert_to_tensor
 from .indexed_slices import IndexedSlices, to_dense
-from .op import REGISTRY, Record
+from .op import REGISTRY, Op, Record
+from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
 
 
@@ -160,3 +161,14 @@ def is_differentiable(value: Any) -> bool:
     """Whether a value is of a dtype that has gradients; lists of tensors (variants) do."""
     dtype = value.dtype
     return bool(dtype.is_floating or dtype.is_complex or dtype is dtypes.variant)
+
+
+def rule_op(name: str, rule: Callable[..., Any]) -> Op:
+    """An op that exists only on tapes, to carry a gradient rule."""
+    op = Op(name, "inputs: *T", _not_computed, unknown, False, True, {})
+    op.gradient_rule = rule
+    return op
+
+
+def _not_computed(*inputs: Any) -> None:
+    raise NotImplementedError("This op only carries a gradient.")

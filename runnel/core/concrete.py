@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
-from .backward import backward, graph_records, is_differentiable, zeros_like
+from .backward import backward, graph_records, is_differentiable, rule_op, zeros_like
 from .context import next_key, state
 from .convert import convert_to_tensor
 from .graph import FuncGraph, replay
 from .indexed_slices import IndexedSlices
-from .op import Op, Record
+from .op import Record
 from .plan import Plan, needed_operations
-from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
 
 # Gradients are traced by one thread at a time: they give keys to the tensors of the graph.
@@ -148,12 +147,12 @@ class ConcreteFunction:
         arrays = [tensor._array for tensor in tensors]
         if self._captured:
             arrays += [tensor._array for tensor in self._captured]
+        return self._packed(self._computed(arrays))
+
+    def _computed(self, arrays: Sequence[Any]) -> list[Tensor]:
+        """Run the plan; its results as tensors."""
         results = (self._plan or self.plan).run(*arrays)
-        if self._single:
-            return Tensor(results[0], self._types[0])
-        return self._packed(
-            [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
-        )
+        return [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
 
     def _packed(self, flat: Sequence[Any]) -> Any:
         if self._single:
@@ -184,8 +183,7 @@ class ConcreteFunction:
         arrays = [tensor._array for tensor in inputs]
         watched = [v for v in self._frozen if any(_watches(tape, v) for tape in tapes)]
         if not (self._trainable or watched or any(tensor._key for tensor in inputs)):
-            results = self.plan.run(*arrays)
-            return [Tensor(a, dtype) for a, dtype in zip(results, self._types, strict=True)]
+            return self._computed(arrays)
         order = len(tapes) + any(getattr(tape, "_persistent", False) for tape in tapes)
         key = (order, *[v._key for v in watched]) if watched else order
         differentiable = self._differentiable.get(key)
@@ -261,8 +259,7 @@ class Differentiable:
         fetches = [*self._results, *self.saved]
         self._plan = Plan.optimized(graph, self._feeds, fetches, graph.name)
         self._types = [tensor.dtype for tensor in fetches]
-        self._op = Op(graph.name, "inputs: *T", _never, unknown, False, True, {})
-        self._op.gradient_rule = self._rule
+        self._op = rule_op(graph.name, self._rule)
         self._op.partial = True
 
     def call(self, inputs: Sequence[Tensor], arrays: Sequence[Any]) -> list[Tensor]:
@@ -352,16 +349,9 @@ class BackwardFunction(ConcreteFunction):
         if state.graph is None and not state.tapes:
             arrays = [tensor._array for tensor in weights]
             arrays += [tensor._array for tensor in held]
-            results = self.plan.run(*arrays)
-            return self._packed(
-                [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
-            )
+            return self._packed(self._computed(arrays))
         found = self._recorded if state.graph is None else self._inlined
         return self._packed(found([*weights, *held]))
-
-
-def _never(*inputs: Any) -> None:
-    raise NotImplementedError("This op only carries a gradient.")
 
 
 def structure_of(result: Any, graph: FuncGraph) -> tuple[Any, list[Tensor]]:

@@ -111,11 +111,21 @@ def needed_operations(
     graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
 ) -> list[Operation]:
     """The operations, in program order, that the fetches need or that have effects."""
+    return needed_of(graph.operations, feeds, fetches, graph.building_function)
+
+
+def needed_of(
+    operations: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    with_effects: bool,
+) -> list[Operation]:
+    """Those operations, in order, that the fetches need, and if asked for those with effects."""
     fed = {id(tensor) for tensor in feeds}
     wanted = {id(tensor.op) for tensor in fetches if _is_computed(tensor, fed)}
     kept = []
-    for operation in reversed(graph.operations):
-        if id(operation) not in wanted and not (graph.building_function and has_effects(operation)):
+    for operation in reversed(operations):
+        if id(operation) not in wanted and not (with_effects and has_effects(operation)):
             continue
         kept.append(operation)
         for tensor in operation.inputs:
