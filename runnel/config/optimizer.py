@@ -26,7 +26,7 @@ _SWITCHES = (
     "disable_meta_optimizer",
 )
 
-_KNOWN = {*passes.PASSES, "disable_meta_optimizer"}
+_KNOWN = {*(name for name, _ in passes.PASSES), "disable_meta_optimizer"}
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
 _jit = [""]
 

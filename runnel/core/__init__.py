@@ -1,1 +1,5 @@
 """What everything stands on: dtypes, shapes, tensors, operations, gradients."""
+
+from . import pages
+
+pages.keep()

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import dtypes
 from .context import state
+from .default_names import DEFAULT_NAMES
 from .dtypes import DType
 from .errors import InvalidArgumentError
 from .op import REGISTRY, Op, op
@@ -167,6 +168,7 @@ class Graph:
         self._collections: dict[Any, list[Any]] = {}
         self._finalized = False
         self._named: tuple[FrameType, Operation] | None = None
+        self._scoped: tuple[FrameType, str] | None = None
         self._controls: tuple[Operation, ...] = ()
 
     # Names.
@@ -183,9 +185,14 @@ class Graph:
 
         A call that comes to several operations gives its name to the last of them.
         """
-        given = None if ours is None else ours.f_locals.get("name")
-        if not isinstance(given, str) or ours is None or ours.f_code.co_name == "__init__":
+        given = None
+        is_read = operation.op.name == "ReadVariableOp"
+        if ours is not None and not is_read and ours.f_code.co_name != "__init__":
+            given = ours.f_locals.get("name") or DEFAULT_NAMES.get(ours.f_code.co_name)
+        if not isinstance(given, str) or ours is None:
             return self.unique_name(state.name_scope + operation.op.name)
+        if given.endswith("/") and "name" in ours.f_locals and ours.f_locals["name"] is None:
+            return self.unique_name(f"{self._scope_of(ours, given[:-1])}/{operation.op.name}")
         if self._named is not None and self._named[0] is ours:
             earlier = self._named[1]
             name = earlier.name
@@ -196,6 +203,12 @@ class Graph:
             name = self.unique_name(state.name_scope + given.rstrip("/"))
         self._named = ours, operation
         return name
+
+    def _scope_of(self, frame: FrameType, name: str) -> str:
+        """The scope, made at the first operation, of all operations of a call."""
+        if self._scoped is None or self._scoped[0] is not frame:
+            self._scoped = frame, self.unique_name(state.name_scope + name)
+        return self._scoped[1]
 
     def name_scope(self, name: str | None) -> Any:
         """A context that prefixes the names of operations."""
@@ -262,7 +275,8 @@ class Graph:
             yield self
         finally:
             state.graph, state.name_scope = outer, scope
-            self._named = None
+            if outer is not self:
+                self._named = self._scoped = None
 
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:

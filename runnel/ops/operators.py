@@ -42,11 +42,14 @@ def _result_types(op, dtypes=None):
     return {dtype: fixed or dtype for dtype in dtypes or op.constraints["T"]}
 
 
-def _operator(op, function, name, types, numbers, attrs):
-    """The method `__name__`: `op` on the operands, prepared by `function` where need be."""
-    reflected = f"__r{name}__"
+def _operator(op, function, method, name, types, numbers, attrs):
+    """The method `__method__`: `op` on the operands, prepared by `function` where need be.
 
-    def operator(self, other):
+    In graphs the operation is called by `name`, which the graph finds in the method's frame.
+    """
+    reflected = f"__r{method}__"
+
+    def operator(self, other, name=name):
         dtype = self.dtype
         if type(other) is Tensor:
             if other.dtype is dtype and dtype in types:
@@ -70,14 +73,14 @@ def _operator(op, function, name, types, numbers, attrs):
                 raise
             return NotImplemented
 
-    operator.__name__ = f"__{name}__"
+    operator.__name__ = f"__{method}__"
     return operator
 
 
 def _reflected(op, function, name, types, numbers):
     """The method `__rname__`: the other operand, on the left, takes the tensor's dtype."""
 
-    def operator(self, other):
+    def operator(self, other, name=name):
         dtype = self.dtype
         if (dtype, type(other)) in numbers and state.graph is None and not state.tapes:
             try:
@@ -90,9 +93,8 @@ def _reflected(op, function, name, types, numbers):
     return operator
 
 
-def _sign_operator(op, function, name):
+def _sign_operator(op, function, name, types):
     """The method `__name__` of one operand."""
-    types = _result_types(op)
 
     def operator(self):
         dtype = self.dtype
@@ -137,6 +139,10 @@ def _old_division(x, y):
     return division.floordiv(x, y) if x.dtype.is_integer else division.divide(x, y)
 
 
+def _times(x, y, name="matmul"):
+    return matmul(x, y)
+
+
 def _invert(x):
     return comparison.logical_not(x) if x.dtype is boolean else bitwise.invert(x)
 
@@ -144,7 +150,7 @@ def _invert(x):
 def _with_value(method):
     """The operator of a variable: the tensor's, on the variable's current value."""
 
-    def operator(self, *others):
+    def operator(self, *others, name=(method.__defaults__ or (None,))[0]):
         return method(self._as_tensor(), *others)
 
     operator.__name__ = method.__name__
@@ -200,34 +206,46 @@ _IN_PLACE = {
 }
 
 
-def _methods():
-    """The operators of a tensor by name."""
+def _methods(direct):
+    """The operators of a tensor by name, with or without the direct way to the kernels."""
+
+    def types_of(op, dtypes=None):
+        return _result_types(op, dtypes) if direct else {}
+
+    negative, absolute = elementwise.Neg, elementwise.Abs
     methods = {
-        "__neg__": _sign_operator(elementwise.Neg, elementwise.negative, "neg"),
-        "__abs__": _sign_operator(elementwise.Abs, elementwise.abs, "abs"),
+        "__neg__": _sign_operator(negative, elementwise.negative, "neg", types_of(negative)),
+        "__abs__": _sign_operator(absolute, elementwise.abs, "abs", types_of(absolute)),
         "__invert__": _invert,
-        "__matmul__": matmul,
-        "__rmatmul__": lambda self, other: matmul(convert_to_tensor(other, self.dtype), self),
+        "__matmul__": _times,
+        "__rmatmul__": lambda self, other: _times(convert_to_tensor(other, self.dtype), self),
     }
     for name, (op, function, numbers) in _ARITHMETIC.items():
-        types = _result_types(op)
-        methods[f"__{name}__"] = _operator(op, function, name, types, numbers, {})
+        types = types_of(op)
+        numbers = numbers if direct else frozenset()
+        methods[f"__{name}__"] = _operator(op, function, name, name, types, numbers, {})
         # Kernels written in Python look at the dtype of what stands on the left.
         on_the_left = frozenset() if isinstance(op.kernel, FunctionType) else numbers
         methods[f"__r{name}__"] = _reflected(op, function, name, types, on_the_left)
     for name, (op, function, dtypes, attrs) in _COMPARISONS.items():
-        types = _result_types(op, dtypes)
-        methods[f"__{name}__"] = _operator(op, function, name, types, _FLOATS, attrs)
+        numbers = _FLOATS if direct else frozenset()
+        types = types_of(op, dtypes)
+        methods[f"__{name}__"] = _operator(op, function, name, op.name, types, numbers, attrs)
     return methods
 
 
-_OF_TENSORS = _methods()
-_OF_VARIABLES = {name: _with_value(method) for name, method in _OF_TENSORS.items()}
-_OF_VARIABLES |= {f"__{name}__": _refused(name, *advice) for name, advice in _IN_PLACE.items()}
+_DIRECT = _methods(direct=True)
 
-for _kind, _their_methods in (
-    (Tensor, {**_OF_TENSORS, "__getitem__": getitem}),
-    (Variable, {**_OF_VARIABLES, "__getitem__": variable_getitem}),
-):
-    for _name, _method in _their_methods.items():
-        setattr(_kind, _name, _method)
+
+def use_operators(direct: bool) -> None:
+    """Give tensors and variables their operators; not direct, each one passes `execute`."""
+    for name, method in (_DIRECT if direct else _methods(direct=False)).items():
+        setattr(Tensor, name, method)
+        setattr(Variable, name, _with_value(method))
+
+
+use_operators(direct=True)
+for _name, _advice in _IN_PLACE.items():
+    setattr(Variable, f"__{_name}__", _refused(_name, *_advice))
+for _kind, _method in ((Tensor, getitem), (Variable, variable_getitem)):
+    setattr(_kind, "__getitem__", _method)  # noqa: B010

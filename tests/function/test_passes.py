@@ -10,7 +10,7 @@ from runnel.core import passes
 @pytest.fixture(autouse=True)
 def default_options():
     yield
-    tf.config.optimizer.set_experimental_options(dict.fromkeys(passes.PASSES))
+    tf.config.optimizer.set_experimental_options(dict.fromkeys(name for name, _ in passes.PASSES))
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
 
 
@@ -165,3 +165,88 @@ def test_training_is_the_same_without_passes(name):
         model.compile("adam", loss)
         losses.append([model.train_on_batch(x, y) for _ in range(5)])
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+
+
+def unrolled(steps):
+    """A recurrent network whose steps multiply their inputs by the same weights."""
+
+    def f(x, weights, again, bias):
+        state = tf.zeros([3, 8])
+        for step in range(steps):
+            state = tf.tanh(tf.nn.bias_add(x[:, step] @ weights, bias) + state @ again)
+        return state
+
+    return f
+
+
+@pytest.fixture
+def recurrent_arguments():
+    generator = np.random.default_rng(3)
+    shapes = [(3, 5, 4), (4, 8), (8, 8), (8,)]
+    return [tf.constant(generator.normal(size=each).astype("float32")) for each in shapes]
+
+
+def test_products_of_one_factor_are_stacked(recurrent_arguments):
+    code = lines(unrolled(5), *recurrent_arguments)
+    # One product for all inputs, five for the states, each of which needs the one before.
+    assert code.count("_FusedMatMul(") == 1 and code.count(" MatMul(") == 5
+    few = lines(unrolled(2), *recurrent_arguments)
+    assert few.count("_FusedMatMul(") == 2
+
+
+def test_stacked_products_keep_the_order_of_effects():
+    w = tf.Variable(np.eye(2, dtype="float32"))
+    x = tf.constant([[1.0, 2.0]])
+
+    @tf.function
+    def f():
+        results = []
+        for step in range(4):
+            results.append(tf.matmul(x * float(step + 1), w))
+            if step == 1:
+                w.assign_add(tf.ones([2, 2]))
+        return results
+
+    expected = [[1.0, 2.0], [2.0, 4.0], [12.0, 15.0], [16.0, 20.0]]
+    assert [each.numpy().tolist()[0] for each in f()] == expected
+
+
+def test_stacked_products_that_read_what_is_written_meanwhile():
+    counter = tf.Variable([[1.0, 1.0]])
+    w = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+    @tf.function
+    def f():
+        results = []
+        for _ in range(4):
+            results.append(tf.matmul(counter + 0.0, w))
+            counter.assign(counter * 2.0)
+        return results
+
+    assert [float(each[0, 0]) for each in f()] == [4.0, 8.0, 16.0, 32.0]
+
+
+def test_gradients_through_stacked_products(recurrent_arguments):
+    def gradients(*arguments):
+        with tf.GradientTape() as tape:
+            tape.watch(arguments)
+            loss = tf.reduce_sum(unrolled(5)(*arguments))
+        return tape.gradient(loss, arguments)
+
+    for eager, traced in zip(
+        gradients(*recurrent_arguments), tf.function(gradients)(*recurrent_arguments), strict=True
+    ):
+        np.testing.assert_allclose(eager, traced, rtol=1e-4, atol=1e-5)
+
+
+def test_parts_are_written_where_they_are_joined():
+    x = tf.constant(np.random.default_rng(0).normal(size=(64, 40)).astype("float32"))
+
+    def f(x):
+        first, second = x + 1.0, tf.concat([x[:, :20] * 2.0, x[:, 20:]], axis=1)
+        return tf.concat([first, x, second, first], 0), first * 2.0, tf.concat([second, second], 0)
+
+    code = lines(f, x)
+    assert code.count("out=b") == 2
+    for eager, traced in zip(f(x), tf.function(f)(x), strict=True):
+        np.testing.assert_array_equal(eager, traced)

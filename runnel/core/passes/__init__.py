@@ -10,17 +10,18 @@ from collections.abc import Callable, Sequence
 
 from ..graph import Graph
 from ..tensor import Tensor
-from . import fold, fuse, products, prune, share, tidy
+from . import fold, fuse, products, prune, share, stack, tidy
 from .program import Program
 
 # What `tf.config.optimizer.set_experimental_options` calls each pass.
-PASSES: dict[str, Callable[[Program], Program]] = {
-    "constant_folding": fold.run,
-    "arithmetic_optimization": tidy.run,
-    "loop_optimization": products.run,
-    "common_subgraph_elimination": share.run,
-    "remapping": fuse.run,
-}
+PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
+    ("constant_folding", fold.run),
+    ("arithmetic_optimization", tidy.run),
+    ("loop_optimization", products.run),
+    ("common_subgraph_elimination", share.run),
+    ("loop_optimization", stack.run),
+    ("remapping", fuse.run),
+)
 
 
 # The passes that are switched off, by name.
@@ -36,7 +37,7 @@ def rewritten(program: Program) -> Program:
     """A program without dead code, after all passes."""
     if "disable_meta_optimizer" in disabled:
         return program
-    for name, run in PASSES.items():
+    for name, run in PASSES:
         if name not in disabled:
             program = run(program)
     return prune.run(program)

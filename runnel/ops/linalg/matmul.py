@@ -86,8 +86,11 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
         a = a.T
     if transpose_b:
         b = b.T
-    # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
-    return _multiplied(a, b) if a.itemsize == 2 else a.dot(b)
+    try:
+        # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
+        return _multiplied(a, b) if a.itemsize == 2 else a.dot(b)
+    except ValueError:
+        raise _mismatch(TensorShape(a.shape), TensorShape(b.shape)) from None
 
 
 _FIRST = {"transpose_a": True}
@@ -160,7 +163,12 @@ def _batch_matmul(x, y, adj_x, adj_y):
         # One matrix for the whole batch: one large product is faster than many small ones.
         product = _multiplied(x.reshape(-1, len(y)), y)
         return product.reshape(*x.shape[:-1], y.shape[1])
-    return _multiplied(x, y)
+    try:
+        return _multiplied(x, y)
+    except ValueError:
+        if x.shape[-1] != y.shape[-2]:
+            raise _mismatch(TensorShape(x.shape), TensorShape(y.shape)) from None
+        raise
 
 
 @op(

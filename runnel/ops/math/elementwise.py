@@ -355,7 +355,9 @@ def xlog1py(x, y, name=None):
 
 @op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 def SigmoidGrad(y, dy):
-    return dy * y * (1 - y)
+    slope = 1 - y
+    slope *= y
+    return slope * dy
 
 
 @SigmoidGrad.gradient
@@ -369,7 +371,12 @@ def _(op, grad):
 @op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged)
 @in_float32
 def Sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+    if x.ndim == 0:
+        return 1 / (1 + np.exp(-x))
+    y = np.negative(x)
+    np.exp(y, out=y)
+    y += 1
+    return np.reciprocal(y, out=y)
 
 
 @Sigmoid.gradient

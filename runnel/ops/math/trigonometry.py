@@ -161,7 +161,12 @@ def cosh(x, name=None):
 # The slope is an op of its own for speed: networks are full of tanh.
 @op("TanhGrad", "y: T, dy: T -> z: T", T=FLOATING | COMPLEX, shape=broadcast)
 def TanhGrad(y, dy):
-    return dy * (1 - y * y)
+    slope = y * y
+    if slope.ndim:
+        np.subtract(1, slope, out=slope)
+    else:
+        slope = 1 - slope
+    return slope * dy
 
 
 @TanhGrad.gradient

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from ...core.engine import accelerated
 from .depthwise_kernels import backprop_depthwise_filters, convolve_depthwise
 from .windows import Axis, computing_dtype, is_padded, pad_axes, tap_slices, window_view
 
@@ -21,6 +22,7 @@ SHORT_RUN = 16
 FEW_CHANNELS = 4
 
 
+@accelerated("convolve")
 def convolve(images, filters, axes):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count].
 
@@ -70,6 +72,7 @@ def _convolve_into(output, images, filters, axes):
         np.matmul(patches, matrix, out=block)
 
 
+@accelerated("convolve_backprop_filters")
 def convolve_backprop_filters(images, gradients, filter_shape, axes):
     """Return the gradient of `convolve` by its filters, given the gradients of its output."""
     dtype = computing_dtype(images.dtype)
@@ -108,6 +111,7 @@ def _backprop_filters(images, gradients, filter_shape, axes):
     return result.reshape(filter_shape)
 
 
+@accelerated("convolve_backprop_images")
 def convolve_backprop_images(gradients, filters, image_shape, axes):
     """Return the gradient of `convolve` by its images, given the gradients of its output.
 

@@ -1,0 +1,27 @@
+"""Memory pages that are kept: a freed large array serves the next one.
+
+The C library asks the system for fresh pages for every large array and gives them back afterwards;
+each page is then cleared and mapped again at its first touch, which takes longer than most
+element-wise operations. Training makes arrays of the same sizes in every step, so the pages stay.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+_TRIM_THRESHOLD = -1
+_MMAP_THRESHOLD = -3
+# Arrays up to this size come from pages that are kept, at most so much when nothing is in use.
+_LARGEST = 256 << 20
+_KEPT = 512 << 20
+
+
+def keep() -> None:
+    """Have the C library (glibc) keep the pages of freed arrays."""
+    if sys.platform != "linux":
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _LARGEST)
+        mallopt(_TRIM_THRESHOLD, _KEPT)

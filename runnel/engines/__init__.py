@@ -1,0 +1,63 @@
+"""The engines, and the choice between them.
+
+`RUNNEL_ENGINE=numpy` leaves everything to NumPy; otherwise oneDNN does what it is faster at, where
+its library is found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ..core import engine
+
+ENGINES = ("onednn", "numpy")
+
+# By kernel, the module of oneDNN's that has a function of the same name.
+_ONEDNN = {
+    "convolve": "convolution",
+    "convolve_backprop_filters": "convolution",
+    "convolve_backprop_images": "convolution",
+}
+
+_chosen = "onednn"
+
+
+def use(name: str) -> None:
+    """Compute with an engine from now on: "onednn" or "numpy"."""
+    global _chosen
+    if name not in ENGINES:
+        raise ValueError(
+            f"There is no engine {name!r} (RUNNEL_ENGINE); choose one of {', '.join(ENGINES)}."
+        )
+    _chosen = name
+    engine.choose_again()
+
+
+def in_use() -> str:
+    """The engine that large kernels run on."""
+    if _chosen == "onednn":
+        from .onednn import library
+
+        return "numpy" if library.load() is None else "onednn"
+    return _chosen
+
+
+def _find(name: str) -> Callable[..., Any] | None:
+    if in_use() == "numpy" or name not in _ONEDNN:
+        return None
+    found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
+    return found
+
+
+def _after_fork() -> None:
+    # The threads of oneDNN's pool are gone in the child, and it would wait for them for ever.
+    use("numpy")
+
+
+engine.find = _find
+use(os.environ.get("RUNNEL_ENGINE", "onednn"))
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,1 @@
+"""oneDNN (version 3) through its C interface."""

@@ -1,0 +1,100 @@
+"""The C library: where it is, its functions, and what it gives back when something is wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+_NAMES = ("libdnnl.so.3", "libdnnl.3.dylib", "dnnl.dll")
+_POINTER = ctypes.c_void_p
+# Read by GNU's OpenMP when it is loaded: how often a thread looks for work before it sleeps.
+_SPINS = "GOMP_SPINCOUNT"
+
+
+class Unsupported(Exception):
+    """oneDNN has no primitive for this case."""
+
+
+class Library:
+    """oneDNN's functions, one engine (the CPU), and the calls that every primitive needs."""
+
+    def __init__(self, functions: ctypes.CDLL) -> None:
+        self._functions = functions
+        self.execute = functions.dnnl_primitive_execute
+        self.execute.argtypes = [_POINTER, _POINTER, ctypes.c_int, _POINTER]
+        self.set_data = functions.dnnl_memory_set_data_handle
+        self.set_data.argtypes = [_POINTER, _POINTER]
+        self.query_md = functions.dnnl_primitive_desc_query_md
+        self.query_md.argtypes = [_POINTER, ctypes.c_int, ctypes.c_int]
+        self.query_md.restype = _POINTER
+        self.size_of = functions.dnnl_memory_desc_get_size
+        self.size_of.argtypes = [_POINTER]
+        self.size_of.restype = ctypes.c_size_t
+        self.is_same = functions.dnnl_memory_desc_equal
+        self.is_same.argtypes = [_POINTER, _POINTER]
+        # How many threads the calling thread's computations run on from now on.
+        self.set_threads = functions.omp_set_num_threads
+        self.set_threads.argtypes = [ctypes.c_int]
+        self.most_threads: int = functions.omp_get_max_threads()
+        cpu, first = 1, ctypes.c_size_t(0)
+        self.engine = self.made("dnnl_engine_create", cpu, first)
+
+    def made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
+        """What a function of the library creates; Unsupported if it does not."""
+        result = _POINTER()
+        status = getattr(self._functions, function)(ctypes.byref(result), *arguments)
+        if status:
+            raise Unsupported(f"{function} gave status {status}")
+        return result
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Call a function of the library that creates nothing."""
+        status = getattr(self._functions, function)(*arguments)
+        if status:
+            raise Unsupported(f"{function} gave status {status}")
+
+    def destroy(self, function: str, thing: ctypes.c_void_p) -> None:
+        getattr(self._functions, function)(thing)
+
+
+@lru_cache(maxsize=1)
+def load() -> Library | None:
+    """The library, or None where there is none."""
+    with _threads_that_sleep():
+        for path in _places():
+            try:
+                return Library(ctypes.CDLL(path))
+            except (OSError, AttributeError, Unsupported):
+                continue
+    return None
+
+
+@contextmanager
+def _threads_that_sleep() -> Iterator[None]:
+    """Have the threads of a pool loaded meanwhile sleep, not spin, when they have nothing to do.
+
+    A spinning thread keeps a core from the threads of NumPy's BLAS, which then wait for each other:
+    where both work in turns, everything becomes many times slower.
+    """
+    if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        yield
+        return
+    os.environ[_SPINS] = "0"
+    try:
+        yield
+    finally:
+        del os.environ[_SPINS]
+
+
+def _places() -> list[str]:
+    # Its wheel puts the library beside those of the Python it is installed for.
+    beside = [Path(sys.prefix) / folder / name for folder in ("lib", "lib64") for name in _NAMES]
+    found = ctypes.util.find_library("dnnl") if sys.platform != "linux" else None
+    return [*(str(path) for path in beside if path.exists()), *_NAMES, *([found] if found else [])]

@@ -1,0 +1,190 @@
+"""Primitives: oneDNN's compiled computations, with the memory objects of their arguments.
+
+A `Primitive` is created once for an op, its shapes and its attributes, and then only told where its
+arrays are. It belongs to one thread, for the memory objects it tells that to are its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .library import Library, Unsupported, load
+
+# What arguments are called in oneDNN's interface.
+SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
+DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
+
+_FLOAT32 = 3
+_ANY = 1
+_UNDEFINED = 0
+_USER_SCRATCHPAD = 1
+_MOST_DIMENSIONS = 12
+# Descriptors that a primitive descriptor can be asked for.
+_QUERIES = {
+    SRC: 129, DIFF_SRC: 130, WEIGHTS: 131, DIFF_WEIGHTS: 132, DST: 133, DIFF_DST: 134,
+    WORKSPACE: 135, SCRATCHPAD: 136,
+}  # fmt: skip
+# How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
+_MOST = 1024
+
+Numbers = Sequence[int]
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = (("kind", ctypes.c_int), ("memory", ctypes.c_void_p))
+
+
+class _Thread(threading.local):
+    """What each thread has of its own."""
+
+    def __init__(self) -> None:
+        self.primitives: OrderedDict[Hashable, Primitive | None] = OrderedDict()
+        self.scratchpad = np.empty(0, np.uint8)
+        library = load()
+        assert library is not None
+        self.library: Library = library
+        in_order = 1
+        self.stream = library.made("dnnl_stream_create", library.engine, in_order)
+        library.set_threads(1)
+
+
+def dimensions(values: Numbers) -> Any:
+    """Numbers as oneDNN takes them."""
+    return (ctypes.c_int64 * _MOST_DIMENSIONS)(*values)
+
+
+class Described:
+    """The descriptor of float32 data: its dimensions, and how far apart elements are."""
+
+    def __init__(self, library: Library, shape: Numbers, strides: Numbers | None) -> None:
+        """With strides (in elements) None in any order."""
+        order = _ANY if strides is None else dimensions(strides)
+        function = f"dnnl_memory_desc_create_with_{'tag' if strides is None else 'strides'}"
+        self._library = library
+        self._as_parameter_ = library.made(function, len(shape), dimensions(shape), _FLOAT32, order)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_as_parameter_"):
+            self._library.destroy("dnnl_memory_desc_destroy", self._as_parameter_)
+
+
+@lru_cache(maxsize=4096)
+def described(
+    library: Library, shape: tuple[int, ...], strides: tuple[int, ...] | None
+) -> Described:
+    """The descriptor of float32 data, made once."""
+    return Described(library, shape, strides)
+
+
+def address(array: Any) -> int:
+    """Where an array's data is."""
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+class Primitive:
+    """A computation on arrays of fixed shapes and orders."""
+
+    def __init__(
+        self, library: Library, descriptor: ctypes.c_void_p, arguments: dict[int, Any]
+    ) -> None:
+        """`arguments`: by kind its descriptor, or None to ask for the one that was chosen."""
+        self.library = library
+        self.descriptor = descriptor
+        # How to bring arguments into the order that was chosen for them, and back.
+        self.reorders: dict[Hashable, Primitive] = {}
+        self._primitive = library.made("dnnl_primitive_create", descriptor)
+        self.chosen = {
+            kind: self._query(kind) if given is None else given for kind, given in arguments.items()
+        }
+        self.threads = 1
+        self._scratch = library.size_of(self._query(SCRATCHPAD))
+        kinds = [*arguments, *([SCRATCHPAD] if self._scratch else [])]
+        self._memories = []
+        for kind in kinds:
+            md = self._query(SCRATCHPAD) if kind == SCRATCHPAD else self.chosen[kind]
+            memory = library.made("dnnl_memory_create", md, library.engine, None)
+            self._memories.append(memory)
+        pairs = [_Argument(kind, m.value) for kind, m in zip(kinds, self._memories, strict=True)]
+        self._table = (_Argument * len(pairs))(*pairs)
+        self._table_address = ctypes.addressof(self._table)
+
+    def _query(self, kind: int) -> Any:
+        return ctypes.c_void_p(self.library.query_md(self.descriptor, _QUERIES[kind], 0))
+
+    def size(self, kind: int) -> int:
+        """The bytes of an argument."""
+        found: int = self.library.size_of(self.chosen[kind])
+        return found
+
+    def run(self, *addresses: int) -> None:
+        """Compute with the data at these addresses, in the order of the arguments."""
+        set_data = self.library.set_data
+        for memory, place in zip(self._memories, addresses, strict=False):
+            set_data(memory, place)
+        if self._scratch:
+            if _thread.scratchpad.nbytes < self._scratch:
+                _thread.scratchpad = np.empty(self._scratch, np.uint8)
+            set_data(self._memories[-1], address(_thread.scratchpad))
+        count = len(self._memories)
+        if self.threads > 1:
+            self.library.set_threads(self.threads)
+        status = self.library.execute(self._primitive, _thread.stream, count, self._table_address)
+        if self.threads > 1:
+            self.library.set_threads(1)
+        if status:
+            raise RuntimeError(f"oneDNN could not compute: status {status}.")
+
+    def __del__(self) -> None:
+        for memory in getattr(self, "_memories", ()):
+            self.library.destroy("dnnl_memory_destroy", memory)
+        if hasattr(self, "_primitive"):
+            self.library.destroy("dnnl_primitive_destroy", self._primitive)
+        self.library.destroy("dnnl_primitive_desc_destroy", self.descriptor)
+
+
+_thread = _Thread()
+
+
+def cached(
+    key: Hashable, make: Callable[[Library], Primitive], heavy: bool = True
+) -> Primitive | None:
+    """The primitive that this thread has for a key, made at the first use; None if there is none.
+
+    What is not heavy runs on the calling thread alone.
+    """
+    primitives = _thread.primitives
+    if key in primitives:
+        primitives.move_to_end(key)
+        return primitives[key]
+    library = _thread.library
+    # A primitive is made for so many threads as there are now.
+    library.set_threads(library.most_threads if heavy else 1)
+    made: Primitive | None = None
+    try:
+        made = make(library)
+        made.threads = library.most_threads if heavy else 1
+    except Unsupported:
+        pass
+    finally:
+        library.set_threads(1)
+    primitives[key] = made
+    if len(primitives) > _MOST:
+        primitives.popitem(last=False)
+    return made
+
+
+@lru_cache(maxsize=1)
+def attributes(library: Library) -> ctypes.c_void_p:
+    """Attributes of primitives: the memory they work in is ours."""
+    made = library.made("dnnl_primitive_attr_create")
+    library.call("dnnl_primitive_attr_set_scratchpad_mode", made, _USER_SCRATCHPAD)
+    return made
