@@ -15,10 +15,26 @@ Kernel = Callable[..., Any]
 # From how many elements of its first array on an engine is faster than NumPy. Measured with two
 # threads on an AMD EPYC (AVX2) and rounded up; the call itself costs an engine 4 to 6 microseconds.
 SMALLEST: dict[str, int] = {
+    "average_pool": 16384,
+    "average_pool_backprop": 16384,
+    "backprop_depthwise_filters": 1024,
+    "backprop_depthwise_images": 1024,
+    "batch_norm": 16384,
+    "batch_norm_backprop": 16384,
     "convolve": 1024,
     "convolve_backprop_filters": 1024,
     "convolve_backprop_images": 1024,
+    "convolve_depthwise": 1024,
+    "matmul": 8192,
+    "max_pool_backprop": 4096,
 }
+
+# Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.
+HEAVY = frozenset(
+    f"{name}{part}"
+    for name in ("Conv2D", "_FusedConv2D", "Conv3D", "DepthwiseConv2dNative")
+    for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
+)
 
 
 def find(name: str) -> Kernel | None:
@@ -67,6 +83,41 @@ def accelerated(name: str) -> Callable[[Kernel], Kernel]:
         return chosen
 
     return decorate
+
+
+class Pool:
+    """Who has the processors: the threads of NumPy's BLAS, or those of an engine.
+
+    Two pools whose threads wait for each other's cores are many times slower than one, so the
+    heavy work of a step is done by one: the engine's where a step has convolutions, else BLAS's.
+    """
+
+    __slots__ = ("of_engine", "_hand_over")
+
+    def __init__(self) -> None:
+        self.of_engine = False
+        self._hand_over: Callable[[bool], None] | None = None
+
+    def connect(self, hand_over: Callable[[bool], None] | None) -> None:
+        """Say who tells the threads; without anybody BLAS has the processors."""
+        if hand_over is not self._hand_over:
+            self.to_blas()
+            self._hand_over = hand_over
+
+    def to_engine(self) -> None:
+        """Heavy work goes to the engine from now on."""
+        if not self.of_engine and self._hand_over is not None:
+            self._hand_over(True)
+            self.of_engine = True
+
+    def to_blas(self) -> None:
+        """Heavy work goes to NumPy's BLAS from now on."""
+        if self.of_engine and self._hand_over is not None:
+            self._hand_over(False)
+            self.of_engine = False
+
+
+pool = Pool()
 
 
 def choose_again() -> None:

@@ -10,13 +10,17 @@ import itertools
 import keyword
 import linecache
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from . import errors
+import numpy as np
+
+from . import engine, errors
 from .context import tracebacks
 from .dtypes import DType
 from .op import _KERNEL_FAILURES
+from .placing import Joined, Placing
 from .reuse import reusable, ufunc_of
 from .tensor import SymbolicTensor, Tensor
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 _IN_GRAPH = "Graph execution error:"
 _numbers = itertools.count(1)
+_PRODUCTS = frozenset({"MatMul", "_FusedMatMul", "BatchMatMulV2", "Einsum"})
 _LITERALS = (bool, int, str, bytes, type(None))
 
 
@@ -48,6 +53,7 @@ class Plan:
         self.name = name
         self.source = "\n".join(writer.lines) + "\n"
         self.operations = writer.operations
+        self.feeds = list(feeds)
         self._lines = writer.operation_of_line
         self._branches = writer.branches
         self._file = f"<runnel plan {next(_numbers)} of {name}>"
@@ -55,6 +61,7 @@ class Plan:
         namespace = {"__name__": __name__, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
         self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+        self._timed: Callable[..., tuple[Any, ...]] | None = None
 
     @classmethod
     def optimized(
@@ -100,11 +107,44 @@ class Plan:
             traceback = traceback.tb_next
         return found
 
+    @property
+    def timed(self) -> Callable[..., tuple[Any, ...]]:
+        """The program with a clock, for profiles: its first argument is told of each operation.
+
+        It gets the line, begin and end in nanoseconds and, unless known before, the shapes of the
+        outputs. The lines keep their numbers, so that errors lead to the same operations.
+        """
+        if self._timed is None:
+            lines = self.source.splitlines()
+            lines[0] = lines[0].replace("(", "(_tell, ", 1)
+            for number, operation in self._lines.items():
+                if operation.type != "ReadVariableOp":
+                    lines[number - 1] = _with_clock(number, lines[number - 1], operation)
+            namespace = {**self.program.__globals__, "_clock": perf_counter_ns}
+            exec(compile("\n".join(lines), self._file, "exec"), namespace)
+            self._timed = namespace[self.program.__name__]
+        return self._timed
+
+    def operation_at(self, line: int) -> Operation:
+        """The operation that a line of the source computes."""
+        return self._lines[line]
+
     def show(self) -> str:
         """The source, with that of the branches it calls; also for debuggers and tracebacks."""
         lines = self.source.splitlines(True)
         linecache.cache[self._file] = (len(self.source), None, lines, self._file)
         return "\n".join([self.source, *(branch.plan.show() for branch in self._branches)])
+
+
+def _with_clock(number: int, line: str, operation: Operation) -> str:
+    """A line of a plan between two looks at the clock."""
+    text = line.lstrip()
+    indent = line[: len(line) - len(text)]
+    told = f"{number}, _begin, _clock()"
+    if any(not output.shape.is_fully_defined() for output in operation.outputs):
+        made, _, _ = text.partition(" = ")
+        told += f", [getattr(_each, 'shape', None) for _each in ({made.rstrip(',')},)]"
+    return f"{indent}_begin = _clock(); {text}; _tell(({told}))"
 
 
 def needed_operations(
@@ -172,7 +212,14 @@ class _Writer:
             self.names[id(tensor)] = f"x{index}"
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
+        kinds = {operation.type for operation in self.operations}
+        if kinds & engine.HEAVY:
+            self.lines.append(f"    {self._kernel('to_engine', engine.pool.to_engine)}()")
+        elif kinds & _PRODUCTS:
+            self.lines.append(f"    {self._kernel('to_blas', engine.pool.to_blas)}()")
         self._reused = reusable(self.operations, fetches)
+        self._placing = Placing(self.operations, self._reused)
+        self._buffers: dict[int, str] = {}
         written = [self._written(i, each) for i, each in enumerate(self.operations)]
         results = [self._value(tensor) for tensor in fetches]
         self._emit(written, parameters, results)
@@ -195,6 +242,8 @@ class _Writer:
         if dropped:
             self.lines.append(f"    del {', '.join(dropped)}")
         for index, (makes, uses, text) in enumerate(written):
+            for joined in self._placing.begun_by(index):
+                self.lines.append(f"    {self._buffer_line(joined)}")
             if text:
                 self.lines.append(f"    {text}")
                 self.operation_of_line[len(self.lines)] = self.operations[index]
@@ -239,6 +288,12 @@ class _Writer:
         if place is not None:
             kernel = ufunc_of(operation)
             arguments.append(f"out={values[place]}")
+        elif index in self._placing.places:
+            joined, rows = self._placing.places[index]
+            kernel = np.concatenate if op.name == "ConcatV2" else ufunc_of(operation)
+            arguments.append(f"out={self._buffer(joined)}[{rows.start}:{rows.stop}]")
+        elif index in self._placing.joined:
+            return makes, values, self._joined(self._placing.joined[index], makes[0], values)
         call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"
@@ -247,6 +302,25 @@ class _Writer:
         else:
             text = call
         return makes, values, text
+
+    def _buffer(self, joined: Joined) -> str:
+        """The name of the buffer that parts of a concatenation are written into."""
+        return self._buffers.setdefault(id(joined), f"b{len(self._buffers)}")
+
+    def _buffer_line(self, joined: Joined) -> str:
+        empty = self._kernel("empty", np.empty)
+        dtype = self._attribute(joined.dtype.numpy)
+        return f"{self._buffer(joined)} = {empty}({joined.shape}, {dtype})"
+
+    def _joined(self, joined: Joined, name: str, values: list[str]) -> str:
+        """The line of a concatenation: its buffer, after the parts that are not in there yet."""
+        buffer = self._buffer(joined)
+        copies = [
+            f"{buffer}[{rows.start}:{rows.stop}] = {value}"
+            for number, (value, rows) in enumerate(zip(values, joined.rows, strict=False))
+            if number not in joined.written
+        ]
+        return "; ".join([*copies, f"{name} = {buffer}", f"del {buffer}"])
 
     def _constant(self, operation: Operation) -> str:
         value = operation.given["value"]

@@ -12,14 +12,24 @@ from importlib import import_module
 from typing import Any
 
 from ..core import engine
+from . import blas
 
 ENGINES = ("onednn", "numpy")
 
 # By kernel, the module of oneDNN's that has a function of the same name.
 _ONEDNN = {
+    "average_pool": "pooling",
+    "average_pool_backprop": "pooling",
+    "backprop_depthwise_filters": "convolution",
+    "backprop_depthwise_images": "convolution",
+    "batch_norm": "normalization",
+    "batch_norm_backprop": "normalization",
     "convolve": "convolution",
     "convolve_backprop_filters": "convolution",
     "convolve_backprop_images": "convolution",
+    "convolve_depthwise": "convolution",
+    "matmul": "matmul",
+    "max_pool_backprop": "pooling",
 }
 
 _chosen = "onednn"
@@ -33,6 +43,7 @@ def use(name: str) -> None:
             f"There is no engine {name!r} (RUNNEL_ENGINE); choose one of {', '.join(ENGINES)}."
         )
     _chosen = name
+    engine.pool.connect(None)
     engine.choose_again()
 
 

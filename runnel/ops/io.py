@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import glob
 import gzip
 import os
 import re
@@ -34,6 +33,8 @@ from ..core.dtypes import (
 from ..core.op import op
 from ..core.shape_rules import nothing, scalar, unchanged
 from ..core.shapes import TensorShape
+from ..core.variable import Variable
+from ..formats.paths import local, matching, refusal
 from . import tensor_proto
 from .array.arguments import require_type
 
@@ -41,12 +42,6 @@ _PADDED = frozenset({float16, float32, float64, int32, uint16, uint8, int16, int
 _RAW = _PADDED | {complex64, complex128, bool_dtype}
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
 _COMPRESSIONS = ("", "ZLIB", "GZIP")
-_FAILURES = {
-    FileNotFoundError: errors.NotFoundError,
-    IsADirectoryError: errors.FailedPreconditionError,
-    NotADirectoryError: errors.FailedPreconditionError,
-    PermissionError: errors.PermissionDeniedError,
-}
 
 
 def only(array, what) -> bytes:
@@ -55,12 +50,6 @@ def only(array, what) -> bytes:
     if array.ndim:
         raise ValueError(f"{what} tensor must be scalar, but had shape: {list(array.shape)}")
     return array.item()
-
-
-def _refused(failure, name):
-    """What to raise for an operating system's refusal."""
-    kind = _FAILURES.get(type(failure), errors.UnknownError)
-    return kind(None, None, f"{os.fsdecode(name)}; {failure.strerror}")
 
 
 def _each(array, change):
@@ -77,10 +66,10 @@ def _each(array, change):
 def ReadFile(filename):
     name = only(filename, "Input filename")
     try:
-        with open(name, "rb") as file:
+        with open(local(name), "rb") as file:
             return np.array(file.read(), dtype=object)
     except OSError as failure:
-        raise _refused(failure, name) from None
+        raise refusal(failure, name) from None
 
 
 def read_file(filename, name=None):
@@ -106,13 +95,14 @@ def WriteFile(filename, contents):
     name = only(filename, "Input filename")
     text = only(contents, "Contents")
     try:
-        folder = os.path.dirname(name)
+        path = local(name)
+        folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        with open(name, "wb") as file:
+        with open(path, "wb") as file:
             file.write(text)
     except OSError as failure:
-        raise _refused(failure, name) from None
+        raise refusal(failure, name) from None
     return []
 
 
@@ -135,7 +125,7 @@ def MatchingFiles(pattern):
         )
     found = []
     for each in array.reshape(-1):
-        found += glob.glob(each)
+        found += [os.fsencode(name) for name in matching(os.fsdecode(each))]
     result = np.empty(len(found), object)
     result[:] = sorted(found)
     return result
@@ -148,6 +138,11 @@ def matching_files(pattern, name=None):
     TensorShape([0])
     """
     return MatchingFiles(convert_to_tensor(pattern, string))
+
+
+def match_filenames_once(pattern, name=None):
+    """A variable with the names of the files that matched when it was made."""
+    return Variable(matching_files(pattern), trainable=False, name=name)
 
 
 @op("EncodeBase64", "input: string -> output: string", shape=unchanged, gradient=None)

@@ -22,48 +22,41 @@ from .primitive import (
     SRC,
     WEIGHTS,
     Primitive,
-    address,
     attributes,
     cached,
     described,
     dimensions,
 )
 from .reorder import reordered
+from .windows import Windows, windows_of
 
 _DIRECT = 1
-_MOST_SPACE = 3
 
 
 class Case(NamedTuple):
-    """A convolution's shapes, as TensorFlow has them, and where its windows are."""
+    """A convolution: its windows, and the depths of its filters."""
 
-    images: tuple[int, ...]
-    filters: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    low: tuple[int, ...]
-    output: tuple[int, ...]
+    windows: Windows
+    channels: int
+    depth: int
+    features: int
 
     @property
     def groups(self) -> int:
-        return self.images[-1] // self.filters[-2]
+        return self.channels // self.depth
 
     @property
-    def high(self) -> list[int]:
-        """The padding after the last pixel that the last window needs."""
-        sizes = self.images[1:-1]
-        return [
-            max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - size - low)
-            for out, stride, kernel, dilation, size, low in zip(
-                self.output, self.strides, self.filters, self.dilations, sizes, self.low,
-                strict=False,
-            )
-        ]  # fmt: skip
+    def images(self) -> tuple[int, ...]:
+        return (*self.windows.images, self.channels)
+
+    @property
+    def filters(self) -> tuple[int, ...]:
+        return (*self.windows.kernel, self.depth, self.features)
 
     @property
     def results(self) -> tuple[int, ...]:
         """The shape of the convolved images."""
-        return (self.images[0], *self.output, self.filters[-1])
+        return (self.windows.images[0], *self.windows.output, self.features)
 
 
 def convolve(images: Any, filters: Any, axes: Sequence[Any]) -> Any:
@@ -77,7 +70,7 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any]) -> Any:
     images = np.ascontiguousarray(images)
     weights = reordered(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(case.results, np.float32)
-    primitive.run(address(images), address(weights), address(output))
+    primitive.run(images, weights, output)
     return output
 
 
@@ -94,7 +87,7 @@ def convolve_backprop_images(
     gradients = np.ascontiguousarray(gradients)
     weights = reordered(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(image_shape, np.float32)
-    primitive.run(address(output), address(weights), address(gradients))
+    primitive.run(output, weights, gradients)
     return output
 
 
@@ -110,26 +103,46 @@ def convolve_backprop_filters(
         return None
     images, gradients = np.ascontiguousarray(images), np.ascontiguousarray(gradients)
     weights = np.empty(primitive.size(DIFF_WEIGHTS) // 4, np.float32)
-    primitive.run(address(images), address(weights), address(gradients))
+    primitive.run(images, weights, gradients)
     output = np.empty(filter_shape, np.float32)
     return reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
 
 
+def convolve_depthwise(images: Any, filters: Any, axes: Sequence[Any]) -> Any:
+    """Correlate each channel with its own filters [*kernel, depth, multiplier]."""
+    return convolve(images, _grouped(filters), axes)
+
+
+def backprop_depthwise_images(
+    gradients: Any, filters: Any, image_shape: tuple[int, ...], axes: Sequence[Any]
+) -> Any:
+    """The gradient of `convolve_depthwise` by its images."""
+    return convolve_backprop_images(gradients, _grouped(filters), image_shape, axes)
+
+
+def backprop_depthwise_filters(
+    images: Any, gradients: Any, filter_shape: tuple[int, ...], axes: Sequence[Any]
+) -> Any:
+    """The gradient of `convolve_depthwise` by its filters."""
+    *kernel, depth, multiplier = filter_shape
+    found = convolve_backprop_filters(images, gradients, (*kernel, 1, depth * multiplier), axes)
+    return None if found is None else found.reshape(filter_shape)
+
+
+def _grouped(filters: Any) -> Any:
+    """Filters of each channel as those of groups of one channel."""
+    return filters.reshape(*filters.shape[:-2], 1, -1)
+
+
 def _case(images: Sequence[int], filters: Sequence[int], axes: Sequence[Any]) -> Case | None:
-    if len(axes) > _MOST_SPACE or not all((*images, *filters)):
+    *kernel, depth, count = filters
+    windows = windows_of(images, kernel, axes)
+    if windows is None or not depth or not count:
         return None
-    case = Case(
-        tuple(images),
-        tuple(filters),
-        tuple(axis.stride for axis in axes),
-        tuple(axis.dilation for axis in axes),
-        tuple(axis.low for axis in axes),
-        tuple(axis.output for axis in axes),
-    )
-    return case if all(case.output) and min(case.low) >= 0 else None
+    return Case(windows, images[-1], depth, count)
 
 
-def _channels_last(library: Library, shape: Sequence[int]) -> Any:
+def channels_last(library: Library, shape: Sequence[int]) -> Any:
     """The descriptor of images [batch, *space, depth], which oneDNN numbers batch, depth, space."""
     strides = _strides(shape)
     order = (0, len(shape) - 1, *range(1, len(shape) - 1))
@@ -153,12 +166,13 @@ def _strides(shape: Sequence[int]) -> list[int]:
 
 def _windows(case: Case) -> list[Any]:
     """Strides, dilations (counted from 0) and paddings."""
-    dilations = [each - 1 for each in case.dilations]
-    return [dimensions(each) for each in (case.strides, dilations, case.low, case.high)]
+    windows = case.windows
+    dilations = [each - 1 for each in windows.dilations]
+    return [dimensions(each) for each in (windows.strides, dilations, windows.low, windows.high)]
 
 
 def _forward(library: Library, case: Case) -> Primitive:
-    images, results = _channels_last(library, case.images), _channels_last(library, case.results)
+    images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
     descriptor = library.made(
         "dnnl_convolution_forward_primitive_desc_create",
@@ -169,7 +183,7 @@ def _forward(library: Library, case: Case) -> Primitive:
 
 
 def _by_images(library: Library, case: Case) -> Primitive:
-    images, results = _channels_last(library, case.images), _channels_last(library, case.results)
+    images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
     descriptor = library.made(
         "dnnl_convolution_backward_data_primitive_desc_create",
@@ -180,7 +194,7 @@ def _by_images(library: Library, case: Case) -> Primitive:
 
 
 def _by_filters(library: Library, case: Case) -> Primitive:
-    images, results = _channels_last(library, case.images), _channels_last(library, case.results)
+    images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
     descriptor = library.made(
         "dnnl_convolution_backward_weights_primitive_desc_create",

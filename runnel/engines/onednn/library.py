@@ -16,6 +16,8 @@ _NAMES = ("libdnnl.so.3", "libdnnl.3.dylib", "dnnl.dll")
 _POINTER = ctypes.c_void_p
 # Read by GNU's OpenMP when it is loaded: how often a thread looks for work before it sleeps.
 _SPINS = "GOMP_SPINCOUNT"
+# Long enough to be awake for the next primitive of a step, some tenths of a millisecond.
+_FEW_SPINS = "20000"
 
 
 class Unsupported(Exception):
@@ -39,10 +41,12 @@ class Library:
         self.size_of.restype = ctypes.c_size_t
         self.is_same = functions.dnnl_memory_desc_equal
         self.is_same.argtypes = [_POINTER, _POINTER]
-        # How many threads the calling thread's computations run on from now on.
-        self.set_threads = functions.omp_set_num_threads
-        self.set_threads.argtypes = [ctypes.c_int]
-        self.most_threads: int = functions.omp_get_max_threads()
+        number, pointer = ctypes.c_int64, _POINTER
+        self.multiply = functions.dnnl_sgemm
+        self.multiply.argtypes = [
+            ctypes.c_char, ctypes.c_char, number, number, number, ctypes.c_float, pointer, number,
+            pointer, number, ctypes.c_float, pointer, number,
+        ]  # fmt: skip
         cpu, first = 1, ctypes.c_size_t(0)
         self.engine = self.made("dnnl_engine_create", cpu, first)
 
@@ -78,15 +82,14 @@ def load() -> Library | None:
 
 @contextmanager
 def _threads_that_sleep() -> Iterator[None]:
-    """Have the threads of a pool loaded meanwhile sleep, not spin, when they have nothing to do.
+    """Have the threads of a pool loaded meanwhile sleep soon when they have nothing to do.
 
-    A spinning thread keeps a core from the threads of NumPy's BLAS, which then wait for each other:
-    where both work in turns, everything becomes many times slower.
+    A thread that spins for long keeps a core from those of other pools.
     """
     if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
         yield
         return
-    os.environ[_SPINS] = "0"
+    os.environ[_SPINS] = _FEW_SPINS
     try:
         yield
     finally:

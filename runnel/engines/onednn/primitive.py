@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.engine import pool
 from .library import Library, Unsupported, load
 
 # What arguments are called in oneDNN's interface.
-SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
-DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+SRC, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT = 1, 17, 33, 41, 49, 50, 51, 52
+WORKSPACE, SCRATCHPAD = 64, 80
+DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 129, 145, 161, 169, 255, 256
 FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
 
 _FLOAT32 = 3
@@ -53,7 +55,6 @@ class _Thread(threading.local):
         self.library: Library = library
         in_order = 1
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
-        library.set_threads(1)
 
 
 def dimensions(values: Numbers) -> Any:
@@ -85,7 +86,7 @@ def described(
 
 
 def address(array: Any) -> int:
-    """Where an array's data is."""
+    """Where an array's data is, as long as somebody holds the array."""
     found: int = array.__array_interface__["data"][0]
     return found
 
@@ -105,7 +106,6 @@ class Primitive:
         self.chosen = {
             kind: self._query(kind) if given is None else given for kind, given in arguments.items()
         }
-        self.threads = 1
         self._scratch = library.size_of(self._query(SCRATCHPAD))
         kinds = [*arguments, *([SCRATCHPAD] if self._scratch else [])]
         self._memories = []
@@ -125,21 +125,18 @@ class Primitive:
         found: int = self.library.size_of(self.chosen[kind])
         return found
 
-    def run(self, *addresses: int) -> None:
-        """Compute with the data at these addresses, in the order of the arguments."""
+    def run(self, *arrays: Any) -> None:
+        """Compute with the data of these arrays, in the order of the arguments."""
         set_data = self.library.set_data
-        for memory, place in zip(self._memories, addresses, strict=False):
-            set_data(memory, place)
+        for memory, array in zip(self._memories, arrays, strict=False):
+            set_data(memory, address(array))
         if self._scratch:
             if _thread.scratchpad.nbytes < self._scratch:
                 _thread.scratchpad = np.empty(self._scratch, np.uint8)
             set_data(self._memories[-1], address(_thread.scratchpad))
         count = len(self._memories)
-        if self.threads > 1:
-            self.library.set_threads(self.threads)
+        pool.to_engine()
         status = self.library.execute(self._primitive, _thread.stream, count, self._table_address)
-        if self.threads > 1:
-            self.library.set_threads(1)
         if status:
             raise RuntimeError(f"oneDNN could not compute: status {status}.")
 
@@ -154,30 +151,18 @@ class Primitive:
 _thread = _Thread()
 
 
-def cached(
-    key: Hashable, make: Callable[[Library], Primitive], heavy: bool = True
-) -> Primitive | None:
-    """The primitive that this thread has for a key, made at the first use; None if there is none.
-
-    What is not heavy runs on the calling thread alone.
-    """
+def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | None:
+    """What this thread has for a key, made at the first use; None where there is no primitive."""
     primitives = _thread.primitives
     if key in primitives:
         primitives.move_to_end(key)
         return primitives[key]
-    library = _thread.library
-    # A primitive is made for so many threads as there are now.
-    library.set_threads(library.most_threads if heavy else 1)
-    made: Primitive | None = None
     try:
-        made = make(library)
-        made.threads = library.most_threads if heavy else 1
+        made: Primitive | None = make(_thread.library)
     except Unsupported:
-        pass
-    finally:
-        library.set_threads(1)
+        made = None
     primitives[key] = made
-    if len(primitives) > _MOST:
+    while len(primitives) > _MOST:
         primitives.popitem(last=False)
     return made
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .library import Library
-from .primitive import DST, SRC, Primitive, address, described
+from .primitive import DST, SRC, Primitive, described
 
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -34,7 +34,7 @@ def reordered(
     if output is None:
         array = np.ascontiguousarray(array)
         output = np.empty(primitive.size(kind) // 4, np.float32)
-    change.run(address(array), address(output))
+    change.run(array, output)
     return output
 
 

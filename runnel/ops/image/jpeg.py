@@ -12,12 +12,6 @@ import io
 
 import numpy as np
 
-# 16 fractional bits of the coefficients of YCbCr (JFIF).
-_RED, _BLUE = 91881, 116130
-_GREEN_BY_BLUE, _GREEN_BY_RED = -22554, -46802
-_HALF = 1 << 15
-# So many pixels at once stay in the processor's cache.
-_BLOCK = 1 << 15
 # How much coarser the chroma may be, across and down, for the arithmetic to be known here.
 _SAMPLINGS = ((1, 1), (2, 1), (2, 2))
 
@@ -52,7 +46,8 @@ def pixels_of(image, channels, ratio=1, fancy=True, method=""):
     if coarse and fast and fancy:
         image.draft("YCbCr", None)
         image.decoderconfig = (ratio, 1)
-        return _coloured(np.asarray(image), sampling)
+        image.load()
+        return _coloured(image, sampling[1])
     plain = sampling in _SAMPLINGS or image.mode == "L"
     image.decoderconfig = (ratio, int(fast and plain and not (coarse and fancy)))
     pixels = np.asarray(image)
@@ -96,70 +91,113 @@ def _from_cmyk(pixels):
     return (light[..., :3] * light[..., 3:] // 255).astype(np.uint8)
 
 
-def _widened(values, scale):
-    """Every column twice, moved a quarter towards its neighbours; times 4 * scale."""
-    rows, width = values.shape
-    result = np.empty((rows, 2 * width), np.int16)
-    left, right = result[:, 0::2], result[:, 1::2]
-    three = values * np.int16(3)
-    np.add(three[:, 1:], values[:, :-1], out=left[:, 1:])
-    np.add(three[:, :-1], values[:, 1:], out=right[:, :-1])
-    left[:, 0] = values[:, 0] * 4
-    right[:, -1] = values[:, -1] * 4
+def _pairs(image, band):
+    """A band of an image, two neighbouring columns as the bytes of one number."""
+    width, height = image.size
+    plane = np.frombuffer(image.tobytes("raw", band), np.uint8).reshape(height, width)
+    if width % 2:
+        plane = np.pad(plane, ((0, 0), (0, 1)))
+    return plane.view("<i2")
+
+
+def _smoothed(chroma, down):
+    """The even and the odd columns of chroma planes by libjpeg's triangle filter.
+
+    Each value lies a quarter of the way to its neighbour across and, where the planes are coarser
+    that way too, `down`. Of planes [2, height, width] it makes columns [2, 2, height, width].
+    """
+    chroma -= np.int16(128)
+    rows = chroma if down == 1 else _lengthened(chroma)
+    three = rows * np.int16(3)
+    columns = np.empty((2, *rows.shape), np.int16)
+    # As one long row: what crosses from row to row is mended afterwards.
+    flat, thrice, (even, odd) = rows.reshape(-1), three.reshape(-1), columns.reshape(2, -1)
+    np.add(thrice[1:], flat[:-1], out=even[1:])
+    np.add(thrice[:-1], flat[1:], out=odd[:-1])
+    np.add(three[..., 0], rows[..., 0], out=columns[0, ..., 0])
+    np.add(three[..., -1], rows[..., -1], out=columns[1, ..., -1])
     # libjpeg alternates the rounding from column to column.
-    left += np.int16(8 if scale == 4 else 1)
-    right += np.int16(7 if scale == 4 else 2)
-    result >>= np.int16(4 if scale == 4 else 2)
-    return result
+    if down == 1:
+        columns += np.array([1, 2], np.int16).reshape(2, 1, 1, 1)
+        columns >>= np.int16(2)
+    else:
+        columns[1] -= np.int16(1)
+        columns >>= np.int16(4)
+    return columns
 
 
-def _smoothed(chroma, sampling):
-    """A chroma plane in the full size: the triangle filter of libjpeg."""
-    values = chroma.astype(np.int16)
-    if sampling == (2, 1):
-        return _widened(values, 1)
-    rows = np.empty((2 * len(values), values.shape[1]), np.int16)
-    three = values * np.int16(3)
-    upper, lower = rows[0::2], rows[1::2]
-    np.add(three[1:], values[:-1], out=upper[1:])
-    np.add(three[:-1], values[1:], out=lower[:-1])
-    upper[0] = values[0] * 4
-    lower[-1] = values[-1] * 4
-    return _widened(rows, 4)
+def _lengthened(chroma):
+    """Every row twice, a quarter towards its neighbour; times 4, and the half for rounding."""
+    planes, height, width = chroma.shape
+    three = chroma * np.int16(3)
+    three += np.int16(2)
+    rows = np.empty((planes, height, 2, width), np.int16)
+    np.add(three[:, 1:], chroma[:, :-1], out=rows[:, 1:, 0])
+    np.add(three[:, :-1], chroma[:, 1:], out=rows[:, :-1, 1])
+    rows[:, 0, 0] = three[:, 0] + chroma[:, 0]
+    rows[:, -1, 1] = three[:, -1] + chroma[:, -1]
+    return rows.reshape(planes, 2 * height, width)
 
 
-def _coloured(pixels, sampling):
-    """Red, green and blue of YCbCr whose chroma was repeated."""
-    height, width = pixels.shape[:2]
-    across, down = sampling
-    blue, red = (
-        _smoothed(pixels[::down, ::across, index], sampling)[:height, :width] for index in (1, 2)
-    )
-    result = np.empty((height, width, 3), np.uint8)
-    step = max(_BLOCK // width, 1)
-    for start in range(0, height, step):
-        rows = slice(start, start + step)
-        luma = pixels[rows, :, 0].astype(np.int32)
-        by_blue = blue[rows].astype(np.int32)
-        by_red = red[rows].astype(np.int32)
-        by_blue -= 128
-        by_red -= 128
-        _store(result[rows, :, 0], luma, by_red * _RED)
-        green = by_blue * _GREEN_BY_BLUE
-        by_red *= _GREEN_BY_RED
-        green += by_red
-        _store(result[rows, :, 1], luma, green)
-        by_blue *= _BLUE
-        _store(result[rows, :, 2], luma, by_blue)
-    return result
+def _coloured(image, down):
+    """Red, green and blue of YCbCr whose chroma was repeated across and `down`.
+
+    The three colours lie one after the other in memory: nothing is gained by mixing them before it
+    is known who reads them. There are few operations, each on everything, as threads that decode
+    side by side hinder each other between operations.
+    """
+    width, height = image.size
+    pairs = _pairs(image, "Y")
+    luma = np.empty((2, *pairs.shape), np.int16)
+    np.bitwise_and(pairs, np.int16(255), out=luma[0])
+    np.right_shift(pairs.view("<u2"), np.uint16(8), out=luma[1].view(np.uint16))
+    bands = [_pairs(image, band)[::down] for band in ("Cb", "Cr")]
+    chroma = np.empty((2, *bands[0].shape), np.int16)
+    for band, plane in zip(bands, chroma, strict=True):
+        np.bitwise_and(band, np.int16(255), out=plane)
+    columns = _smoothed(chroma, down)[:, :, :height]
+    colours = _mixed(luma, columns[:, 0], columns[:, 1])
+    # Two neighbours are the two bytes of one number.
+    colours[:, 1] *= np.int16(256)
+    result = np.empty((3, *pairs.shape), "<i2")
+    np.bitwise_or(colours[:, 0], colours[:, 1], out=result)
+    return result.view(np.uint8)[:, :, :width].transpose(1, 2, 0)
 
 
-def _store(target, luma, offset):
-    offset += _HALF
-    offset >>= 16
-    offset += luma
-    np.clip(offset, 0, 255, out=offset)
-    target[...] = offset
+def _mixed(luma, blue, red):
+    """Red, green and blue of YCbCr with the chroma around 0.
+
+        red = Y + 1.402 Cr,  green = Y - 0.34414 Cb - 0.71414 Cr,  blue = Y + 1.772 Cb
+
+    libjpeg rounds the products once, at 16 fractional bits. Here they are taken apart so that all
+    fits into 16 bits, with the same result for every possible chroma.
+    """
+    colours = np.empty((3, *luma.shape), np.int16)
+    reds, greens, blues = colours
+    rest = red * np.int16(46)
+    rest -= np.multiply(blue, np.int16(26), out=reds)
+    rest >>= np.int16(8)
+    np.multiply(red, np.int16(73), out=greens)
+    greens -= np.multiply(blue, np.int16(88), out=reds)
+    greens += rest
+    greens += np.int16(128)
+    greens >>= np.int16(8)
+    greens -= red
+    np.multiply(red, np.int16(103), out=reds)
+    reds -= np.right_shift(red, np.int16(4), out=rest)
+    reds += np.int16(127)
+    reds >>= np.int16(8)
+    reds += red
+    np.multiply(blue, np.int16(-94), out=rest)
+    rest >>= np.int16(8)
+    np.multiply(blue, np.int16(-58), out=blues)
+    blues += rest
+    blues += np.int16(128)
+    blues >>= np.int16(8)
+    blues += blue
+    blues += blue
+    colours += luma
+    return np.clip(colours, np.int16(0), np.int16(255), out=colours)
 
 
 def encode(

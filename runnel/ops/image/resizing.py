@@ -87,7 +87,7 @@ def ResizeBilinear(images, size, *, align_corners=False, half_pixel_centers=Fals
     places = align_corners, half_pixel_centers
     rows = sampling.linear_taps(images.shape[1], height, *places)
     columns = sampling.linear_taps(images.shape[2], width, *places)
-    return sampling.interpolate(_floats(images), rows, columns)
+    return sampling.interpolate(images, rows, columns)
 
 
 @ResizeBilinear.gradient

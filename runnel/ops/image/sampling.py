@@ -15,6 +15,8 @@ import numpy as np
 _HALF = np.float32(0.5)
 _ONE = np.float32(1.0)
 _TABLE_SIZE = 1024
+# So many values at once are near the processor; fewer would hand over to other threads too often.
+_BLOCK = 1 << 19
 # Below this a sum of weights counts as zero.
 _TINY = 1000 * np.finfo(np.float32).tiny
 
@@ -213,24 +215,67 @@ def interpolate(images, rows, columns):
     (top, bottom, down), (left, right, along) = rows, columns
     batch, height, width, channels = images.shape
     result = np.empty((batch, len(top), len(left), channels), np.float32)
-    if channels > 1:
-        each = np.arange(channels)
-        left = (left[:, None] * channels + each).reshape(-1)
-        right = (right[:, None] * channels + each).reshape(-1)
-        along = np.repeat(along, channels)
+    # Planes of single colours stay as they are: picking columns mixes the colours for nothing.
+    planar = channels > 1 and images.strides[3] > images.strides[1]
+    left, right, along = _spread(left, right, along, width, channels, planar)
+    target = result.reshape(batch, len(down), len(left))
+    down = down[:, None]
+    if planar:
+        lines = images.transpose(0, 3, 1, 2).reshape(batch, channels * height, width)
+        planes = np.arange(channels) * height
+        top, bottom = top[:, None] + planes, bottom[:, None] + planes
+    else:
+        lines = images.reshape(batch, height, width * channels)
+    # Integers have no infinities that would make the order of the two axes visible.
+    if images.dtype.kind in "iu" and len(top) <= height:
+        for image, output in zip(lines, target, strict=True):
+            _shrink(image, output, (top, bottom, down), (left, right, along))
+        return result
+    if planar:
+        return interpolate(np.ascontiguousarray(images), rows, columns)
     # Rows that no output needs are left out before anything is computed.
     if height > 2 * len(top):
         used = np.unique(np.concatenate([top, bottom]))
         top, bottom = np.searchsorted(used, top), np.searchsorted(used, bottom)
-        images = images[:, used]
-    flat = images.reshape(batch, images.shape[1], width * channels)
-    target = result.reshape(batch, len(down), len(left))
-    down = down[:, None]
+        lines = lines[:, used]
     # One image at a time: it stays in the processor's cache.
-    for image, output in zip(flat, target, strict=True):
-        wide = _lerp(image, left, right, along, 1)
+    for image, output in zip(lines, target, strict=True):
+        wide = _lerp(image.astype(np.float32, copy=False), left, right, along, 1)
         output[...] = _lerp(wide, top, bottom, down, 0)
     return result
+
+
+def _spread(left, right, along, width, channels, planar):
+    """The neighbours along a row of all channels, for an output with the channels innermost."""
+    if channels == 1:
+        return left, right, along
+    each = np.arange(channels)
+    if planar:
+        left, right = (side[:, None] + each * width for side in (left, right))
+    else:
+        left, right = (side[:, None] * channels + each for side in (left, right))
+    return left.reshape(-1), right.reshape(-1), np.repeat(along, channels)
+
+
+def _shrink(image, output, rows, columns):
+    """Linear interpolation, the rows first: far fewer columns are then to be picked one by one."""
+    top, bottom, down = rows
+    step = max(_BLOCK // image.shape[1] // (top.size // len(top)), 1)
+    for start in range(0, len(top), step):
+        part = slice(start, start + step)
+        low, high = (
+            image.take(side[part], 0, mode="clip").reshape(len(side[part]), -1).astype(np.float32)
+            for side in (top, bottom)
+        )
+        high -= low
+        high *= down[part]
+        high += low
+        left, right, along = columns
+        low = high.take(left, 1, mode="clip")
+        high = high.take(right, 1, mode="clip")
+        high -= low
+        high *= along
+        np.add(low, high, out=output[part])
 
 
 def _lerp(values, lower, upper, fraction, axis):

@@ -21,6 +21,7 @@ from ...core.dtypes import (
     uint32,
     uint64,
 )
+from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
@@ -78,6 +79,11 @@ def _matmul_shape(inputs, attrs):
     return TensorShape([rows, columns])
 
 
+@accelerated("matmul")
+def _dot(a, b):
+    return a.dot(b)
+
+
 @op("MatMul", "a: T, b: T -> product: T", T=_MATRICES, shape=_matmul_shape)
 def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=False):
     if a.ndim != 2 or b.ndim != 2:
@@ -88,7 +94,7 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
         b = b.T
     try:
         # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
-        return _multiplied(a, b) if a.itemsize == 2 else a.dot(b)
+        return _multiplied(a, b) if a.itemsize == 2 else _dot(a, b)
     except ValueError:
         raise _mismatch(TensorShape(a.shape), TensorShape(b.shape)) from None
 

@@ -25,6 +25,17 @@ class _ChangingTable(LookupTable):
     """What tables that change have in common."""
 
     _default_value: Tensor
+    # The name of the keys and values in checkpoints.
+    _checkpoint_attribute: str | None = "table"
+
+    def _checkpoint_tensors(self):
+        """The keys and values with their dtypes, as checkpoints name them."""
+        keys, values = self._handle._array.export()
+        return {"-keys": (self.key_dtype, keys), "-values": (self.value_dtype, values)}
+
+    def _restore_tensors(self, tensors):
+        """Take the keys and values of a checkpoint in place of the present ones."""
+        self._handle._array.replace(tensors["-keys"], tensors["-values"])
 
     def _find(self, keys, default):
         def find(values):

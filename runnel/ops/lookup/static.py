@@ -44,6 +44,9 @@ def keys_tensor(keys: Any, dtype: DType) -> Tensor:
 class LookupTable:
     """What all tables have: a handle, dtypes, a size, and `table[keys]`."""
 
+    # Tables may be parts of a checkpoint; only those that change have values in it.
+    _checkpoint_attribute: str | None = None
+
     _handle: Tensor
 
     @property

@@ -164,6 +164,13 @@ class Table:
             entries if len(entries) < len(names) else dict(zip(names, found, strict=True))
         )
 
+    def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """Take keys and values in place of all that are there."""
+        self._require_values(self.outer_shape(keys), values)
+        names = self.keys_of(keys)
+        self._changed()
+        self.entries = dict(zip(names, self._values_of(values), strict=True))
+
     def remove(self, keys: np.ndarray) -> None:
         """Forget keys, whether they are in or not."""
         self._changed()
@@ -273,6 +280,14 @@ class DenseTable(Table):
         empty = np.empty((free, *keys.shape[1:]), keys.dtype)
         empty[...] = self._key_array([self._empty]).reshape(1, *keys.shape[1:])
         return np.concatenate([keys, empty]), np.concatenate([values, padding])
+
+    def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """Take the places of a table: keys, and marks of what is free or was deleted."""
+        keys = keys.reshape(len(keys), *self.key_shape)
+        free = (self._empty, self._deleted)
+        taken = np.array([key not in free for key in Table.keys_of(self, keys)], bool)
+        kept = values.reshape(len(values), *self.value_shape)[taken]
+        super().replace(keys[taken], kept)
 
     def _ready_index(self, count: int) -> None:
         return None

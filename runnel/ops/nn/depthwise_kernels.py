@@ -8,12 +8,14 @@ import math
 
 import numpy as np
 
+from ...core.engine import accelerated
 from .windows import computing_dtype, is_padded, pad_axes, tap_slices
 
 # Three arrays of this size fit a second-level cache of 1 MB.
 BLOCK_BYTES = 300_000
 
 
+@accelerated("convolve_depthwise")
 def convolve_depthwise(images, filters, axes):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth, multiplier].
 
@@ -43,6 +45,7 @@ def convolve_depthwise(images, filters, axes):
     return output.astype(images.dtype, copy=False)
 
 
+@accelerated("backprop_depthwise_images")
 def backprop_depthwise_images(gradients, filters, image_shape, axes):
     """Return the gradient of `convolve_depthwise` by its images."""
     dtype = computing_dtype(gradients.dtype)
@@ -73,6 +76,7 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
     return result
 
 
+@accelerated("backprop_depthwise_filters")
 def backprop_depthwise_filters(images, gradients, filter_shape, axes):
     """Return the gradient of `convolve_depthwise` by its filters."""
     dtype = computing_dtype(images.dtype)

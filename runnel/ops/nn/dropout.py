@@ -100,6 +100,8 @@ def _noise_shape(x, noise_shape):
         return shaping.shape(x)
     if isinstance(noise_shape, Tensor):
         return noise_shape
+    if isinstance(noise_shape, list | tuple) and any(isinstance(n, Tensor) for n in noise_shape):
+        return convert_to_tensor(noise_shape)
     wanted, sizes = TensorShape(noise_shape), x.shape
     if sizes.rank is None or sizes.rank != wanted.rank or wanted.is_fully_defined():
         return wanted

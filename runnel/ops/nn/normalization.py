@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
+from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
@@ -120,6 +121,38 @@ class _Layout:
         return vector.reshape(self.column)
 
 
+def _by_layout(images, scale, offset, epsilon, layout):
+    """The normalized images, and the mean and the variance of each channel."""
+    count = np.float32(layout.count)
+    mean = np.einsum(layout.total, images) / count
+    result = images - layout.spread(mean)
+    variance = np.einsum(layout.dot, result, result) / count
+    result *= layout.spread(scale / np.sqrt(variance + np.float32(epsilon)))
+    result += layout.spread(offset)
+    return result, mean, variance
+
+
+# Rows of channels, channels last, are the case that an engine may do.
+_by_channel = accelerated("batch_norm")(_by_layout)
+
+
+def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
+    """The gradients by the images, the scale and the offset."""
+    inverse = 1 / np.sqrt(variance + np.float32(epsilon))
+    count = np.float32(layout.count)
+    to_offset = np.einsum(layout.total, grads)
+    centred = images - layout.spread(mean)
+    to_scale = np.einsum(layout.dot, grads, centred) * inverse
+    centred *= layout.spread(-inverse * to_scale / count)
+    centred += grads
+    centred -= layout.spread(to_offset / count)
+    centred *= layout.spread(scale * inverse)
+    return centred, to_scale, to_offset
+
+
+_back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
+
+
 @op(
     "FusedBatchNormV3",
     "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, "
@@ -155,11 +188,8 @@ def FusedBatchNormV3(
         y = result.reshape(x.shape).astype(x.dtype, copy=False)
         return y, mean, variance, mean, variance, nothing
     count = layout.count
-    batch_mean = np.einsum(layout.total, images) / np.float32(count)
-    result = images - layout.spread(batch_mean)
-    spread = np.einsum(layout.dot, result, result) / np.float32(count)
-    result *= layout.spread(scale / np.sqrt(spread + np.float32(epsilon)))
-    result += layout.spread(offset)
+    normalize = _by_channel if images.ndim == 2 else _by_layout
+    result, batch_mean, spread = normalize(images, scale, offset, epsilon, layout)
     unbiased = spread * np.float32(count / max(count - 1, 1))
     running_mean, running_variance = batch_mean, unbiased
     if exponential_avg_factor != 1.0:
@@ -232,20 +262,19 @@ def FusedBatchNormGradV3(
 ):
     layout = _checked_layout(x, data_format, scale=scale)
     grads, images = layout.of(y_backprop), layout.of(x)
-    inverse = 1 / np.sqrt(reserve_space_2 + np.float32(epsilon))
-    to_offset = np.einsum(layout.total, grads)
-    centred = images - layout.spread(reserve_space_1)
-    to_scale = np.einsum(layout.dot, grads, centred) * inverse
+    mean, variance = reserve_space_1, reserve_space_2
     if is_training:
-        count = np.float32(layout.count)
-        centred *= layout.spread(-inverse * to_scale / count)
-        centred += grads
-        centred -= layout.spread(to_offset / count)
-        centred *= layout.spread(scale * inverse)
+        backprop = _back_by_channel if grads.ndim == 2 else _back_by_layout
+        to_images, to_scale, to_offset = backprop(
+            grads, images, scale, mean, variance, epsilon, layout
+        )
     else:
-        np.multiply(grads, layout.spread(scale * inverse), out=centred)
+        inverse = 1 / np.sqrt(variance + np.float32(epsilon))
+        to_offset = np.einsum(layout.total, grads)
+        to_scale = np.einsum(layout.dot, grads, images - layout.spread(mean)) * inverse
+        to_images = grads * layout.spread(scale * inverse)
     nothing = np.zeros(0, np.float32)
-    to_x = centred.reshape(x.shape).astype(x.dtype, copy=False)
+    to_x = to_images.reshape(x.shape).astype(x.dtype, copy=False)
     return to_x, to_scale, to_offset, nothing, nothing
 
 

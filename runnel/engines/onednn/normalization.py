@@ -1,0 +1,105 @@
+"""Batch normalization in training, channels last."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from .library import Library
+from .primitive import (
+    DIFF_DST,
+    DIFF_SCALE,
+    DIFF_SHIFT,
+    DIFF_SRC,
+    DST,
+    FORWARD_TRAINING,
+    MEAN,
+    SCALE,
+    SHIFT,
+    SRC,
+    VARIANCE,
+    Primitive,
+    attributes,
+    cached,
+    described,
+)
+
+_BACKWARD = 128
+_WITH_SCALE, _WITH_SHIFT = 2, 4
+
+
+def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
+    """Rows x channels normalized over the rows; with the means and variances of the batch."""
+    if not _fits(images, scale, offset):
+        return None
+    key = images.shape, epsilon
+    primitive = cached(("normalize", key), lambda library: _forward(library, *key))
+    if primitive is None:
+        return None
+    result, mean, variance = np.empty_like(images), np.empty_like(scale), np.empty_like(scale)
+    arrays = (images, mean, variance, scale, offset, result)
+    primitive.run(*arrays)
+    return result, mean, variance
+
+
+def batch_norm_backprop(
+    gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any
+) -> Any:
+    """The gradients of `batch_norm` by the images, the scale and the offset."""
+    if not _fits(gradients, images, scale, mean, variance):
+        return None
+    key = images.shape, epsilon
+    primitive = cached(("normalize back", key), lambda library: _backward(library, *key))
+    if primitive is None:
+        return None
+    to_images, to_scale, to_offset = (np.empty_like(each) for each in (images, scale, scale))
+    arrays = (images, mean, variance, scale, gradients, to_images, to_scale, to_offset)
+    primitive.run(*arrays)
+    return to_images, to_scale, to_offset
+
+
+def _fits(*arrays: Any) -> bool:
+    return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
+
+
+def _data(library: Library, shape: tuple[int, int]) -> tuple[Any, Any]:
+    """The descriptors of rows x channels, which are images of one pixel, and of a vector."""
+    rows, channels = shape
+    images = described(library, (rows, channels, 1, 1), (channels, 1, channels, channels))
+    return images, described(library, (channels,), (1,))
+
+
+def _descriptor(library: Library, shape: tuple[int, int], epsilon: float) -> Any:
+    images, _ = _data(library, shape)
+    return library.made(
+        "dnnl_batch_normalization_forward_primitive_desc_create",
+        library.engine, FORWARD_TRAINING, images, images, ctypes.c_float(epsilon),
+        _WITH_SCALE | _WITH_SHIFT, attributes(library),
+    )  # fmt: skip
+
+
+def _forward(library: Library, shape: tuple[int, int], epsilon: float) -> Primitive:
+    images, vector = _data(library, shape)
+    vectors = dict.fromkeys((MEAN, VARIANCE, SCALE, SHIFT), vector)
+    descriptor = _descriptor(library, shape, epsilon)
+    return Primitive(library, descriptor, {SRC: images, **vectors, DST: images})
+
+
+def _backward(library: Library, shape: tuple[int, int], epsilon: float) -> Primitive:
+    images, vector = _data(library, shape)
+    forward = _forward(library, shape, epsilon)
+    descriptor = library.made(
+        "dnnl_batch_normalization_backward_primitive_desc_create",
+        library.engine, _BACKWARD, images, images, images, ctypes.c_float(epsilon),
+        _WITH_SCALE | _WITH_SHIFT, forward.descriptor, attributes(library),
+    )  # fmt: skip
+    return Primitive(
+        library,
+        descriptor,
+        {
+            SRC: images, MEAN: vector, VARIANCE: vector, SCALE: vector, DIFF_DST: images,
+            DIFF_SRC: images, DIFF_SCALE: vector, DIFF_SHIFT: vector,
+        },
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Parsing of Example and SequenceExample records into tensors."""
