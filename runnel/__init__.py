@@ -8,6 +8,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from . import engines as _engines
 from .core.context import (
     executing_eagerly as executing_eagerly,
     get_current_name_scope as get_current_name_scope,
@@ -231,6 +232,7 @@ from .release import RUNNEL_VERSION as RUNNEL_VERSION, VERSION as _VERSION
 
 if _TYPE_CHECKING:
     from . import (
+        audio as audio,
         autodiff as autodiff,
         bitwise as bitwise,
         compat as compat,
@@ -252,7 +254,9 @@ if _TYPE_CHECKING:
         random as random,
         sparse as sparse,
         strings as strings,
+        summary as summary,
         test as test,
+        types as types,
         version as version,
     )
     from .core.autodiff import (
@@ -420,6 +424,7 @@ if _TYPE_CHECKING:
         TensorArray as TensorArray,
         TensorArraySpec as TensorArraySpec,
     )
+    from .profiler.table import profile as profile
     from .program import install_as_tensorflow as install_as_tensorflow
     from .show_config import show_config as show_config
 
@@ -432,6 +437,7 @@ __version__ = _VERSION
 
 _SUBMODULES = frozenset(
     [
+        "audio",
         "autodiff",
         "autograph",
         "bitwise",
@@ -451,12 +457,16 @@ _SUBMODULES = frozenset(
         "math",
         "nest",
         "nn",
+        "profiler",
         "ragged",
         "random",
+        "saved_model",
         "sparse",
         "strings",
+        "summary",
         "test",
         "train",
+        "types",
         "version",
     ]
 )
@@ -467,6 +477,7 @@ _OF_KERAS = frozenset({"initializers", "losses", "metrics", "optimizers"})
 # Functions whose modules load when they are first asked for: name -> module.
 _LATER = {
     "install_as_tensorflow": "program",
+    "profile": "profiler.table",
     "show_config": "show_config",
     "RegisterGradient": "core.autodiff",
     "custom_gradient": "core.autodiff",
@@ -576,7 +587,11 @@ def __getattr__(name: str) -> object:
         value = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'runnel' has no attribute {name!r}")
+    hint = ""
+    if name[:1] != "_":
+        v1 = dir(_importlib.import_module(".compat.v1", __name__))
+        hint = f"; in TensorFlow 2 it is tf.compat.v1.{name}" if name in v1 else ""
+    raise AttributeError(f"module 'runnel' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,7 @@ USAGE = """\
 usage: python -m runnel program.py [arguments]
        python -m runnel -m module [arguments]
        python -m runnel -c code [arguments]
+       python -m runnel command [arguments]
 
 Runs a TensorFlow 2 program, unmodified, on Runnel: its `import tensorflow as tf` means Runnel.
 
@@ -29,11 +30,24 @@ Runs a TensorFlow 2 program, unmodified, on Runnel: its `import tensorflow as tf
   --version   print the versions of Runnel, of the API it offers, of Python and NumPy
   --config    print the engines, threads and versions in use
   --help      print this
+
+The commands, of which `python -m runnel command --help` tells more (a program of the same name
+runs as ./name):
 """
 
 # The rooms of this package that are not part of TensorFlow's API.
 _OWN_NAMES = frozenset(
-    {"core", "engines", "formats", "ops", "program", "release", "show_config", "testing"}
+    {
+        "commands",
+        "core",
+        "engines",
+        "formats",
+        "ops",
+        "program",
+        "release",
+        "show_config",
+        "testing",
+    }
 )
 
 
@@ -144,7 +158,7 @@ def _explain_missing(fullname: str) -> str:
 def main(arguments: list[str]) -> int:
     """Do what a command line asks for; the result is the exit code."""
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(USAGE, end="")
+        print(_usage(), end="")
         return 0
     first, rest = arguments[0], arguments[1:]
     if first in ("-V", "--version"):
@@ -154,15 +168,27 @@ def main(arguments: list[str]) -> int:
         importlib.import_module(".show_config", __package__).show_config()
         return 0
     if first in ("-m", "-c") and not rest:
-        return _complain(f"Argument expected for the {first} option", USAGE, code=2)
+        return _complain(f"Argument expected for the {first} option", _usage(), code=2)
     if first == "-m":
         return _run_module(rest[0], rest[1:])
     if first == "-c":
         _prepare_path("")
         return _run_source(rest[0], "<string>", ["-c", *rest[1:]])
     if first.startswith("-"):
-        return _complain(f"unknown option {first}", USAGE, code=2)
+        return _complain(f"unknown option {first}", _usage(), code=2)
+    if first in _commands():
+        command = importlib.import_module(f".commands.{first}", __package__)
+        return int(command.main(rest))
     return _run_file(first, arguments)
+
+
+def _commands() -> dict[str, str]:
+    commands: dict[str, str] = importlib.import_module(".commands", __package__).COMMANDS
+    return commands
+
+
+def _usage() -> str:
+    return USAGE + "".join(f"  {name:<12}{what}\n" for name, what in _commands().items())
 
 
 def _version_line() -> str:

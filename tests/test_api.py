@@ -9,7 +9,9 @@ import runnel
 
 SPACES = ["", "math", "math.special", "linalg", "nn", "random", "bitwise", "dtypes", "debugging",
           "nest", "autodiff", "config", "errors", "ragged", "sparse", "strings", "lookup", "image",
-          "io", "data", "train", "autograph", "test"]  # fmt: skip
+          "io", "data", "train", "autograph", "test",
+          "profiler.experimental", "profiler.experimental.client",
+          "profiler.experimental.server"]  # fmt: skip
 
 
 def members(library, space):

@@ -7,7 +7,7 @@ of an engine is loaded before the first call that is large enough for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Kernel = Callable[..., Any]
@@ -39,6 +39,13 @@ HEAVY = frozenset(
 
 def find(name: str) -> Kernel | None:
     """The engine's function for a kernel; `runnel.engines` puts its own in this place."""
+    return None
+
+
+def compiled(
+    name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
+) -> Kernel | None:
+    """A function's operations as one program; `runnel.engines` puts its own in this place."""
     return None
 
 

@@ -27,7 +27,6 @@ _RETRACING = (
     "or an input_signature with None for dimensions that vary, and decorate functions outside of "
     "loops."
 )
-_XLA = "jit_compile=True: XLA is not used here; %r runs on Runnel's own plan, with equal results."
 
 
 class Execution:
@@ -255,8 +254,6 @@ class Function:
             return concrete
 
     def _traced(self, args: Any, kwargs: Any, tensors: list[Tensor] | None) -> ConcreteFunction:
-        if self._jit_compile and not self._tracing_count:
-            get_logger().warning(_XLA, self._name)
         concrete, created = self._trace(args, kwargs, tensors, not self._traced_once)
         self._traced_once = True
         if created:
@@ -269,6 +266,7 @@ class Function:
     ) -> tuple[ConcreteFunction, bool]:
         self._tracing_count += 1
         graph = FuncGraph(self._name)
+        graph.jit_compile = bool(self._jit_compile)
         graph.new_variables = [] if may_create else None
         args, kwargs = nest.map_structure(spec_of, (args, kwargs))
         signature = BoundSignature(self.parameters, args, kwargs)

@@ -443,6 +443,8 @@ class FuncGraph(Graph):
         self.new_variables: list[Any] | None = []
         # The arrays of the call that led to the trace.
         self.example: list[Any] | None = None
+        # Whether the function, and its gradient, are to be compiled as a whole.
+        self.jit_compile: bool = getattr(self.outer_graph, "jit_compile", False)
 
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:

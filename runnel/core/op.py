@@ -373,24 +373,3 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
     for tape in state.tapes:
         tape.record(op, inputs, outputs, attrs)
     return outputs
-
-
-_plain = FunctionType(execute.__code__, globals(), "execute", execute.__defaults__)
-_watcher: Callable[..., Any] = _plain
-
-
-def _watched(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS) -> Any:
-    return _watcher(op, inputs, attrs)
-
-
-def watch(watcher_of: Callable[..., Any] | None) -> None:
-    """Let `watcher_of(execute)` stand in the place of `execute`; None ends that.
-
-    Everybody holds `execute` itself, so its code is exchanged: unwatched, nothing is paid for.
-    """
-    global _watcher
-    if watcher_of is None:
-        execute.__code__ = _plain.__code__
-    else:
-        _watcher = watcher_of(_plain)
-        execute.__code__ = _watched.__code__

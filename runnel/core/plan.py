@@ -67,11 +67,15 @@ class Plan:
     def optimized(
         cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], name: str
     ) -> Plan:
-        """The plan after all passes."""
+        """The plan after all passes; that of a function to be compiled runs what an engine made."""
         from .passes import optimize
 
         program = optimize(graph, feeds, fetches)
-        return cls(graph, feeds, program.fetches, name, program.operations)
+        plan = cls(graph, feeds, program.fetches, name, program.operations)
+        if getattr(graph, "jit_compile", False):
+            operations = needed_operations(graph, feeds, fetches)
+            plan.program = engine.compiled(name, operations, feeds, fetches) or plan.program
+        return plan
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
         """The arrays of the fetches; an error tells of the operation and the user's line."""

@@ -58,9 +58,6 @@ class _BatchDataset(Dataset):
 
     def _elements(self) -> Iterator[Leaves]:
         size = int(self._tensors[0]._array)
-        indexed = self._inputs[0]._indexed()
-        if indexed is not None:
-            return _gathered(indexed.arrays, indexed.blocks(), size, self._drop)
         return Grouped(self._inputs[0]._elements(), size, self._drop, self._stacked)
 
     def _stacked(self, rows: list[Leaves]) -> Leaves:
@@ -98,27 +95,6 @@ class Grouped:
         if not rows or (self._drop and len(rows) < self._size):
             raise StopIteration
         return self._join(rows)
-
-
-def _gathered(arrays: list[Any], blocks: Iterator[Any], size: int, drop: bool) -> Iterator[Leaves]:
-    rest = np.empty(0, np.intp)
-    for block in blocks:
-        if len(rest):
-            block = np.concatenate([rest, block])
-        full = len(block) // size * size
-        for start in range(0, full, size):
-            yield _rows(arrays, block[start : start + size])
-        rest = block[full:]
-    if len(rest) and not drop:
-        yield _rows(arrays, rest)
-
-
-def _rows(arrays: Sequence[Any], which: Any) -> Leaves:
-    first, last = int(which[0]), int(which[-1])
-    # Rows in order need no copy.
-    if last - first == len(which) - 1 and (np.diff(which) == 1).all():
-        return [array[first : last + 1] for array in arrays]
-    return [array.take(which, axis=0) for array in arrays]
 
 
 def stacked(column: Sequence[Any], place: int = 0) -> Any:

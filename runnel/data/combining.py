@@ -6,15 +6,12 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ..core import dtypes, errors, nest
 from ..core.convert import convert_to_tensor
 from ..core.type_spec import TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
-from .dataset import Dataset, Indexed
-from .sources import _RangeDataset, _TensorSliceDataset, counted
+from .dataset import Dataset
 from .structure import Leaves, relaxed
 
 
@@ -44,30 +41,6 @@ class _ZipDataset(Dataset):
     def _elements(self) -> Iterator[Leaves]:
         each = [dataset._elements() for dataset in self._inputs]
         return ([leaf for part in parts for leaf in part] for parts in zip(*each, strict=False))
-
-    def _indexed(self) -> Indexed | None:
-        if not all(isinstance(each, _IN_ORDER) for each in self._inputs):
-            return None
-        found = [each._indexed() for each in self._inputs]
-        count = self._size()
-        if count < 0:
-            return None
-        arrays: list[Any] = []
-        for each, part in zip(self._inputs, found, strict=True):
-            if part is not None:
-                arrays += [array[:count] for array in part.arrays]
-            elif isinstance(each, _RangeDataset) and not each._symbolic():
-                numbers = each._numbers()[: max(count, 0)]
-                arrays.append(
-                    np.arange(numbers.start, numbers.stop, numbers.step).astype(each._type)
-                )
-            else:
-                return None
-        return Indexed(arrays, lambda: counted(count))
-
-
-# Datasets whose rows come in the order of their arrays.
-_IN_ORDER = (_TensorSliceDataset, _RangeDataset, _ZipDataset)
 
 
 class _ConcatenateDataset(Dataset):

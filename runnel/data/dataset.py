@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator as PythonIterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +25,6 @@ from .options import Options
 from .structure import Leaves, Packer
 
 AUTOTUNE = -1
-
-
-class Indexed(NamedTuple):
-    """A dataset whose elements are rows of arrays: the arrays, and the order of the rows.
-
-    `blocks()` begins an iteration: arrays of row numbers, one after the other.
-    """
-
-    arrays: list[Any]
-    blocks: Callable[[], PythonIterator[Any]]
 
 
 def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
@@ -76,16 +66,20 @@ class Dataset:
     # What a transformation defines.
 
     def _elements(self) -> PythonIterator[Leaves]:
-        """Begin an iteration."""
+        """Begin an iteration over the pipeline as it is written."""
         raise NotImplementedError
 
     def _size(self) -> int:
         """The cardinality."""
         return self._inputs[0]._size()
 
-    def _indexed(self) -> Indexed | None:
-        """The elements as rows of arrays, where that is what they are."""
-        return None
+    # How it runs.
+
+    def _start(self, after: int = 0) -> PythonIterator[Leaves]:
+        """Begin an iteration over the optimized pipeline, after so many elements."""
+        from .optimizing import begin, begin_after
+
+        return begin_after(self, after) if after else begin(self)
 
     # Graphs.
 
@@ -132,6 +126,13 @@ class Dataset:
         """The seeds of this dataset and of those it is made of."""
         own = [] if self._seeds is None else [self._seeds]
         return own + [seeds for each in self._inputs for seeds in each._random_orders()]
+
+    def _restarted(self, orders: dict[int, Any]) -> Dataset:
+        """This dataset with other seeds in the places of its own, found by their ids."""
+        copied = copy.copy(self)
+        copied._seeds = orders.get(id(self._seeds), self._seeds)
+        copied._inputs = tuple(each._restarted(orders) for each in self._inputs)
+        return copied
 
     # What users see.
 
@@ -445,6 +446,66 @@ class Dataset:
 
         return _PrefetchDataset(self, buffer_size)
 
+    # Files.
+
+    def save(
+        self,
+        path: Any,
+        compression: Any = None,
+        shard_func: Any = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Write all elements to a folder, for `Dataset.load`; TensorFlow reads it, too.
+
+        `shard_func(element)` gives the number of the file that an element goes to. With
+        `checkpoint_args` (`directory`, `checkpoint_interval`) an interrupted call can go on.
+
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp()
+        >>> tf.data.Dataset.range(3).save(path)
+        >>> list(tf.data.Dataset.load(path).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        from .saving import save
+
+        save(self, path, compression, shard_func, checkpoint_args)
+
+    @staticmethod
+    def load(
+        path: Any,
+        element_spec: Any = None,
+        compression: Any = None,
+        reader_func: Any = None,
+        wait: bool = False,
+    ) -> Dataset:
+        """The elements that `save` wrote.
+
+        `reader_func(datasets)` makes one dataset of those of the files; `wait` waits for a `save`
+        that is under way.
+        """
+        from .saving import load
+
+        return load(path, element_spec, compression, reader_func, wait)
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: Any = "AUTO",
+        reader_func: Any = None,
+        shard_func: Any = None,
+        name: Any = None,
+    ) -> Dataset:
+        """The elements, written by the first complete iteration and read by those after it."""
+        from .saving import snapshot
+
+        return snapshot(self, path, compression, reader_func, shard_func)
+
+    def fingerprint(self) -> Tensor:
+        """64 bits that are the same for pipelines that are described alike."""
+        from .fingerprints import fingerprint
+
+        return Tensor(np.uint64(fingerprint(self)), dtypes.uint64)
+
     # Functions of elements.
 
     def map(
@@ -513,7 +574,7 @@ class Dataset:
         """The only element; tf.errors.InvalidArgumentError if there are none or several."""
         if state.graph is not None:
             return iterator_in_graph(self).get_next()
-        elements = self._elements()
+        elements = self._start()
         leaves = next(elements, None)
         if leaves is None:
             raise invalid("Dataset was empty.", "DatasetToSingleElement")
@@ -572,6 +633,18 @@ class Dataset:
         from .batching import ragged_batch
 
         return ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: Any = None) -> Dataset:
+        """Consecutive elements as the rows of sparse tensors, each row of the shape `row_shape`.
+
+        >>> dataset = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+        >>> rows = dataset.sparse_batch(2, row_shape=[3]).get_single_element()
+        >>> tf.sparse.to_dense(rows).numpy().tolist()
+        [[1, 0, 0], [2, 2, 0]]
+        """
+        from .sparse_batches import _DenseToSparseBatchDataset
+
+        return _DenseToSparseBatchDataset(self, batch_size, row_shape)
 
     def unbatch(self, name: Any = None) -> Dataset:
         """The rows of the elements."""
@@ -666,12 +739,8 @@ class _VariantDataset(Dataset):
     def _elements(self) -> PythonIterator[Leaves]:
         inner = self._inner()
         assert inner is not None
-        return inner._elements()
+        return inner._start()
 
     def _size(self) -> int:
         inner = self._inner()
         return UNKNOWN if inner is None else inner._size()
-
-    def _indexed(self) -> Indexed | None:
-        inner = self._inner()
-        return None if inner is None else inner._indexed()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.context import init_scope
 from ..core.convert import convert_to_tensor
 from ..core.type_spec import TensorSpec
 from ..formats.tfrecord import bytes_of, read_records
@@ -25,7 +26,8 @@ _CHUNK = 1 << 18
 def _text(value: Any) -> str:
     if value is None:
         return ""
-    tensor = convert_to_tensor(value, dtypes.string)
+    with init_scope():
+        tensor = convert_to_tensor(value, dtypes.string)
     known = np.asarray(tensor._array).item()
     return known.decode() if isinstance(known, bytes) else str(known)
 

@@ -12,6 +12,7 @@ from ..core.graph import FuncGraph
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 from .structure import Leaves, Packer, are_plain, arrays_of, leaf_of, normalized, specs_of
+from .vectorizing import BatchProgram, on_batches
 
 
 class Debugging:
@@ -45,6 +46,7 @@ class Traced:
         self.name = name
         self.captured: tuple[Tensor, ...] = ()
         self._concrete: ConcreteFunction | None = None
+        self._batch_program: list[BatchProgram | None] = []
         try:
             self._trace()
         except Exception:
@@ -83,6 +85,15 @@ class Traced:
             element = self._packer.element(leaves)
             arguments = _arguments(element) if self._spread else element
             return _result(self._function(*arguments))
+
+    def on_batches(self) -> BatchProgram | None:
+        """The program that does many elements at once; None where that might differ."""
+        if self._eager or self._concrete is None:
+            return None
+        if not self._batch_program:
+            specs = [*self._packer.specs, *self.specs]
+            self._batch_program.append(on_batches(self._concrete.graph, specs))
+        return self._batch_program[0]
 
     def call(self, leaves: Sequence[Any], tensors: Sequence[Tensor] = ()) -> Leaves:
         """The leaves of the result."""

@@ -135,6 +135,39 @@ class _HandleSpec(TypeSpec):
         """The value itself."""
         return value
 
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """A value of this type as an input of the function that is being traced."""
+        graph: Any = state.graph
+        return self._from_components(graph.add_input(dtypes.resource, _SCALAR))
+
+    _class_name = ""
+
+    @classmethod
+    def experimental_type_proto(cls) -> Any:
+        """The class of the messages that describe specs."""
+        from ..saved_model.messages import TypeSpecProto
+
+        return TypeSpecProto
+
+    def experimental_as_proto(self) -> Any:
+        """The spec as a message."""
+        from ..saved_model.structured_values import encode
+
+        kind = self.experimental_type_proto()
+        return kind(
+            type_spec_class=kind.TypeSpecClass.Value(self._class_name),
+            type_state=encode(self._serialize()),
+            type_spec_class_name=type(self).__name__,
+            num_flat_components=1,
+        )
+
+    @classmethod
+    def experimental_from_proto(cls, proto: Any) -> Any:
+        """The spec that a message describes."""
+        from ..saved_model.structured_values import decode
+
+        return cls(*decode(proto.type_state))
+
 
 class DatasetSpec(_HandleSpec):
     """The type of a dataset: the specs of its elements.
@@ -144,6 +177,7 @@ class DatasetSpec(_HandleSpec):
     """
 
     __slots__ = ("_dataset_shape",)
+    _class_name = "DATA_DATASET_SPEC"
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
         super().__init__(element_spec)
@@ -182,6 +216,7 @@ class IteratorSpec(_HandleSpec):
     """The type of an iterator over a dataset: the specs of its elements."""
 
     __slots__ = ()
+    _class_name = "DATA_ITERATOR_SPEC"
 
     @classmethod
     def from_value(cls, value: Any) -> IteratorSpec:
@@ -277,7 +312,7 @@ class OwnedIterator(Iterator):
         self._element_spec = dataset.element_spec
         self._packer = Packer(self._element_spec)
         self._drawn = [seeds.drawn for seeds in dataset._random_orders()]
-        self._leaves = dataset._elements()
+        self._leaves = dataset._start()
         self._delivered = 0
         # The position as a variable, once a checkpoint asked, and the value it had last.
         self._saved: Any = None
@@ -338,12 +373,14 @@ class OwnedIterator(Iterator):
     def _go_to(self, position: Any) -> None:
         """Begin anew in the random orders of then, and pass over what was delivered."""
         delivered, *self._drawn = np.asarray(position).tolist()
-        for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True):
-            seeds.drawn = drawn
-        self._leaves = self._dataset._elements()
+        # Seeds of our own: threads of the iteration that is given up may still draw from the old.
+        orders = {
+            id(seeds): seeds.at(drawn)
+            for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True)
+        }
+        self._dataset = self._dataset._restarted(orders)
+        self._leaves = self._dataset._start(after=delivered)
         self._delivered = delivered
-        for _ in range(delivered):
-            next(self._leaves)
 
     def __repr__(self) -> str:
         return f"<runnel.data.iterators.OwnedIterator object at {id(self):#x}>"
@@ -400,6 +437,23 @@ class NumpyIterator:
     def next(self) -> Any:
         """The next element."""
         return self.__next__()
+
+    def save(self) -> Tensor:
+        """Where the iterator stands, as a string for `restore`."""
+        held = np.empty((), object)
+        held[()] = ",".join(map(str, self._iterator._position().tolist())).encode()
+        return Tensor(held, dtypes.string)
+
+    def restore(self, state: Any) -> None:
+        """Go to where an iterator over the same dataset stood when `save` was called."""
+        text = np.asarray(state._array if isinstance(state, Tensor) else state).item()
+        try:
+            position = [int(part) for part in text.decode().split(",")]
+        except (AttributeError, ValueError):
+            raise errors.InvalidArgumentError(
+                None, None, f"`state` is not what NumpyIterator.save gave: {text!r}"
+            ) from None
+        self._iterator._go_to(position)
 
     def __repr__(self) -> str:
         return f"NumpyIterator(iterator={self._iterator!r})"

@@ -66,7 +66,7 @@ class _MapDataset(Dataset):
         self._inputs = (dataset,)
         self._function = Traced(function, dataset.element_spec, type(self).__name__.strip("_"))
         if self._function.output is None:
-            first = next(dataset._elements(), None)
+            first = next(dataset._start(), None)
             if first is None:
                 raise ValueError(
                     "While debugging, the types of a function's results come from its first "
@@ -146,7 +146,7 @@ class _FlatMapDataset(Dataset):
 
     def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
         made: Dataset = self._function.call(leaves, self._tensors)[0]
-        return made._elements()
+        return made._start()
 
     def _elements(self) -> Iterator[Leaves]:
         for leaves in self._inputs[0]._elements():
@@ -174,7 +174,7 @@ class _InterleaveDataset(_FlatMapDataset):
     def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
         captured = self._tensors[: self._captures]
         made: Dataset = self._function.call(leaves, captured)[0]
-        return made._elements()
+        return made._start()
 
     def _elements(self) -> Iterator[Leaves]:
         cycle, block = (int(tensor._array) for tensor in self._tensors[-2:])
@@ -313,7 +313,7 @@ def reduce(dataset: Dataset, initial: Any, function: Callable[..., Any]) -> Any:
 
 
 def _reduced(dataset: Dataset, function: Traced, held: Leaves, captured: Any) -> Leaves:
-    for leaves in dataset._elements():
+    for leaves in dataset._start():
         held = function.call([*held, *leaves], captured)
     return held
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -34,18 +34,29 @@ class ExternalStatePolicy(enum.Enum):
     FAIL = 2
 
 
+def _option(name: str) -> property:
+    return property(lambda self: self._get(name), doc=f"The option `{name}`; None: not set.")
+
+
 class _Group:
     """Options that are None until they are set; other names are refused."""
 
     _names: tuple[str, ...] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _values: dict[str, Any]
 
     def __init__(self) -> None:
         object.__setattr__(self, "_values", {})
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def __init_subclass__(cls) -> None:
+        for name in cls._names:
+            setattr(cls, name, _option(name))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def _get(self, name: str) -> Any:
         return self._values.get(name, self._defaults.get(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -104,6 +115,12 @@ class DistributeOptions(_Group):
     _defaults: ClassVar[dict[str, Any]] = {"auto_shard_policy": AutoShardPolicy.AUTO}
 
 
+class ServiceOptions(_Group):
+    """How a dataset is served to several consumers."""
+
+    _names = ("pinned",)
+
+
 class Options(_Group):
     """How a dataset runs: whether in order, with which threads.
 
@@ -115,13 +132,14 @@ class Options(_Group):
 
     _names = ("autotune", "dataset_name", "deterministic", "experimental_deterministic",
               "experimental_distribute", "experimental_external_state_policy",
-              "experimental_optimization", "experimental_slack",
+              "experimental_optimization", "experimental_service", "experimental_slack",
               "experimental_symbolic_checkpoint", "experimental_threading",
               "experimental_warm_start", "framework_type", "threading")  # fmt: skip
     _groups: ClassVar[dict[str, Any]] = {
         "autotune": AutotuneOptions,
         "experimental_distribute": DistributeOptions,
         "experimental_optimization": OptimizationOptions,
+        "experimental_service": ServiceOptions,
         "threading": ThreadingOptions,
     }
     _same: ClassVar[dict[str, str]] = {
@@ -129,11 +147,11 @@ class Options(_Group):
         "experimental_threading": "threading",
     }
 
-    def __getattr__(self, name: str) -> Any:
+    def _get(self, name: str) -> Any:
         name = self._same.get(name, name)
         if name in self._groups and name not in self._values:
             self._values[name] = self._groups[name]()
-        return super().__getattr__(name)
+        return super()._get(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(self._same.get(name, name), value)

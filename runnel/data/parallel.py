@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from .dataset import Dataset, Indexed, invalid, number, scalar
+from .dataset import Dataset, invalid, number, scalar
 from .functions import Debugging
 from .selecting import _Same
 from .structure import Leaves
@@ -111,15 +111,14 @@ class _PrefetchDataset(_Same):
             )
 
     def _elements(self) -> Iterator[Leaves]:
+        return self.ahead(self._inputs[0]._elements())
+
+    def ahead(self, elements: Iterator[Leaves]) -> Iterator[Leaves]:
+        """The elements, prepared by a thread."""
         size = self._value(0)
-        elements = self._inputs[0]._elements()
         if size == 0 or Debugging.on:
             return elements
         return Prefetched(elements, _READY if size < 0 else size)
-
-    def _indexed(self) -> Indexed | None:
-        # There is nothing to prepare in rows of arrays.
-        return self._inputs[0]._indexed()
 
 
 def in_threads(

@@ -13,7 +13,7 @@ from ..core.logger import get_logger
 from ..core.type_spec import TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
-from .dataset import Dataset, Indexed, invalid, number, scalar
+from .dataset import Dataset, invalid, number, scalar
 from .functions import Traced
 from .options import Options
 from .structure import Leaves
@@ -40,9 +40,6 @@ class _OptionsDataset(_Same):
     def _elements(self) -> Iterator[Leaves]:
         return self._inputs[0]._elements()
 
-    def _indexed(self) -> Indexed | None:
-        return self._inputs[0]._indexed()
-
 
 class _TakeDataset(_Same):
     """The first elements."""
@@ -57,24 +54,6 @@ class _TakeDataset(_Same):
     def _elements(self) -> Iterator[Leaves]:
         count = self._value(0)
         return itertools.islice(self._inputs[0]._elements(), None if count < 0 else count)
-
-    def _indexed(self) -> Indexed | None:
-        indexed = self._inputs[0]._indexed()
-        count = self._value(0) if indexed else -1
-        if indexed is None or count < 0:
-            return indexed
-
-        return Indexed(indexed.arrays, lambda: _first(indexed.blocks(), count))
-
-
-def _first(blocks: Iterator[Any], left: int) -> Iterator[Any]:
-    if not left:
-        return
-    for block in blocks:
-        yield block[:left]
-        left -= len(block)
-        if left <= 0:
-            return
 
 
 class _SkipDataset(_Same):
@@ -93,21 +72,6 @@ class _SkipDataset(_Same):
             return iter(())
         return itertools.islice(self._inputs[0]._elements(), count, None)
 
-    def _indexed(self) -> Indexed | None:
-        indexed = self._inputs[0]._indexed()
-        if indexed is None:
-            return None
-        count = self._value(0)
-
-        return Indexed(indexed.arrays, lambda: _after(indexed.blocks(), count))
-
-
-def _after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
-    for block in () if left < 0 else blocks:
-        if left < len(block):
-            yield block[left:]
-        left = max(0, left - len(block))
-
 
 class _RepeatDataset(_Same):
     """All elements several times."""
@@ -120,16 +84,11 @@ class _RepeatDataset(_Same):
         return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
 
     def _elements(self) -> Iterator[Leaves]:
-        return _again(self._value(0), self._inputs[0]._elements)
-
-    def _indexed(self) -> Indexed | None:
-        indexed = self._inputs[0]._indexed()
-        if indexed is None:
-            return None
-        return Indexed(indexed.arrays, lambda: _again(self._value(0), indexed.blocks))
+        return again(self._value(0), self._inputs[0]._elements)
 
 
-def _again(count: int, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+def again(count: int, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What beginning several times gives; -1: without an end."""
     # The first round begins at once: it draws its random order now, used or not.
     return _rounds(count, begin(), begin) if count else iter(())
 
@@ -147,6 +106,10 @@ def _rounds(count: int, current: Iterator[Any], begin: Callable[[], Iterator[Any
             return
 
 
+# For both arguments of `shard`: whoever distributes the dataset fills them in.
+SHARD_HINT = -1
+
+
 class _ShardDataset(_Same):
     """Every so many-th element."""
 
@@ -154,6 +117,8 @@ class _ShardDataset(_Same):
         super().__init__(dataset)
         self._tensors = scalar(num_shards), scalar(index)
         shards, place = (number(tensor) for tensor in self._tensors)
+        if shards == place == SHARD_HINT:
+            return
         if shards is not None and shards < 1:
             raise invalid(
                 "Number of shards must be greater than zero (currently num_shards = "
@@ -170,29 +135,21 @@ class _ShardDataset(_Same):
         if size < 0 or self._symbolic():
             return size if size < 0 else UNKNOWN
         shards, place = self._value(0), self._value(1)
+        if shards == SHARD_HINT:
+            return size
         return size // shards + (place < size % shards)
 
     def _elements(self) -> Iterator[Leaves]:
+        if self._value(0) == SHARD_HINT:
+            raise errors.FailedPreconditionError(
+                None, None,
+                "`tf.data.Dataset.shard(SHARD_HINT, ...)` has no elements of its own: it waits "
+                "for tf.distribute.Strategy.experimental_distribute_dataset() with "
+                "`tf.data.experimental.AutoShardPolicy.HINT`. Give shard() numbers instead.",
+            )  # fmt: skip
         return itertools.islice(
             self._inputs[0]._elements(), self._value(1), None, self._value(0)
         )  # fmt: skip
-
-    def _indexed(self) -> Indexed | None:
-        indexed = self._inputs[0]._indexed()
-        if indexed is None:
-            return None
-        shards, place = self._value(0), self._value(1)
-
-        return Indexed(indexed.arrays, lambda: _every(indexed.blocks(), shards, place))
-
-
-def _every(blocks: Iterator[Any], shards: int, place: int) -> Iterator[Any]:
-    position = 0
-    for block in blocks:
-        first = (place - position) % shards
-        if first < len(block):
-            yield block[first::shards]
-        position += len(block)
 
 
 class _Tested(_Same):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from .dataset import Dataset, Indexed, invalid, number, scalar
+from .dataset import Dataset, invalid, number, scalar
 from .selecting import _Same
-from .sources import BLOCK, Seeds, elements_of, random_words
+from .sources import Seeds, random_words
 from .structure import Leaves
 
 
@@ -38,34 +36,7 @@ class _ShuffleDataset(_Same):
         return count if count > 0 else 1 << 62
 
     def _elements(self) -> Iterator[Leaves]:
-        indexed = self._indexed()
-        if indexed is not None:
-            return elements_of(indexed)
         return shuffled(self._inputs[0]._elements(), self._buffer(), self._seeds.next())
-
-    def _indexed(self) -> Indexed | None:
-        indexed = self._inputs[0]._indexed()
-        if indexed is None:
-            return None
-
-        def blocks() -> Iterator[Any]:
-            # An iteration draws its seeds when it begins, not when it is first asked.
-            pair = self._seeds.next()
-            return _in_blocks(indexed.blocks(), self._buffer(), pair)
-
-        return Indexed(indexed.arrays, blocks)
-
-
-def _in_blocks(blocks: Iterator[Any], size: int, pair: tuple[int, int]) -> Iterator[Any]:
-    drawn: list[int] = []
-    numbers = (each for block in blocks for each in block.tolist())
-    for each in shuffled(numbers, size, pair):
-        drawn.append(each)
-        if len(drawn) == BLOCK:
-            yield np.array(drawn)
-            drawn = []
-    if drawn:
-        yield np.array(drawn)
 
 
 def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterator[Any]:

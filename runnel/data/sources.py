@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,7 @@ from ..core.type_spec import TensorSpec
 from ..ops.philox import words
 from ..ops.random_streams import get_seed
 from .cardinality import INFINITE, UNKNOWN
-from .dataset import Dataset, Indexed, invalid, number, scalar
+from .dataset import Dataset, invalid, number, scalar
 from .structure import (
     Leaves,
     are_plain,
@@ -24,16 +25,11 @@ from .structure import (
     leaves_of,
     normalized,
     row_of,
-    rows_of,
     specs_of,
     tensors_of,
     unbatched,
 )
 
-# So many row numbers go through a pipeline at once.
-BLOCK = 8192
-# Longer ranges are counted instead of kept as arrays.
-_LONGEST_ARRAY = 1 << 24
 _WORDS = 4096
 # A stop that no count comes to.
 _ENDLESS = np.iinfo(np.int64).max
@@ -96,27 +92,11 @@ class _TensorSliceDataset(Dataset):
     def _size(self) -> int:
         return UNKNOWN if self._rows is None else self._rows
 
-    def _indexed(self) -> Indexed | None:
-        if not self._plain or any(isinstance(each, SymbolicTensor) for each in self._tensors):
-            return None
-        arrays = [tensor._array for tensor in self._tensors]
-        count = len(arrays[0])
-        if any(len(array) != count for array in arrays):
-            raise invalid(
-                f"Dimensions {[len(array) for array in arrays]} of the first axes differ.",
-                "TensorSliceDataset",
-            )
-        return Indexed(arrays, lambda: counted(count))
-
     def _elements(self) -> Iterator[Leaves]:
-        indexed = self._indexed()
-        if indexed is not None:
-            return elements_of(indexed)
-        return self._slices()
-
-    def _slices(self) -> Iterator[Leaves]:
         leaves = leaves_of(self._whole, self._tensors)
         sizes = [_rows_in(leaf) for leaf in leaves if leaf is not None]
+        if any(size != sizes[0] for size in sizes):
+            raise invalid(f"Dimensions {sizes} of the first axes differ.", "TensorSliceDataset")
         for index in range(sizes[0]):
             yield [_slice(leaf, index) for leaf in leaves]
 
@@ -141,18 +121,6 @@ def _slice(leaf: Any, index: int) -> Any:
         chosen = indices[:, 0] == index
         return SparseTensor(indices[chosen, 1:], values[chosen], np.asarray(leaf.dense_shape)[1:])
     return leaf[index]
-
-
-def counted(count: int) -> Iterator[Any]:
-    """The numbers up to a count, in blocks."""
-    for start in range(0, count, BLOCK):
-        yield np.arange(start, min(start + BLOCK, count))
-
-
-def elements_of(indexed: Indexed) -> Iterator[Leaves]:
-    """The rows one by one."""
-    row, blocks = rows_of(indexed.arrays), indexed.blocks()
-    return (row(index) for block in blocks for index in block.tolist())
 
 
 class _RangeDataset(Dataset):
@@ -186,13 +154,6 @@ class _RangeDataset(Dataset):
             return INFINITE
         first, last, step = numbers.start, numbers.stop, numbers.step
         return max(0, -(-(last - first) // step))
-
-    def _indexed(self) -> Indexed | None:
-        if self._symbolic() or not 0 <= self._size() <= _LONGEST_ARRAY:
-            return None
-        numbers = self._numbers()
-        array = np.arange(numbers.start, numbers.stop, numbers.step).astype(self._type)
-        return Indexed([array], lambda: counted(len(array)))
 
     def _elements(self) -> Iterator[Leaves]:
         kind = self._type
@@ -247,6 +208,12 @@ class Seeds:
         self._pair = int(first), int(second)
         self._anew = anew
         self.drawn = 0
+
+    def at(self, drawn: int) -> Seeds:
+        """The same seeds where so much was drawn."""
+        copied = copy.copy(self)
+        copied.drawn = drawn
+        return copied
 
     def next(self) -> tuple[int, int]:
         """The seeds of the next iteration."""

@@ -160,7 +160,7 @@ class _GroupByWindowDataset(Dataset):
 
         def reduced(key: int, window: list[Leaves]) -> Iterator[Leaves]:
             made = self._reduce.call([np.int64(key), as_value(window, spec)], of_reduce)[0]
-            elements: Iterator[Leaves] = made._elements()
+            elements: Iterator[Leaves] = made._start()
             return elements
 
         for leaves in self._inputs[0]._elements():
@@ -266,4 +266,4 @@ class _ToBoundary(Dataset):
         size, key = (int(tensor._array) for tensor in self._tensors)
         shapes = self._shapes_to(int(self._boundaries[key]) - 1)
         made = self._inputs[0].padded_batch(size, shapes, self._padding, self._drop)
-        return made._elements()
+        return made._start()

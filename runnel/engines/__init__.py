@@ -7,12 +7,23 @@ its library is found.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from ..core import engine
+from ..core.logger import get_logger
 from . import blas
+
+_NO_XLA = (
+    "jit_compile=True: XLA is not installed (pip install 'runnel[xla]'); %r runs on Runnel's own "
+    "plan, with equal results."
+)
+_NOT_IN_XLA = (
+    "jit_compile=True: %r runs on Runnel's own plan, with equal results; it has operations that "
+    "cannot be handed to XLA: %s."
+)
 
 ENGINES = ("onednn", "numpy")
 
@@ -63,12 +74,29 @@ def _find(name: str) -> Callable[..., Any] | None:
     return found
 
 
+def _compiled(
+    name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
+) -> Callable[..., Any] | None:
+    """A function's operations compiled by XLA; None, and a word about it, where that cannot be."""
+    if find_spec("jax") is None:
+        get_logger().warning(_NO_XLA, name)
+        return None
+    from . import xla
+
+    missing = xla.missing(operations)
+    if missing:
+        get_logger().warning(_NOT_IN_XLA, name, ", ".join(missing))
+        return None
+    return xla.compiled(operations, feeds, fetches)
+
+
 def _after_fork() -> None:
     # The threads of oneDNN's pool are gone in the child, and it would wait for them for ever.
     use("numpy")
 
 
 engine.find = _find
+engine.compiled = _compiled
 use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

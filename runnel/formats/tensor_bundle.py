@@ -24,7 +24,7 @@ from ..core.dtypes import DType
 from ..core.errors import DataLossError, NotFoundError, OutOfRangeError, UnimplementedError
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
 from .masked_crc import crc32c, mask
-from .safe_files import flush_folder, temporary_name, write_file
+from .safe_files import flush_folder, reserve, temporary_name, write_file
 from .slice_keys import slice_key
 from .sstable import read_table, read_varint, varint, write_table
 
@@ -115,6 +115,8 @@ def _write_data(path: str, tensors: list[tuple[str, DType, Any]]) -> list[tuple[
     entries = []
     offset = 0
     with open(path, "wb") as file:
+        reserve(file, sum(np.asarray(array).nbytes for _, dtype, array in tensors
+                          if dtype is not dtypes.string))  # fmt: skip
         for name, dtype, array in tensors:
             array = np.asarray(array)
             entry = BundleEntryProto(dtype=dtype.as_datatype_enum, offset=offset)
@@ -230,6 +232,13 @@ class BundleReader:
     def dtype(self, name: str) -> DType:
         """The dtype of a tensor."""
         return self._dtype(self._entry(name), name)
+
+    def stored_bytes(self, name: str) -> int:
+        """The number of bytes that a tensor takes in the data files."""
+        entry = self._entry(name)
+        keys = [slice_key(name, _extents(each)) for each in entry.slices]
+        parts = [self._entries[key] for key in keys if key in self._entries] if keys else [entry]
+        return sum(int(part.size) for part in parts)
 
     def _entry(self, name: str) -> Any:
         entry = self._entries.get(name.encode())

@@ -11,7 +11,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core import errors
 from .masked_crc import crc32c, mask
@@ -144,6 +144,13 @@ class TFRecordOptions:
     'GZIP'
     """
 
+    compression_type_map: ClassVar[dict[int, str]] = {1: "ZLIB", 2: "GZIP", 0: ""}
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The name of a compression, given by name, by number, or in options."""
+        return _compression(options)
+
     def __init__(
         self,
         compression_type: Any = None,
@@ -173,6 +180,7 @@ def _compression(options: Any) -> str:
         return _compression(options.compression_type)
     if options is None:
         return ""
+    options = TFRecordOptions.compression_type_map.get(options, options)
     if options not in COMPRESSIONS:
         raise ValueError(
             f'Not a valid compression_type: "{options}". It must be one of "", "ZLIB", "GZIP".'

@@ -8,6 +8,7 @@ else comes (graphs, tapes, conversions, errors) takes the way of the public func
 from __future__ import annotations
 
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -93,8 +94,9 @@ def _reflected(op, function, name, types, numbers):
     return operator
 
 
-def _sign_operator(op, function, name, types):
+def _sign_operator(op, function, name):
     """The method `__name__` of one operand."""
+    types = _direct(_result_types(op))
 
     def operator(self):
         dtype = self.dtype
@@ -206,46 +208,55 @@ _IN_PLACE = {
 }
 
 
-def _methods(direct):
-    """The operators of a tensor by name, with or without the direct way to the kernels."""
+# What goes straight to a kernel: tables that the operators ask, each with its contents. While they
+# are empty, every operator goes through `execute`.
+_DIRECT: list[tuple[Any, Any]] = []
 
-    def types_of(op, dtypes=None):
-        return _result_types(op, dtypes) if direct else {}
 
-    negative, absolute = elementwise.Neg, elementwise.Abs
+def _direct(table):
+    _DIRECT.append((table, table.copy()))
+    return table
+
+
+def go_direct(direct: bool) -> None:
+    """Whether operators may take the direct way to the kernels; a profile wants to see them."""
+    for table, contents in _DIRECT:
+        if direct:
+            table.update(contents)
+        else:
+            table.clear()
+
+
+def _methods():
+    """The operators of a tensor by name."""
     methods = {
-        "__neg__": _sign_operator(negative, elementwise.negative, "neg", types_of(negative)),
-        "__abs__": _sign_operator(absolute, elementwise.abs, "abs", types_of(absolute)),
+        "__neg__": _sign_operator(elementwise.Neg, elementwise.negative, "neg"),
+        "__abs__": _sign_operator(elementwise.Abs, elementwise.abs, "abs"),
         "__invert__": _invert,
         "__matmul__": _times,
         "__rmatmul__": lambda self, other: _times(convert_to_tensor(other, self.dtype), self),
     }
     for name, (op, function, numbers) in _ARITHMETIC.items():
-        types = types_of(op)
-        numbers = numbers if direct else frozenset()
+        types = _direct(_result_types(op))
+        numbers = _direct(set(numbers))
         methods[f"__{name}__"] = _operator(op, function, name, name, types, numbers, {})
         # Kernels written in Python look at the dtype of what stands on the left.
-        on_the_left = frozenset() if isinstance(op.kernel, FunctionType) else numbers
+        on_the_left = set() if isinstance(op.kernel, FunctionType) else numbers
         methods[f"__r{name}__"] = _reflected(op, function, name, types, on_the_left)
     for name, (op, function, dtypes, attrs) in _COMPARISONS.items():
-        numbers = _FLOATS if direct else frozenset()
-        types = types_of(op, dtypes)
+        types = _direct(_result_types(op, dtypes))
+        numbers = _direct(set(_FLOATS))
         methods[f"__{name}__"] = _operator(op, function, name, op.name, types, numbers, attrs)
     return methods
 
 
-_DIRECT = _methods(direct=True)
+_OF_TENSORS = _methods()
+_OF_VARIABLES = {name: _with_value(method) for name, method in _OF_TENSORS.items()}
+_OF_VARIABLES |= {f"__{name}__": _refused(name, *advice) for name, advice in _IN_PLACE.items()}
 
-
-def use_operators(direct: bool) -> None:
-    """Give tensors and variables their operators; not direct, each one passes `execute`."""
-    for name, method in (_DIRECT if direct else _methods(direct=False)).items():
-        setattr(Tensor, name, method)
-        setattr(Variable, name, _with_value(method))
-
-
-use_operators(direct=True)
-for _name, _advice in _IN_PLACE.items():
-    setattr(Variable, f"__{_name}__", _refused(_name, *_advice))
-for _kind, _method in ((Tensor, getitem), (Variable, variable_getitem)):
-    setattr(_kind, "__getitem__", _method)  # noqa: B010
+for _kind, _their_methods in (
+    (Tensor, {**_OF_TENSORS, "__getitem__": getitem}),
+    (Variable, {**_OF_VARIABLES, "__getitem__": variable_getitem}),
+):
+    for _name, _method in _their_methods.items():
+        setattr(_kind, _name, _method)

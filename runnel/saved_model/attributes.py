@@ -202,7 +202,7 @@ def attributes_of(
         if argument.count not in (None, "*"):
             found[argument.count] = length
     for name, value in {**op.defaults, **given}.items():
-        if not name.startswith("_") and (value is not None or name not in found):
+        if not name.startswith("_") and value is not None:
             found[name] = _fitting(name, value)
     found.update(_FIXED.get(op.name, {}))
     for name in _LEFT_OUT.get(op.name, ()):

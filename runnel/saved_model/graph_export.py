@@ -29,6 +29,8 @@ from .attributes import (
     attributes_of,
     output_lengths,
 )
+from .custom_gradients import ATTRIBUTE, has_own_gradient, traced_gradient
+from .tensors import shape_proto
 
 GraphDef = graph_pb2.GraphDef
 NodeDef = node_def_pb2.NodeDef
@@ -38,6 +40,10 @@ FunctionDef = function_pb2.FunctionDef
 _MIN_CONSUMER = 12
 _BRANCHING = {"If": ["then_branch", "else_branch"], "While": ["cond", "body"]}
 _OUTSIDE = "outside"
+# Loops of the original begin with how often they went round, and how often they may: its gradients
+# count on that.
+_COUNTERS = tuple(Tensor(np.int32(value), dtypes.int32) for value in (0, -1))
+_ONE_MORE = Tensor(np.int32(1), dtypes.int32)
 # As the original marks its own conditions and loops: their functions are worked into the graph.
 _LOWERED = {"_lower_using_switch_merge": True}
 
@@ -79,6 +85,9 @@ class Library:
         self.functions: list[Any] = []
         self._names: set[str] = set()
         self._missing: dict[str, str] = {}
+        # Operations with gradients of their own, by the names that their nodes give these, with
+        # the graphs of the gradients and the specs of their results.
+        self.gradients: dict[str, tuple[Operation, FuncGraph, list[Any]]] = {}
 
     def refuse(self, operation: Operation, reason: str) -> None:
         """Remember an operation that TensorFlow has no like of."""
@@ -109,26 +118,39 @@ class Library:
         resources: Sequence[Tensor],
         passed_on: int | None = None,
         name: str | None = None,
+        named: bool = False,
+        counted: bool = False,
     ) -> Any:
         """A branch as a function: of its feeds beside the tensors outside, then of resources.
 
-        With `passed_on`, its inputs from that one on are further outputs.
+        With `passed_on`, its inputs from that one on are further outputs. `named` arguments have
+        the names of their feeds. A `counted` one takes the counters of loops before all others,
+        and those that give further outputs count.
         """
         nodes = FunctionNodes(self, name or self.name_for(branch.graph.name))
+        nodes.names_gradients = named
+        if counted:
+            for counter in ("loop_counter", "maximum_iterations"):
+                nodes.argument(dtypes.int32, None, TensorShape([]), counter)
         for feed, outside in inputs:
-            nodes.argument(outside.dtype, feed, outside.shape)
+            given = feed.op.name if named and isinstance(feed, SymbolicTensor) else None
+            nodes.argument(outside.dtype, feed, outside.shape, given)
         for handle in resources:
             nodes.argument(dtypes.resource, handle, TensorShape([]))
+            nodes.tell_of_variable(handle)
         feeds = [feed for feed, _ in inputs if feed is not None]
         operations = needed_operations(branch.graph, feeds, branch.outputs)
         nodes.reserve(operations)
+        nodes.keep(operations, branch.outputs)
         for operation in operations:
             if operation.type != "Placeholder":
                 nodes.write(operation)
+        if counted and passed_on is not None:
+            nodes.count()
         for output in branch.outputs:
             nodes.result(output.dtype, nodes.reference(output))
         if passed_on is not None:
-            for argument in nodes.arguments[passed_on:]:
+            for argument in nodes.arguments[passed_on + counted * len(_COUNTERS) :]:
                 nodes.result(argument.type, argument.name)
         self.functions.append(nodes.finished())
         return NameAttrList(name=nodes.definition.signature.name)
@@ -136,16 +158,25 @@ class Library:
     def add_function(
         self, graph: FuncGraph, feeds: Sequence[Tensor], name: str | None = None
     ) -> tuple[str, list[Tensor]]:
-        """The graph of a function: its name here, and the handles that follow its arguments."""
+        """The graph of a function: its name here, and the handles that follow its arguments.
+
+        Without a name it gets one after its graph.
+        """
         branch = Branch(graph, feeds, graph.outputs)
         handles = _resources([branch])
-        given = self.name_for(name or graph.name)
-        self.add(branch, [(feed, feed) for feed in feeds], handles, name=given)
+        given = name or self.name_for(graph.name)
+        self._names.add(given)
+        self.add(branch, [(feed, feed) for feed in feeds], handles, name=given, named=True)
         return given, handles
 
 
 class _Nodes:
     """Writes operations as nodes, with references to each other."""
+
+    # Whether loops count their rounds; the outputs of their nodes then begin with the counters.
+    counts_rounds = False
+    # Whether nodes name the gradients that they have instead of their ops'.
+    names_gradients = False
 
     def __init__(self, library: Library, ordered: bool, add_shapes: bool) -> None:
         self.library = library
@@ -153,6 +184,8 @@ class _Nodes:
         self.sources: dict[int, str] = {}
         self._names: set[str] = set()
         self._add_shapes = add_shapes
+        # How many of the outputs of conditions are asked for, where not all are.
+        self._kept: dict[int, int] = {}
         self.order = _Order() if ordered else None
 
     def reference(self, tensor: Tensor) -> str:
@@ -161,6 +194,8 @@ class _Nodes:
         if known is not None:
             return known
         if isinstance(tensor, SymbolicTensor):
+            if tensor.op.type == "While" and tensor.index >= tensor.op.given["carried"]:
+                self.library.refuse(tensor.op, "While that keeps values for a gradient")
             return self.output(tensor)
         made = self.resource(tensor) if tensor.dtype is dtypes.resource else self.constant(tensor)
         self.sources[_identity(tensor)] = made
@@ -184,6 +219,15 @@ class _Nodes:
     def reserve(self, operations: Sequence[Operation]) -> None:
         """Leave their names to these operations."""
         self._names.update(_clean(operation.name) for operation in operations)
+
+    def keep(self, operations: Sequence[Operation], outputs: Sequence[Tensor]) -> None:
+        """Leave out what conditions have got for gradients: outputs that nobody asks for here."""
+        for operation in operations:
+            if operation.type in ("If", "Case"):
+                self._kept[id(operation)] = 0
+        for tensor in (*outputs, *(each for o in operations for each in o.inputs)):
+            if isinstance(tensor, SymbolicTensor) and id(tensor.op) in self._kept:
+                self._kept[id(tensor.op)] = max(self._kept[id(tensor.op)], tensor.index + 1)
 
     def fresh(self, name: str) -> str:
         """A name that no node has."""
@@ -220,6 +264,12 @@ class _Nodes:
         node = NodeDef(name=_clean(operation.name), op=operation.type, device=operation.device)
         node.input.extend(self.reference(tensor) for tensor in (*inputs, *resources))
         self._put(node, attrs)
+        if self.names_gradients and has_own_gradient(operation):
+            traced = traced_gradient(operation)
+            if traced is not None:
+                name = f"CustomGradient-{len(self.library.gradients)}"
+                self.library.gradients[name] = operation, *traced
+                self._put(node, {ATTRIBUTE: name})
         if self._add_shapes and operation.outputs:
             node.attr["_output_shapes"].CopyFrom(attr_value([t.shape for t in operation.outputs]))
         before = dict.fromkeys(_clean(each.name) for each in operation.control_inputs)
@@ -234,7 +284,8 @@ class _Nodes:
 
     def _condition(self, operation: Operation) -> tuple[Any, Any, dict[str, Any]]:
         given = operation.given
-        branches = _branches(operation)
+        kept = self._kept.get(id(operation), len(given["Tout"]))
+        branches = [Branch(b.graph, b.feeds, b.outputs[:kept]) for b in _branches(operation)]
         rest = operation.inputs[1:]
         used = [i for i in range(len(rest)) if any(b.feeds[i] is not None for b in branches)]
         resources = _resources(branches)
@@ -245,8 +296,8 @@ class _Nodes:
         attrs: dict[str, Any] = {
             **_LOWERED,
             "Tin": [*(rest[i].dtype for i in used), *(handle.dtype for handle in resources)],
-            "Tout": list(given["Tout"]),
-            "output_shapes": list(given["output_shapes"]),
+            "Tout": list(given["Tout"])[:kept],
+            "output_shapes": list(given["output_shapes"])[:kept],
         }
         if operation.type == "Case":
             attrs["branches"] = functions
@@ -259,6 +310,7 @@ class _Nodes:
         given, inputs = operation.given, operation.inputs
         cond, body = _branches(operation)
         carried = given["carried"]
+        body = Branch(body.graph, body.feeds, body.outputs[:carried])
         fixed = [
             i
             for i in range(carried, len(inputs))
@@ -266,21 +318,31 @@ class _Nodes:
         ]
         used = [*range(carried), *fixed]
         resources = _resources([cond, body])
+        counters = _COUNTERS if self.counts_rounds else ()
+        taken = [*counters, *(inputs[i] for i in used)]
+        counted = bool(counters)
         attrs = {
             **_LOWERED,
-            "cond": self.library.add(cond, [(cond.feeds[i], inputs[i]) for i in used], resources),
-            "body": self.library.add(
-                body, [(body.feeds[i], inputs[i]) for i in used], resources, carried
+            "cond": self.library.add(
+                cond, [(cond.feeds[i], inputs[i]) for i in used], resources, counted=counted
             ),
-            "T": [*(inputs[i].dtype for i in used), *(handle.dtype for handle in resources)],
+            "body": self.library.add(
+                body,
+                [(body.feeds[i], inputs[i]) for i in used],
+                resources,
+                carried,
+                counted=counted,
+            ),
+            "T": [*(each.dtype for each in taken), *(handle.dtype for handle in resources)],
             "output_shapes": [
-                *given["output_shapes"],
+                *(TensorShape([]) for _ in counters),
+                *given["output_shapes"][:carried],
                 *(inputs[i].shape for i in fixed),
                 *(TensorShape([]) for _ in resources),
             ],
             "parallel_iterations": 10,
         }
-        return [inputs[i] for i in used], resources, attrs
+        return taken, resources, attrs
 
 
 class _GraphNodes(_Nodes):
@@ -310,6 +372,8 @@ class _GraphNodes(_Nodes):
 class FunctionNodes(_Nodes):
     """The nodes of a function: an input is an argument, "node:output:0" or "^node"."""
 
+    counts_rounds = True
+
     def __init__(self, library: Library, name: str) -> None:
         super().__init__(library, ordered=True, add_shapes=False)
         self.definition = FunctionDef()
@@ -320,15 +384,45 @@ class FunctionNodes(_Nodes):
         return self.definition.signature.input_arg
 
     def argument(
-        self, dtype: Any, tensor: Tensor | None, shape: TensorShape, name: str = "arg"
+        self, dtype: Any, tensor: Tensor | None, shape: TensorShape, name: str | None = None
     ) -> None:
         """A further argument, which stands for a tensor or a resource in the nodes."""
         place = len(self.arguments)
-        self.arguments.add(name=f"{name}_{place}", type=dtype.as_datatype_enum)
-        attr = self.definition.arg_attr[place].attr["_output_shapes"]
-        attr.CopyFrom(attr_value([shape]))
+        name = f"arg_{place}" if name is None else self._argument_name(name)
+        self.arguments.add(name=name, type=dtype.as_datatype_enum)
+        if dtype is not dtypes.resource:
+            attr = self.definition.arg_attr[place].attr["_output_shapes"]
+            attr.CopyFrom(attr_value([shape]))
         if tensor is not None:
-            self.sources[_identity(tensor)] = f"{name}_{place}"
+            self.sources[_identity(tensor)] = name
+
+    def _argument_name(self, name: str) -> str:
+        """A name as arguments may have it, and no other one has."""
+        cleaned = re.sub(r"\W", "_", name.lower())
+        stem = found = cleaned if re.match(r"[a-z]", cleaned) else f"arg_{cleaned}".rstrip("_")
+        taken = {argument.name for argument in self.arguments}
+        number = 0
+        while found in taken:
+            number += 1
+            found = f"{stem}_{number}"
+        return found
+
+    def tell_of_variable(self, handle: Tensor) -> None:
+        """Say what the variable is like whose handle the last argument is."""
+        variable = handle._array
+        if hasattr(variable, "trainable"):
+            told = self.arguments[-1].handle_data.add(dtype=variable.dtype.as_datatype_enum)
+            told.shape.CopyFrom(shape_proto(variable.shape))
+
+    def count(self) -> None:
+        """The results that the counters of loops have: one more, and the limit as it was."""
+        one = self.reference(_ONE_MORE)
+        node = NodeDef(name=self.fresh("loop_counter/add"), op="AddV2")
+        node.input.extend([self.arguments[0].name, one])
+        self._put(node, {"T": dtypes.int32})
+        self.nodes.append(node)
+        self.result(dtypes.int32, f"{node.name}:z:0")
+        self.result(dtypes.int32, self.arguments[1].name)
 
     def result(self, kind: Any, reference: str, name: str = "output") -> None:
         """A further output."""
@@ -343,6 +437,7 @@ class FunctionNodes(_Nodes):
         lengths = output_lengths(op, len(tensor.op.outputs))
         for argument, length in zip(op.outputs, lengths, strict=True):
             if place < length:
+                place += _counters_before(tensor.op)
                 return f"{_clean(tensor.op.name)}:{argument.name}:{place}"
             place -= length
         raise AssertionError(f"{tensor!r} is no output of its operation")
@@ -430,10 +525,14 @@ def _resources(branches: Sequence[Branch]) -> list[Tensor]:
     return list(found.values())
 
 
+def _counters_before(operation: Operation) -> int:
+    """How many outputs the node of an operation has before those of the operation."""
+    return len(_COUNTERS) if operation.type == "While" and _is_plain(operation) else 0
+
+
 def _is_plain(loop: Operation) -> bool:
-    given = loop.given
-    own = given["carried"] + given["invariants"]
-    return len(given["body"].outputs) == given["carried"] and len(loop.inputs) == own
+    """Whether a loop is one of the program's own, not one over what another has kept."""
+    return len(loop.inputs) == loop.given["carried"] + loop.given["invariants"]
 
 
 def _identity(tensor: Tensor) -> int:

@@ -11,17 +11,19 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..core import dtypes
-from ..core.branch import Branch, BranchGraph
+from ..core.branch import Branch, BranchGraph, captured_by
 from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.errors import NotFoundError
 from ..core.graph import FuncGraph, Graph, Operation
-from ..core.main_graph import MainGraph
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
 from ..core.shapes import TensorShape
 from ..core.tensor import OutOfScopeError, SymbolicTensor, Tensor
+from .assets import asset_of
 from .attributes import given_attributes, output_lengths, value_of
+from .custom_gradients import CapturedTensor, gradient_of, op_with_gradient
+from .further_ops import OUTPUTS
 from .graph_export import GraphDef
 from .other_ops import COMPOSED, SAME
 
@@ -66,7 +68,7 @@ def import_graph_def(
         )
     library = {each.signature.name: each for each in graph_def.library.function}
     graph = _default_graph()
-    require_ops(graph_def.node, library, _OF_SESSIONS if isinstance(graph, MainGraph) else ())
+    require_ops(graph_def.node, library, () if isinstance(graph, FuncGraph) else _OF_SESSIONS)
     with graph.as_default():
         prefix = "import" if name is None else name.rstrip("/")
         prefix = graph.unique_name(state.name_scope + prefix) if prefix else ""
@@ -173,7 +175,7 @@ def function_graph(
         values: list[Tensor] = []
         for place, argument in enumerate(arguments):
             if place >= own:
-                values.append(graph.own(captured[place - own]))
+                values.append(_captured(graph, captured[place - own]))
             else:
                 shape = _argument_shape(definition, place)
                 dtype = dtypes.as_dtype(argument.type)
@@ -181,6 +183,11 @@ def function_graph(
         importer = _Importer(graph, library, "")
         graph.outputs = [graph.own(each) for each in importer.body(definition, values)]
     return graph
+
+
+def _captured(graph: FuncGraph, tensor: Tensor) -> Tensor:
+    # The path of an asset is another one wherever the function is saved next.
+    return graph.own(tensor) if asset_of(tensor) is None else graph.capture(tensor)
 
 
 def _argument_shape(definition: Any, place: int) -> TensorShape:
@@ -237,6 +244,10 @@ class _Importer:
                     waiting += reversed(ahead)
 
     def _before(self, node: Any, by_name: dict[str, Any]) -> Iterator[str]:
+        gradient = gradient_of(node, self._library)
+        for tensor in () if gradient is None else gradient.captured:
+            if isinstance(tensor, CapturedTensor) and tensor.name.partition(":")[0] in by_name:
+                yield tensor.name.partition(":")[0]
         for reference in node.input:
             owner = reference.lstrip("^").partition(":")[0]
             if owner in by_name:
@@ -320,8 +331,14 @@ class _Importer:
             places = {result.name: place for place, result in enumerate(results)}
             self._nodes[node.name] = places, *self._inlined(node, function, inputs, controls)
             return
-        if kind in COMPOSED:
-            self._nodes[node.name] = {}, *self._composed(node, inputs, controls)
+        of_session = kind in _OF_SESSIONS and not isinstance(self._graph, FuncGraph)
+        if kind in COMPOSED and not of_session:
+            outputs, operations = self._composed(node, inputs, controls)
+            places = {n: p % len(outputs) for n, p in OUTPUTS.get(node.op, {}).items()}
+            self._nodes[node.name] = places, outputs, operations
+            return
+        if gradient_of(node, self._library) is not None:
+            self._nodes[node.name] = {"output": 0}, *self._passed_on(node, inputs)
             return
         op = _op_of(kind)
         if op is None:
@@ -364,6 +381,39 @@ class _Importer:
             tape.record(op, operation.inputs, operation.outputs, attrs)
         return operation
 
+    def _passed_on(
+        self, node: Any, inputs: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Operation]]:
+        """The results of a node that has a gradient of its own."""
+        gradient = gradient_of(node, self._library)
+        assert gradient is not None
+        held = [self._held(each) for each in gradient.captured]
+        if any(each is None for each in held):
+            # Its gradient belongs to another place of the function: the op's own serves here.
+            operation = self._operation(node, REGISTRY[node.op], inputs, {})
+            return list(operation.outputs), [operation]
+        library, definition = self._library, gradient.definition
+
+        def call(values: Sequence[Tensor]) -> list[Tensor]:
+            graph: Any = state.graph
+            prefix = graph.unique_name(definition.signature.name)
+            body = _Importer(graph, library, prefix, inside=(definition.signature.name,))
+            return body.body(definition, [graph.own(each) for each in values])
+
+        op = op_with_gradient(len(inputs), call, gradient.places)
+        given = [*inputs, *(each for each in held if each is not None)]
+        operation = self._operation(node, op, given, {"Tout": [each.dtype for each in inputs]})
+        return list(operation.outputs), [operation]
+
+    def _held(self, tensor: Tensor | CapturedTensor) -> Tensor | None:
+        if not isinstance(tensor, CapturedTensor):
+            return tensor
+        owner, _, index = tensor.name.partition(":")
+        if owner in self._arguments:
+            return self._arguments[owner]
+        outputs = self._nodes[owner][1] if owner in self._nodes else []
+        return outputs[int(index or 0)] if int(index or 0) < len(outputs) else None
+
     def _composed(
         self, node: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
@@ -401,7 +451,7 @@ class _Importer:
         shared = attrs.get("shared_name") or self._full_name(node.name)
         if shared not in known:
             known[shared] = Tensor(op.kernel(**attrs), dtypes.resource)
-        named = isinstance(self._graph, MainGraph)
+        named = not isinstance(self._graph, FuncGraph)
         operations = [self._operation(node, op, (), attrs)] if named else []
         return [known[shared]], operations
 
@@ -472,6 +522,9 @@ class _Importer:
         else:
             names = [node.attr[each].func.name for each in ("then_branch", "else_branch")]
         branches = [self._branch(each, rest, [t.shape for t in rest])[0] for each in names]
+        # The values of variables, too, by which gradients find these.
+        captured = captured_by([branch.graph for branch in branches])
+        branches = [branch.aligned(captured) for branch in branches]
         types = value_of(node.attr["Tout"])
         shapes = _declared_shapes(node) or [
             _common_shape([b.outputs[i].shape for b in branches]) for i in range(len(types))
@@ -481,7 +534,7 @@ class _Importer:
             attrs["branches"] = branches
         else:
             attrs["then_branch"], attrs["else_branch"] = branches
-        given = [inputs[0], *(tensor for tensor in rest if not _is_handle(tensor))]
+        given = [inputs[0], *(tensor for tensor in rest if not _is_handle(tensor)), *captured]
         operation = self._operation(node, op, given, attrs)
         return list(operation.outputs), operation
 
@@ -493,16 +546,17 @@ class _Importer:
         body, outputs = self._branch(node.attr["body"].func.name, inputs, shapes)
         carried = [i for i, tensor in enumerate(inputs) if not _is_handle(tensor)]
         body = Branch(body.graph, body.feeds, [outputs[i] for i in carried])
+        captured = captured_by([cond.graph, body.graph])
         attrs = {
-            "cond": cond,
-            "body": body,
+            "cond": cond.aligned(captured),
+            "body": body.aligned(captured),
             "carried": len(carried),
-            "invariants": 0,
+            "invariants": len(captured),
             "reverse": False,
             "Tout": [inputs[i].dtype for i in carried],
             "output_shapes": [shapes[i] for i in carried],
         }
-        operation = self._operation(node, op, [inputs[i] for i in carried], attrs)
+        operation = self._operation(node, op, [*(inputs[i] for i in carried), *captured], attrs)
         found = iter(operation.outputs)
         return [t if _is_handle(t) else next(found) for t in inputs], operation
 

@@ -17,6 +17,7 @@ from ..ops.array.shaping import rank, reshape, shape
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.casting import cast
 from .attributes import value_of
+from .further_ops import FURTHER
 
 Inputs = Sequence[Tensor]
 
@@ -86,6 +87,7 @@ def _nothing(node: Any, inputs: Inputs) -> list[Tensor]:
 
 # A function of the node and its inputs for each of them; it gives the outputs.
 COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
+    **FURTHER,
     "ClipByValue": _clip_by_value,
     "Concat": _concat,
     "DisableCopyOnRead": _nothing,
@@ -101,7 +103,12 @@ COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
 
 # Ops that do the same as one of here.
 SAME = {
+    "AnonymousHashTable": "HashTableV2",
+    "AnonymousMutableDenseHashTable": "MutableDenseHashTableV2",
+    "AnonymousMutableHashTable": "MutableHashTableV2",
+    "AnonymousMutableHashTableOfTensors": "MutableHashTableOfTensorsV2",
     "BatchMatMul": "BatchMatMulV2",
+    "CheckNumericsV2": "CheckNumerics",
     "FusedBatchNorm": "FusedBatchNormV3",
     "FusedBatchNormV2": "FusedBatchNormV3",
     "Inv": "Reciprocal",

@@ -1,7 +1,24 @@
-"""Checkpoints: saving and restoring variables, in TensorFlow's files."""
+"""Checkpoints: saving and restoring variables, in TensorFlow's files; the records of examples."""
 
+from ..formats.example_messages import (
+    BytesList as BytesList,
+    ClusterDef as ClusterDef,
+    Example as Example,
+    Feature as Feature,
+    FeatureList as FeatureList,
+    FeatureLists as FeatureLists,
+    Features as Features,
+    FloatList as FloatList,
+    Int64List as Int64List,
+    JobDef as JobDef,
+    SequenceExample as SequenceExample,
+)
+from . import experimental as experimental
 from .checkpoint import Checkpoint as Checkpoint
+from .cluster import ClusterSpec as ClusterSpec
+from .coordinator import Coordinator as Coordinator
 from .manager import CheckpointManager as CheckpointManager
+from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .options import CheckpointOptions as CheckpointOptions
 from .reader import (
     checkpoints_iterator as checkpoints_iterator,

@@ -10,6 +10,7 @@ from ..keras.engine.layer_weights import UNTRACKED, LayerWeights
 from ..keras.optimizers.base import Optimizer
 from ..keras.optimizers.legacy.base import Optimizer as OlderOptimizer
 from ..keras.optimizers.loss_scale import LossScaleOptimizer
+from ..ops.lookup.static import LookupTable
 
 # What `compile` and `fit` leave in a model. Its metrics are not saved, as in the original.
 _OF_TRAINING = frozenset(
@@ -71,11 +72,19 @@ def _layer_children(layer: Any) -> dict[str, Any]:
         if isinstance(each, Variable) and each._weight_name:
             parts[each._weight_name] = each
     parts.update(_held(layer, _OF_LAYERS))
+    if isinstance(parts.get("lookup_table"), LookupTable) and hasattr(layer, "get_vocabulary"):
+        # The vocabulary of a layer is in its assets; checkpoints of the original do not have it.
+        del parts["lookup_table"]
     return parts
 
 
 def _holds_variables(layer: Any) -> bool:
-    return any(each._own_variables() for each in layer._flatten_layers())
+    return any(each._own_variables() or _learns_words(each) for each in layer._flatten_layers())
+
+
+def _learns_words(layer: Any) -> bool:
+    """Whether a layer has a vocabulary that was not given to it: that counts as a weight."""
+    return hasattr(layer, "lookup_table") and layer.input_vocabulary is None
 
 
 def _optimizer_children(optimizer: Any) -> dict[str, Any]:

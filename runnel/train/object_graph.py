@@ -11,7 +11,7 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 from ..core import dtypes
 from ..core.dtypes import DType
 from ..core.variable import Variable
-from .trackables import children_of, slots_of
+from .trackables import attribute_of, children_of, slots_of
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
@@ -76,6 +76,8 @@ class ObjectGraph:
                 node.children.add(node_id=child, local_name=name)
             if isinstance(value, Variable):
                 _add_value(node, value, prefixes[number], tensors)
+            elif attribute_of(value):
+                _add_tensors(node, value, prefixes[number], tensors)
         if not skip_slots:
             self._add_slots(message, prefixes, tensors)
         _mark_values(message)
@@ -116,6 +118,15 @@ def _add_value(node: Any, variable: Variable, prefix: str, tensors: list[Any]) -
     full_name = variable._name.removesuffix(":0")
     node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=key)
     tensors.append((key, variable.dtype, variable._tensor._array))
+
+
+def _add_tensors(node: Any, value: Any, prefix: str, tensors: list[Any]) -> None:
+    """The values of an object that is no variable: a table, or state of the user's own."""
+    name = attribute_of(value)
+    key = f"{prefix}/.ATTRIBUTES/{name}"
+    node.attributes.add(name=name, checkpoint_key=key)
+    for ending, (dtype, array) in value._checkpoint_tensors().items():
+        tensors.append((f"{key}{ending}", dtype, array))
 
 
 def _mark_values(message: Any) -> None:

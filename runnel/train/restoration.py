@@ -18,7 +18,7 @@ from ..core.shapes import TensorShape
 from ..core.variable import Variable
 from ..formats.tensor_bundle import BundleReader
 from .object_graph import GRAPH_KEY, VALUE, identity_of
-from .trackables import children_of, is_container, slots_of
+from .trackables import attribute_of, children_of, is_container, slots_of
 
 _DELETED = (
     "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored "
@@ -60,7 +60,7 @@ class Restoration:
                 places = [(0, self._root())]
         else:
             places = [(number, owner) for number in self.nodes_of(owner)]
-        found: list[tuple[int, Variable]] = []
+        found: list[tuple[int, Any]] = []
         waiting = deque((number, value) for number, value in places if value is not None)
         while waiting:
             number, value = waiting.popleft()
@@ -89,7 +89,7 @@ class Restoration:
             items = self._children[number].get(name)
             place = None if items is None else self._children[items].get(str(index))
             if place is not None and place not in self.bound:
-                found: list[tuple[int, Variable]] = []
+                found: list[tuple[int, Any]] = []
                 self._bind(place, item, found)
                 self._assign(found)
                 return True
@@ -98,7 +98,7 @@ class Restoration:
     def begin(self) -> bool:
         """Match from the root; whether any object awaits parts."""
         root = self._root()
-        found: list[tuple[int, Variable]] = []
+        found: list[tuple[int, Any]] = []
         self._bind(0, root, found)
         self._assign(found)
         return self.match(root)
@@ -115,12 +115,12 @@ class Restoration:
             return bool(node.has_checkpoint_values.value)
         return True
 
-    def _bind(self, number: int, value: Any, found: list[tuple[int, Variable]]) -> None:
+    def _bind(self, number: int, value: Any, found: list[tuple[int, Any]]) -> None:
         is_new = number not in self.bound
         self.bound[number] = _reference(value)
         if is_new or not is_container(value):
             self._nodes.setdefault(identity_of(value), []).append(number)
-        if is_new and isinstance(value, Variable) and self._key(number) is not None:
+        if is_new and self._key(number, _value_name(value)) is not None:
             found.append((number, value))
 
     def nodes_of(self, value: Any) -> list[int]:
@@ -129,21 +129,39 @@ class Restoration:
         numbers = self._nodes.get(wanted, ())
         return [number for number in numbers if identity_of(self.bound[number]()) == wanted]
 
-    def _key(self, number: int) -> str | None:
+    def _key(self, number: int, name: str | None = VALUE) -> str | None:
         for attribute in self.graph.nodes[number].attributes:
-            if attribute.name == VALUE:
+            if attribute.name == name:
                 return str(attribute.checkpoint_key)
         return None
 
     # Values.
 
-    def _assign(self, found: list[tuple[int, Variable]]) -> None:
-        """Give variables their values; all are checked before the first is changed."""
-        for number, variable in found:
-            self._require_fit(variable, self._key(number) or "")
-        for number, variable in found:
-            assign(variable, self.bundle.read(self._key(number) or ""))
+    def _assign(self, found: list[tuple[int, Any]]) -> None:
+        """Give objects their values; all are checked before the first is changed."""
+        others: dict[int, dict[str, Any]] = {}
+        for number, value in found:
+            if isinstance(value, Variable):
+                self._require_fit(value, self._key(number) or "")
+            else:
+                others[number] = self._tensors(number, value)
+        for number, value in found:
+            if isinstance(value, Variable):
+                assign(value, self.bundle.read(self._key(number) or ""))
+            else:
+                value._restore_tensors(others[number])
             self.restored.add(number)
+
+    def _tensors(self, number: int, value: Any) -> dict[str, Any]:
+        """The tensors of an object that is no variable, by the endings of their names."""
+        prefix = self._key(number, attribute_of(value))
+        found = {}
+        for ending, (dtype, _) in value._checkpoint_tensors().items():
+            key = f"{prefix}{ending}"
+            if key in self.bundle and self.bundle.dtype(key) is not dtype:
+                raise self._other_dtype(key, dtype, type(value).__name__)
+            found[ending] = self.bundle.read(key)
+        return found
 
     def _require_fit(self, variable: Variable, key: str) -> None:
         if key not in self.bundle:
@@ -158,11 +176,14 @@ class Restoration:
                 f"{key} of {self.bundle.prefix}.)"
             )
         if dtype is not variable.dtype:
-            raise InvalidArgumentError(
-                None, None, f"tensor_name = {key}; expected dtype {variable.dtype.name} of the "
-                f"variable {variable._name} does not equal original dtype {dtype.name} in "
-                f"{self.bundle.prefix} [Op:RestoreV2]",
-            )  # fmt: skip
+            raise self._other_dtype(key, variable.dtype, f"variable {variable._name}")
+
+    def _other_dtype(self, key: str, wanted: Any, owner: str) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            None, None, f"tensor_name = {key}; expected dtype {wanted.name} of the {owner} does "
+            f"not equal original dtype {self.bundle.dtype(key).name} in {self.bundle.prefix} "
+            "[Op:RestoreV2]",
+        )  # fmt: skip
 
     def _match_slots(self) -> None:
         """Restore, and make where there are none, the slots of optimizers of the older kind."""
@@ -191,7 +212,7 @@ class Restoration:
             with init_scope(), name_scope(f"{optimizer._name}/"):
                 target = optimizer.add_slot(variable, slot.slot_name, shape=shape)
             del self.bound[number]
-        found: list[tuple[int, Variable]] = []
+        found: list[tuple[int, Any]] = []
         self._bind(number, target, found)
         self._assign(found)
 
@@ -245,6 +266,10 @@ class Restoration:
                 )
 
 
+def _value_name(value: Any) -> str | None:
+    return VALUE if isinstance(value, Variable) else attribute_of(value)
+
+
 def assign(variable: Variable, value: Any) -> None:
     """Give a variable a value of its dtype without a copy."""
     with variable._lock:
@@ -255,7 +280,7 @@ def _graph_of(bundle: BundleReader) -> Any:
     data = bundle.read(GRAPH_KEY)[()]
     try:
         graph = TrackableObjectGraph.FromString(data)
-    except DecodeError:
+    except (DecodeError, TypeError):
         raise DataLossError(
             None, None, f"The object graph of checkpoint {bundle.prefix} cannot be read."
         ) from None

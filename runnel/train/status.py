@@ -8,6 +8,7 @@ from typing import Any
 from ..core.variable import Variable
 from .object_graph import ObjectGraph
 from .restoration import Restoration
+from .trackables import attribute_of
 
 _SHOWN = 10
 
@@ -38,7 +39,7 @@ class CheckpointLoadStatus:
         unmatched = [
             value
             for value in graph.nodes
-            if isinstance(value, Variable) and not self._is_restored(value)
+            if (isinstance(value, Variable) or attribute_of(value)) and not self._is_restored(value)
         ]
         if unmatched:
             shown = unmatched[:_SHOWN]
@@ -49,8 +50,8 @@ class CheckpointLoadStatus:
             )
         return self
 
-    def _is_restored(self, variable: Variable) -> bool:
-        numbers = self._restoration.nodes_of(variable)
+    def _is_restored(self, value: Any) -> bool:
+        numbers = self._restoration.nodes_of(value)
         return any(number in self._restoration.restored for number in numbers)
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:

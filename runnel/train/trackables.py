@@ -27,11 +27,23 @@ def is_trackable(value: Any) -> bool:
     """Whether a value can be a part of a checkpoint."""
     if isinstance(value, Variable | Module) or hasattr(type(value), "_checkpoint_children"):
         return True
+    if hasattr(type(value), "_checkpoint_attribute"):
+        return True
     if isinstance(value, list | dict):
         return True
     if isinstance(value, tuple):
         return any(map(is_trackable, value))
     return _is_generator(value) or _keras_children_of(value) is not None
+
+
+def attribute_of(value: Any) -> str | None:
+    """The name of the values that an object other than a variable has in checkpoints.
+
+    Its tensors are those of `_checkpoint_tensors()`: ending of the name, dtype and array; it takes
+    them back by `_restore_tensors`.
+    """
+    name: str | None = getattr(value, "_checkpoint_attribute", None)
+    return name
 
 
 def is_container(value: Any) -> bool:
@@ -41,7 +53,7 @@ def is_container(value: Any) -> bool:
 
 def children_of(value: Any) -> dict[str, Any]:
     """The parts of an object by name, in the order in which the original has them."""
-    if isinstance(value, Variable):
+    if isinstance(value, Variable) or attribute_of(value):
         return {}
     if isinstance(value, list | tuple):
         return {str(i): each for i, each in enumerate(value) if is_trackable(each)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -113,3 +114,49 @@ def test_errors_of_threads_reach_the_consumer(parallel):
     np.testing.assert_array_equal(kept, [i for i in range(12) if i != 7])
     del iterator
     wait_for_no_workers()
+
+
+def pipeline_over(path):
+    dataset = tf.data.TFRecordDataset(path).map(
+        lambda text: tf.numpy_function(lambda t: (time.sleep(3e-4), t)[1], [text], tf.string),
+        num_parallel_calls=2,
+    )
+    return dataset.shuffle(10).batch(5).prefetch(2)
+
+
+def test_memory_stays_flat(tmp_path):
+    """A pipeline holds its buffers (45 records here) of a file with 600 of them, never the file."""
+    record = 1 << 16
+    path = str(tmp_path / "records")
+    with tf.io.TFRecordWriter(path) as writer:
+        for number in range(600):
+            writer.write(bytes([number % 256]) * record)
+    sizes = []
+    tracemalloc.start()
+    try:
+        count = 0
+        for number, batch in enumerate(pipeline_over(path)):
+            count += batch.shape[0]
+            if number in (20, 110):
+                sizes.append(tracemalloc.get_traced_memory()[0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 600
+    assert peak < 90 * record
+    assert sizes[1] < sizes[0] + 20 * record
+
+
+@pytest.mark.parametrize("parallel", [None, 2])
+def test_errors_show_transformation_element_and_line(parallel):
+    def function(x):
+        time.sleep(0)
+        return tf.debugging.check_numerics(1 / (x - 5), "no inverse")  # this line
+
+    dataset = tf.data.Dataset.range(9).map(function, num_parallel_calls=parallel).prefetch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        list(dataset)
+    told = str(caught.value)
+    line = function.__code__.co_firstlineno + 2
+    assert f"test_data_threads.py:{line}" in told or f'test_data_threads.py", line {line}' in told
+    assert "element 5" in told and "MapDataset" in told and "no inverse" in told

@@ -132,6 +132,40 @@ def test_cut_short(name):
         check(lambda tf, length=length: tf.io.decode_image(contents[:length]))
 
 
+BAD_FILES = {
+    "missing": None,
+    "empty": b"",
+    "text": b"no image at all" * 9,
+    "half a file": jpeg()[:300],
+    "bmp": BMP,
+    "animation": GIF,
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_in_a_pipeline_is_found(name, tmp_path):
+    paths = [str(tmp_path / each) for each in ("good.jpg", "bad.jpg")]
+    (tmp_path / "good.jpg").write_bytes(jpeg())
+    if BAD_FILES[name] is not None:
+        (tmp_path / "bad.jpg").write_bytes(BAD_FILES[name])
+    failures = []
+    for tf in (tensorflow, runnel):
+
+        def load(path, tf=tf):
+            return tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
+
+        dataset = tf.data.Dataset.from_tensor_slices(paths)
+        elements = iter(dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE))
+        assert next(elements).shape == (21, 27, 3)
+        with pytest.raises(tf.errors.OpError) as caught:
+            next(elements)
+        failures.append(caught.value)
+    expected, actual = failures
+    assert type(actual).__name__ == type(expected).__name__
+    assert "at element 1" in actual.message
+    assert name != "missing" or paths[1] in actual.message
+
+
 def header(width, height):
     data = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return PNGS["colour"][:12] + b"IHDR" + data + struct.pack(">I", zlib.crc32(b"IHDR" + data))

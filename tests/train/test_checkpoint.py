@@ -3,6 +3,7 @@
 import gc
 import os
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -285,3 +286,28 @@ def test_views(tmp_path):
             (view.children(0), view.descendants(), sorted(matches), only_saved, len(only_here))
         )
     assert found[0] == found[1]
+
+
+def test_memory_beyond_the_model_is_that_of_its_largest_tensor(tmp_path):
+    def peak(action):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        action()
+        return tracemalloc.get_traced_memory()[1] - before
+
+    tracemalloc.start()
+    try:
+        sizes = [100_000, 500_000, 1_000_000, 1_000_000, 300_000]
+        parts = [tf.Variable(np.ones(size)) for size in sizes]
+        checkpoint = tf.train.Checkpoint(parts=parts)
+        # The first time loads modules.
+        path = checkpoint.write(str(tmp_path / "first"))
+        checkpoint.read(path)
+        limit = 1.2 * 8 * max(sizes)
+        assert peak(lambda: checkpoint.write(str(tmp_path / "second"))) < limit
+        assert peak(lambda: checkpoint.read(path).assert_consumed()) < limit
+        late = tf.train.Checkpoint()
+        status = late.read(path)
+        assert peak(lambda: str(status)) < limit
+    finally:
+        tracemalloc.stop()

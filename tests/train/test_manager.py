@@ -1,12 +1,11 @@
 """tf.train.CheckpointManager beside the original's, and what a crash leaves behind."""
 
 import os
-import random
 import re
-import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import tensorflow as original
@@ -100,75 +99,54 @@ def test_files_that_the_manager_did_not_write_stay(tmp_path):
     assert (tmp_path / "ckpt-1.data-notes").read_text() == "mine"
 
 
-_SAVING = """
-import sys, numpy as np, runnel as tf
-v, w = tf.Variable(np.zeros(30_000)), tf.Variable(np.zeros(30_000))
-checkpoint = tf.train.Checkpoint(v=v, w=w)
-manager = tf.train.CheckpointManager(checkpoint, sys.argv[1], max_to_keep=2)
-manager.restore_or_initialize()
-print("ready", flush=True)
-while True:
-    v.assign_add(np.ones(30_000)); w.assign(v)
-    if sys.argv[2] == "manager":
-        manager.save()
-    else:
-        checkpoint.write(sys.argv[1] + "/same")
-"""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX systems")
-@pytest.mark.parametrize("kind", ["manager", "same name"])
+@pytest.mark.parametrize("kind", ["manager", "same"])
 def test_a_killed_program_leaves_a_whole_checkpoint(kind, tmp_path):
-    chance = random.Random(1)
-    v, w = (tf.Variable(tf.zeros([30_000], tf.float64)) for _ in range(2))
-    checkpoint = tf.train.Checkpoint(v=v, w=w)
-    before = 0.0
-    for _ in range(int(os.environ.get("RUNNEL_KILLS", "6"))):
-        process = subprocess.Popen(
-            [sys.executable, "-c", _SAVING, str(tmp_path), kind], stdout=subprocess.PIPE
-        )
-        with process:
-            process.stdout.readline()
-            time.sleep(chance.uniform(0.05, 0.3))
-            process.send_signal(signal.SIGKILL)
-        path = str(tmp_path / "same")
-        if kind == "manager":
-            path = tf.train.latest_checkpoint(str(tmp_path))
-            assert path is not None
-        elif not os.path.exists(path + ".index"):
-            continue
-        checkpoint.read(path).expect_partial().assert_existing_objects_matched()
-        assert (v.numpy() == v.numpy()[0]).all() and (w.numpy() == v.numpy()[0]).all()
-        if kind == "manager":
-            assert v.numpy()[0] >= before
-            before = v.numpy()[0]
+    script = Path(__file__).with_name("killing.py")
+    kills = os.environ.get("RUNNEL_KILLS", "100")
+    run = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), kind, kills, "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(tf.__file__).parent.parent)},
+    )
+    assert run.returncode == 0, run.stderr
+    # Some victims were in the middle of writing, or the test says nothing.
+    assert int(run.stdout) > 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are of POSIX systems")
 def test_a_full_disk_leaves_the_old_checkpoint(tmp_path):
     program = """
-import resource, signal, sys, numpy as np, runnel as tf
+import os, resource, signal, sys, numpy as np, runnel as tf
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+folder = sys.argv[1]
 v = tf.Variable(np.zeros(1000))
-manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), sys.argv[1], max_to_keep=1)
-manager.save()
-resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
-try:
-    manager.save()
-except OSError as error:
-    print("refused", error.errno)
+checkpoint = tf.train.Checkpoint(v=v)
+manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=1)
+good, refused = manager.save(), 0
+for limit in [0, 20, 60, 100, *range(150, 9000, 450)]:
+    v.assign_add(np.ones(1000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        saved = manager.save()
+    except OSError as error:
+        saved, refused = None, refused + 1
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    latest = tf.train.latest_checkpoint(folder)
+    assert latest == (saved or good), (limit, latest, saved, good)
+    good = latest
+    again = tf.Variable(np.zeros(1000))
+    status = tf.train.Checkpoint(v=again).read(good)
+    status.expect_partial().assert_existing_objects_matched()
+    assert (again.numpy() == again.numpy()[0]).all()
+    if saved is None:
+        assert again.numpy()[0] < v.numpy()[0]
+        assert not [name for name in os.listdir(folder) if "tempstate" in name], limit
+print(refused)
 """
     run = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True
     )
-    assert "refused" in run.stdout
-    path = tf.train.latest_checkpoint(str(tmp_path))
-    assert path == str(tmp_path / "ckpt-1")
-    assert sorted(os.listdir(tmp_path)) == [
-        "checkpoint",
-        "ckpt-1.data-00000-of-00001",
-        "ckpt-1.index",
-    ]
-    tf.train.Checkpoint(v=tf.Variable([0.0] * 1000, dtype="float64")).restore(
-        path
-    ).assert_consumed()
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) > 10

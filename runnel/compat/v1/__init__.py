@@ -402,18 +402,36 @@ _ELSEWHERE = {
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
     "app", "debugging", "flags", "image", "initializers", "keras", "layers", "linalg", "logging",
-    "losses", "math", "metrics", "nn", "ragged", "random", "sparse", "strings", "train"
+    "losses", "math", "metrics", "nn", "ragged", "random", "sparse", "strings", "summary", "train"
 })  # fmt: skip
 _SPACES = frozenset({
     "audio", "autograph", "bitwise", "config", "data", "distribute", "dtypes", "errors",
     "experimental", "feature_column", "io", "lookup", "mlir", "nest", "quantization",
     "queue", "saved_model", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
 })  # fmt: skip
+# Messages, by the modules that have them.
+_MESSAGES = {
+    "AttrValue": "attr_value_pb2",
+    "Event": "event_pb2",
+    "GraphDef": "graph_pb2",
+    "HistogramProto": "summary_pb2",
+    "LogMessage": "event_pb2",
+    "MetaGraphDef": "meta_graph_pb2",
+    "NameAttrList": "attr_value_pb2",
+    "NodeDef": "node_def_pb2",
+    "SessionLog": "event_pb2",
+    "Summary": "summary_pb2",
+    "SummaryMetadata": "summary_pb2",
+    "TensorInfo": "meta_graph_pb2",
+}
 
 
 def __getattr__(name: str) -> object:
     if name in _OWN_SPACES:
         return _importlib.import_module(f".{name}", __name__)
+    if name in _MESSAGES:
+        module = _importlib.import_module(f"tensorboard.compat.proto.{_MESSAGES[name]}")
+        return getattr(module, name)
     if name == "compat":
         return _importlib.import_module("..", __name__ + ".names")
     if name in _SAME or name in _SPACES:
@@ -442,4 +460,4 @@ def _exists(path: str) -> bool:
 def __dir__() -> list[str]:
     known = {name for name in _SAME | _SPACES if _exists(name)}
     known |= {name for name, path in _ELSEWHERE.items() if _exists(path)}
-    return sorted({*globals(), *known, *_OWN_SPACES})
+    return sorted({*globals(), *known, *_OWN_SPACES, *_MESSAGES})

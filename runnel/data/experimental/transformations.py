@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
+from ...core import dtypes, nest
 from ...core.dtypes import int64
 from ...core.tensor import Tensor
-from ..dataset import Dataset
+from ...core.type_spec import TensorSpec
+from ...formats.tfrecord import TFRecordWriter as _RecordWriter
+from ..cardinality import UNKNOWN
+from ..dataset import Dataset, _VariantDataset
 from ..functions import Debugging
-from ..selecting import _AssertCardinalityDataset
-from ..sources import _ListDataset
+from ..iterators import handle_of
+from ..reducing import Reducer, _GroupByReducerDataset
+from ..selecting import _AssertCardinalityDataset, _Same
+from ..sources import _ListDataset, _RandomDataset
+from ..structure import Leaves, Packer
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -186,3 +195,163 @@ def unbatch() -> Transformation:
 def unique() -> Transformation:
     """See `tf.data.Dataset.unique`."""
     return lambda dataset: dataset.unique()
+
+
+def at(dataset: Dataset, index: Any) -> Any:
+    """The element with a number, of a dataset of known length.
+
+    >>> tf.data.experimental.at(tf.data.Dataset.range(10).batch(3), 1).numpy().tolist()
+    [3, 4, 5]
+    """
+    from ..optimizing import element_at
+
+    return Packer(dataset.element_spec).element(element_at(dataset, int(index)))
+
+
+def to_variant(dataset: Dataset) -> Tensor:
+    """A tensor that stands for a dataset."""
+    return handle_of(dataset)
+
+
+def from_variant(variant: Any, structure: Any) -> Dataset:
+    """The dataset that a tensor stands for.
+
+    >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(2))
+    >>> list(tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64)))[1].numpy()
+    np.int64(1)
+    """
+    return _VariantDataset(variant, structure)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """See `tf.data.Dataset.sparse_batch`."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
+    """What a reducer makes of all elements with the same key, in the order of the keys."""
+    return lambda dataset: _GroupByReducerDataset(dataset, key_func, reducer)
+
+
+def snapshot(
+    path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None
+) -> Transformation:
+    """See `tf.data.Dataset.snapshot`."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+
+def save(
+    dataset: Dataset,
+    path: Any,
+    compression: Any = None,
+    shard_func: Any = None,
+    checkpoint_args: Any = None,
+) -> None:
+    """See `tf.data.Dataset.save`."""
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(
+    path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None
+) -> Dataset:
+    """See `tf.data.Dataset.load`."""
+    return Dataset.load(path, element_spec, compression, reader_func)
+
+
+def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Transformation:
+    """Elements of zeros up to a cardinality; `mask_key` tells them from the others.
+
+    >>> dataset = tf.data.Dataset.from_tensor_slices({"a": [1, 2]})
+    >>> padded = dataset.apply(tf.data.experimental.pad_to_cardinality(3))
+    >>> [(int(x["a"]), bool(x["valid"])) for x in padded]
+    [(1, True), (2, True), (0, False)]
+    """
+
+    def padded(dataset: Dataset) -> Dataset:
+        size = dataset._size()
+        if size < 0:
+            raise ValueError(
+                "The dataset passed into `pad_to_cardinality` must have a known cardinalty, but "
+                f"has cardinality {size}"
+            )
+        if size > cardinality:
+            raise ValueError(
+                "The dataset passed into `pad_to_cardinality` must have a cardinalty less than "
+                f"the target cardinality ({cardinality}), but has cardinality {size}"
+            )
+        if not isinstance(dataset.element_spec, Mapping):
+            raise ValueError(
+                "`pad_to_cardinality` requires its input dataset to be a dictionary of tensors, "
+                f"got {dataset.element_spec}."
+            )
+        marked = dataset.map(lambda element: {**element, mask_key: True})
+        zeros = nest.map_structure(_zeros, marked.element_spec)
+        rest = Dataset.from_tensors(zeros).repeat(cardinality - size)
+        return marked.concatenate(rest)
+
+    return padded
+
+
+def _zeros(spec: Any) -> Any:
+    sizes = [size or 0 for size in spec.shape.as_list()]
+    if spec.dtype is dtypes.string:
+        return np.full(sizes, b"", object)
+    return np.zeros(sizes, spec.dtype.as_numpy_dtype)
+
+
+class _CopyToDeviceDataset(_Same):
+    """The same elements: memory is one."""
+
+    def _size(self) -> int:
+        return UNKNOWN
+
+    def _elements(self) -> Iterator[Leaves]:
+        return self._inputs[0]._elements()
+
+
+def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
+    """The elements on a device; arrays are where every device sees them."""
+    return lambda dataset: _CopyToDeviceDataset(dataset)
+
+
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
+    """The elements, prepared ahead, on a device."""
+    return lambda dataset: _CopyToDeviceDataset(dataset).prefetch(buffer_size)
+
+
+class RandomDatasetV2(_RandomDataset):
+    """Random numbers without an end; see `tf.data.Dataset.random`."""
+
+    def __init__(
+        self, seed: Any = None, rerandomize_each_iteration: Any = None, name: Any = None
+    ) -> None:
+        super().__init__(seed, bool(rerandomize_each_iteration))
+
+
+class TFRecordWriter:
+    """Writes a dataset of strings to a TFRecord file.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "words.tfrecord")
+    >>> words = tf.data.Dataset.from_tensor_slices(["to", "be"])
+    >>> tf.data.experimental.TFRecordWriter(path).write(words)
+    >>> list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+    [b'to', b'be']
+    """
+
+    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+        self._filename = filename
+        self._compression = compression_type
+
+    def write(self, dataset: Dataset) -> None:
+        """Write all elements."""
+        spec = dataset.element_spec
+        fits = type(spec) is TensorSpec and spec.dtype is dtypes.string
+        if not (fits and spec.shape.is_compatible_with([])):
+            raise TypeError(
+                "Invalid `dataset`. Expected a `dataset` that produces scalar `tf.string` "
+                f"elements, but got one that produces {spec}."
+            )
+        with _RecordWriter(self._filename, self._compression) as writer:
+            for leaves in dataset._start():
+                writer.write(np.asarray(leaves[0]).item())

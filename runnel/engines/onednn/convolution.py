@@ -185,10 +185,11 @@ def _forward(library: Library, case: Case) -> Primitive:
 def _by_images(library: Library, case: Case) -> Primitive:
     images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
+    forward = _forward(library, case)
     descriptor = library.made(
         "dnnl_convolution_backward_data_primitive_desc_create",
         library.engine, _DIRECT, images, filters, results,
-        *_windows(case), _forward(library, case).descriptor, attributes(library),
+        *_windows(case), forward.descriptor, attributes(library),
     )  # fmt: skip
     return Primitive(library, descriptor, {DIFF_SRC: images, WEIGHTS: None, DIFF_DST: results})
 
@@ -196,9 +197,10 @@ def _by_images(library: Library, case: Case) -> Primitive:
 def _by_filters(library: Library, case: Case) -> Primitive:
     images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
+    forward = _forward(library, case)
     descriptor = library.made(
         "dnnl_convolution_backward_weights_primitive_desc_create",
         library.engine, _DIRECT, images, filters, None, results,
-        *_windows(case), _forward(library, case).descriptor, attributes(library),
+        *_windows(case), forward.descriptor, attributes(library),
     )  # fmt: skip
     return Primitive(library, descriptor, {SRC: images, DIFF_WEIGHTS: None, DIFF_DST: results})

@@ -18,3 +18,4 @@ from .logging import (
 from .progress import ProgbarLogger as ProgbarLogger
 from .sidecar_export import SidecarEvaluatorModelExport as SidecarEvaluatorModelExport
 from .stopping import EarlyStopping as EarlyStopping, TerminateOnNaN as TerminateOnNaN
+from .tensorboard import TensorBoard as TensorBoard

@@ -97,6 +97,9 @@ class Callback:
         """Whether a hook of batches does anything here, so that it need not be called in vain."""
         return _overrides(self, hook) or _overrides(self, _OLD_NAMES.get(hook, hook))
 
+    def _meet(self, others: list[Any]) -> None:
+        """Know the callbacks that are called beside this one."""
+
 
 def _overrides(callback: Callback, hook: str) -> bool:
     method = getattr(callback, hook)
@@ -169,6 +172,9 @@ class CallbackList:
         return bool(self._listeners[hook])
 
     def _find_listeners(self) -> None:
+        for callback in self.callbacks:
+            if isinstance(callback, Callback):
+                callback._meet([each for each in self.callbacks if each is not callback])
         self._listeners: dict[str, list[Callable]] = {
             hook: [
                 getattr(callback, hook)

@@ -63,6 +63,8 @@ class Layer(LayerNodes):
         self._dynamic = dynamic
         self.built = False
         self._build_input_shape: Any = None
+        # With the shapes, what a SavedModel says of the inputs.
+        self._build_input_dtypes: Any = None
         self._input_spec: Any = None
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
@@ -189,8 +191,10 @@ class Layer(LayerNodes):
             context.training = given
         elif "training" in kwargs:
             context.training = kwargs.pop("training")
-        scope = context.scope
+        scope, names = context.scope, state.name_scope
         context.scope = self._scope()
+        # Operations and summaries are named after the layers, in the same scope at each call.
+        state.name_scope = context.scope + "/"
         compute_dtype, context.compute_dtype = context.compute_dtype, self._compute_dtype_object
         context.depth += 1
         try:
@@ -198,7 +202,7 @@ class Layer(LayerNodes):
             outputs = call(inputs, *rest, **kwargs)
         finally:
             context.depth -= 1
-            context.scope = scope
+            context.scope, state.name_scope = scope, names
             context.compute_dtype = compute_dtype
             context.training = training
         if self._activity_regularizer is not None:
@@ -235,6 +239,7 @@ class Layer(LayerNodes):
         shapes = None
         if all(hasattr(tensor, "shape") for tensor in tensors):
             shapes = tf.nest.map_structure(lambda value: value.shape, inputs)
+            self._build_input_dtypes = tf.nest.map_structure(lambda value: value.dtype, inputs)
         with tf.name_scope(self._scope() + "/"):
             self.build(shapes)
         self._build_input_shape = shapes

@@ -182,6 +182,7 @@ class Model(Trainer, Saved, OlderMethods, Layer):
         if type(self).build is not Model.build:
             super()._maybe_build(inputs)
         self._build_input_shape = tf.nest.map_structure(lambda value: value.shape, inputs)
+        self._build_input_dtypes = tf.nest.map_structure(lambda value: value.dtype, inputs)
         self.built = True
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:

@@ -69,9 +69,10 @@ class Adafactor(Optimizer):
         for variable in var_list:
             sizes = variable.shape
             if len(sizes) < 2:
-                # Vectors have no rows and columns to average over.
-                self._r.append(None)
-                self._c.append(None)
+                # Vectors have no rows and columns to average over; checkpoints of the original have
+                # a number in each of these places.
+                self._r.append(tf.Variable(0, name=f"r/{variable._name.removesuffix(':0')}"))
+                self._c.append(tf.Variable(0, name=f"c/{variable._name.removesuffix(':0')}"))
             else:
                 add = self.add_variable_from_reference
                 self._r.append(add(variable, "r", shape=sizes[:-1]))
@@ -90,7 +91,7 @@ class Adafactor(Optimizer):
         keep = 1 - tf.pow(step, tf.cast(self.beta_2_decay, dtype))
         squares = tf.square(gradient) + tf.cast(self.epsilon_1, dtype)
         row, column, velocity = self._r[i], self._c[i], self._v[i]
-        if row is None:
+        if len(variable.shape) < 2:
             velocity.assign(keep * velocity + (1 - keep) * squares)
         else:
             row.assign(keep * row + (1 - keep) * tf.reduce_mean(squares, axis=-1))

@@ -14,8 +14,8 @@ from .files import h5, is_zip, replacing, require_file
 from .state import load_state, save_state
 
 _ENDINGS = (
-    "Give a name that ends in .keras (the native format) or .h5 (HDF5). The folder of TensorFlow's "
-    "SavedModel format is not supported."
+    "Give a name that ends in .keras (the native format) or .h5 (HDF5), or the folder of a "
+    "SavedModel."
 )
 _H5 = (".h5", ".hdf5", ".keras_h5")
 _CHECKPOINT = ("tf", "tensorflow")
@@ -24,9 +24,10 @@ _CHECKPOINT = ("tf", "tensorflow")
 def save_model(
     model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs: Any
 ) -> None:
-    """Write a model into a file: .keras, or .h5 for the older format.
+    """Write a model into a file, .keras or .h5, or into a folder, a SavedModel.
 
-    An interrupted save leaves the old file as it was.
+    The ending of the name says which, or `save_format`: "keras", "h5" or "tf". An interrupted save
+    leaves the old file as it was.
 
     >>> import tempfile
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
@@ -47,6 +48,11 @@ def save_model(
             )
         keras_zip.save_model(model, path, overwrite)
         return
+    if kind == "tf":
+        from . import tf_models
+
+        tf_models.save_model(model, path, overwrite, **kwargs)
+        return
     include_optimizer = kwargs.pop("include_optimizer", True)
     if kwargs:
         raise ValueError(
@@ -60,18 +66,22 @@ def _save_format(path: str, given: str | None) -> str:
     if given is None:
         if path.endswith(".keras"):
             return "keras"
-        if path.endswith(_H5):
-            return "h5"
-    elif given == "keras":
+        return "h5" if path.endswith(_H5) else "tf"
+    if given == "keras":
         if not path.endswith(".keras"):
             raise ValueError(
                 "Invalid `filepath` argument: expected a `.keras` extension. Received: "
                 f"filepath={path}"
             )
         return "keras"
-    elif given in ("h5", "hdf5"):
+    if given in ("h5", "hdf5"):
         return "h5"
-    raise ValueError(f"Cannot save a model to {path!r} with save_format={given!r}. {_ENDINGS}")
+    if given in ("tf", "tensorflow"):
+        return "tf"
+    raise ValueError(
+        "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: "
+        f"save_format={given}"
+    )
 
 
 def load_model(
@@ -81,11 +91,12 @@ def load_model(
     safe_mode: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """The model in a .keras or .h5 file.
+    """The model in a .keras or .h5 file, or in the folder of a SavedModel.
 
     `custom_objects` says what the names of your own classes and functions mean. Code that a file
     brings along, such as a Lambda layer's, is refused unless `safe_mode` is False.
     """
+    options = kwargs.pop("options", None)
     if kwargs:
         raise ValueError(f"The following argument(s) are not supported: {list(kwargs)}")
     path = os.fspath(filepath)
@@ -97,8 +108,10 @@ def load_model(
             return keras_zip.load_model(path, custom_objects, compile, trust)
         if os.path.isfile(path) and h5().is_hdf5(path):
             return h5_models.load_model(path, custom_objects, compile)
-    if os.path.isdir(path):
-        raise OSError(f"{path} is a folder. {_ENDINGS}")
+        if os.path.isdir(path):
+            from . import tf_models
+
+            return tf_models.load_model(path, custom_objects, compile, options)
     raise OSError(
         f"The file {path} is neither a .keras file nor an HDF5 file: it may be broken, or of "
         f"another format. {_ENDINGS}"

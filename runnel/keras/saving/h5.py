@@ -7,7 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ..layers.serializing import deserialize
-from . import compiling, h5_weights, json_encoding
+from . import compiling, h5_weights, json_encoding, keras3
 from .files import h5, replacing
 
 _NOT_SUBCLASSED = (
@@ -88,7 +88,16 @@ def load_model(path: str, custom_objects: Any, compile: bool) -> Any:
                 f"No model config found in the file at {path}. It may hold weights alone: make the "
                 "model, then `model.load_weights`."
             )
-        model = deserialize(json_encoding.loads(text), custom_objects)
+        config = json_encoding.loads(text)
+        if keras3.is_version_3(file.attrs.get("keras_version")):
+            lost = keras3.lost_vocabularies(config)
+            if lost:
+                tf.get_logger().warning(
+                    "The file %s does not have the vocabularies of %s: `adapt` these layers again.",
+                    *(path, ", ".join(lost)),
+                )
+            config = keras3.as_version_2(config)
+        model = deserialize(config, custom_objects)
         h5_weights.load_weights(file["model_weights"], model)
         if compile:
             _compile(file, model, custom_objects)
@@ -104,10 +113,15 @@ def _compile(file: Any, model: Any, custom_objects: Any) -> None:
         )
         return
     config = json_encoding.loads(text)
+    if keras3.is_version_3(file.attrs.get("keras_version")):
+        config = keras3.as_version_2(config)
+        config["optimizer_config"]["config"]["is_legacy_optimizer"] = False
     compiling.compile_from_training_config(model, config, custom_objects)
     if "optimizer_weights" not in file or model.optimizer is None:
         return
     values = h5_weights.read_values(file["optimizer_weights"])
     if len(values) > 1:
         model.optimizer.build(model.trainable_variables)
-    model.optimizer.load_own_variables({str(i): value for i, value in enumerate(values)})
+    saved = {str(i): value for i, value in enumerate(values)}
+    if not keras3.load_optimizer(model.optimizer, saved):
+        model.optimizer.load_own_variables(saved)

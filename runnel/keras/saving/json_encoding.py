@@ -48,5 +48,13 @@ def _special(value: dict[str, Any]) -> Any:
     if kind == "TypeSpec" and "serialized" in value:
         # The older form of `__typespec__`.
         name = value["type_spec"].removeprefix("tf.")
-        return type_spec_from({"spec_name": name, "config": value["serialized"]})
+        parts = [_sizes(part) for part in value["serialized"]]
+        return type_spec_from({"spec_name": name, "config": parts})
     return value
+
+
+def _sizes(part: Any) -> Any:
+    """A shape that has been read already, as a list again."""
+    if not isinstance(part, tf.TensorShape):
+        return part
+    return None if part.rank is None else part.as_list()

@@ -13,7 +13,7 @@ from typing import Any
 import runnel as tf
 
 from ..layers.serializing import known_layers
-from . import json_encoding
+from . import json_encoding, keras3
 from .files import h5, replacing
 from .h5_weights import VERSION
 from .state import load_state, save_state, walk
@@ -78,6 +78,10 @@ def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -
                 f"{names}."
             )
         config = json_encoding.loads(archive.read(_CONFIG))
+        if _METADATA in names:
+            metadata = json_encoding.loads(archive.read(_METADATA))
+            if keras3.is_version_3(metadata.get("keras_version")):
+                config = keras3.as_version_2(config)
         if not compile:
             config = {key: value for key, value in config.items() if key != "compile_config"}
         model = tf.keras.saving.deserialize_keras_object(

@@ -15,6 +15,7 @@ from ..engine.model import Model
 from ..engine.naming import snake_case
 from ..metrics.base import Metric
 from ..optimizers.base import Optimizer
+from . import keras3
 
 # Attributes of the machinery, which hold the layers under names that files must not depend on.
 _INSIDE = frozenset(
@@ -54,7 +55,7 @@ def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
     """Read what `save_state` wrote; all is checked before anything is changed."""
     pending: list[tuple[Any, dict[str, Any]]] = []
     for holder, path in walk(root):
-        name = f"{path}/vars" if path else "vars"
+        name = _found(group, f"{path}/vars" if path else "vars")
         saved = dict(group[name].items()) if name in group else {}
         problem = None
         if isinstance(holder, Layer):
@@ -70,9 +71,23 @@ def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
         elif saved or not isinstance(holder, Optimizer):
             pending.append((holder, saved))
     for holder, saved in pending:
+        if isinstance(holder, Optimizer) and keras3.load_optimizer(holder, saved):
+            continue
         holder.load_own_variables(saved)
         if isinstance(holder, Layer):
             holder.finalize_state()
+
+
+def _found(group: Any, path: str) -> str:
+    """A path as the file has it: some attributes begin with an underscore here, not in Keras 3."""
+    if path in group:
+        return path
+    names: list[str] = []
+    for name in path.split("/"):
+        public = name.removeprefix("_")
+        known = "/".join([*names, name]) in group or "/".join([*names, public]) not in group
+        names.append(name if known else public)
+    return "/".join(names)
 
 
 def _mismatch(layer: Layer, path: str, saved: dict[str, Any]) -> str | None:

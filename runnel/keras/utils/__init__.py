@@ -18,6 +18,7 @@ from ..serialization import (
     serialize_keras_object as serialize_keras_object,
 )
 from . import experimental as experimental, legacy as legacy
+from .audio import audio_dataset_from_directory as audio_dataset_from_directory
 from .datasets import (
     image_dataset_from_directory as image_dataset_from_directory,
     split_dataset as split_dataset,

@@ -22,13 +22,15 @@ _IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 
 
-def _shuffled_batches(dataset: Any, batch_size: int | None, seed: Any) -> Any:
+def _shuffled_batches(dataset: Any, batch_size: int | None, seed: Any, padded: bool = False) -> Any:
     if seed is not None:
         dataset = dataset.shuffle(1024 if batch_size is None else batch_size * 8, seed=seed)
-    return dataset if batch_size is None else dataset.batch(batch_size)
+    if batch_size is None:
+        return dataset
+    return dataset.padded_batch(batch_size) if padded else dataset.batch(batch_size)
 
 
-def _from_directory(
+def from_directory(
     make: Callable[[LabelledFiles], Any],
     directory: Any,
     labels: Any,
@@ -42,6 +44,7 @@ def _from_directory(
     subset: Any,
     follow_links: bool,
     names_files: bool,
+    padded: bool = False,
 ) -> Any:
     """Index a directory, and make a dataset of all its files or of a part, or two of both parts."""
     labels = check_label_mode(labels, label_mode, class_names)
@@ -68,7 +71,7 @@ def _from_directory(
         again = shuffle and not (subset == "both" and part == "validation")
         if not names_files:
             dataset = dataset.prefetch(tf.data.AUTOTUNE)
-        dataset = _shuffled_batches(dataset, batch_size, seed if again else None)
+        dataset = _shuffled_batches(dataset, batch_size, seed if again else None, padded)
         if names_files:
             dataset = dataset.prefetch(tf.data.AUTOTUNE)
         dataset.class_names = files.class_names
@@ -148,7 +151,7 @@ def image_dataset_from_directory(
         paths = tf.data.Dataset.from_tensor_slices(files.paths)
         return paths.map(load, num_parallel_calls=tf.data.AUTOTUNE)
 
-    return _from_directory(
+    return from_directory(
         make, directory, labels, label_mode, class_names, _IMAGES, batch_size, shuffle, seed,
         validation_split, subset, follow_links, names_files=True,
     )  # fmt: skip
@@ -196,7 +199,7 @@ def text_dataset_from_directory(
         paths = tf.data.Dataset.from_tensor_slices(files.paths)
         return paths.map(load, num_parallel_calls=tf.data.AUTOTUNE)
 
-    return _from_directory(
+    return from_directory(
         make, directory, labels, label_mode, class_names, (".txt",), batch_size, shuffle, seed,
         validation_split, subset, follow_links, names_files=False,
     )  # fmt: skip

@@ -30,7 +30,7 @@ class _ChangingTable(LookupTable):
 
     def _checkpoint_tensors(self):
         """The keys and values with their dtypes, as checkpoints name them."""
-        keys, values = self._handle._array.export()
+        keys, values = self._handle._array.places()
         return {"-keys": (self.key_dtype, keys), "-values": (self.value_dtype, values)}
 
     def _restore_tensors(self, tensors):

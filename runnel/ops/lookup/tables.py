@@ -16,6 +16,7 @@ from ...core.errors import FailedPreconditionError, NotFoundError
 from ...core.op import op, type_text
 from ...core.shape_rules import SCALAR, UNKNOWN, dimensions_text, nothing
 from ...core.shapes import TensorShape
+from ..strings import hash_functions
 from ..strings.elements import filled
 
 _KEYS = (int32, int64, string)
@@ -126,6 +127,10 @@ class Table:
         return self._key_array([key for key, _ in items]), self.array_of(
             [value for _, value in items], (len(items),)
         )
+
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """The keys and values as checkpoints have them."""
+        return self.export()
 
     def _key_array(self, keys: list[Any]) -> np.ndarray:
         shape = (len(keys), *self.key_shape)
@@ -280,6 +285,33 @@ class DenseTable(Table):
         empty = np.empty((free, *keys.shape[1:]), keys.dtype)
         empty[...] = self._key_array([self._empty]).reshape(1, *keys.shape[1:])
         return np.concatenate([keys, empty]), np.concatenate([values, padding])
+
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """All places as the original has them in its checkpoints: each key where its hash says.
+
+        From there a search goes on by one place, then two, then three, until it finds a free one.
+        """
+        keys, values = self.export()
+        count, last = len(self.entries), len(keys) - 1
+        # The last place is always free.
+        placed_keys = np.repeat(keys[-1:], len(keys), axis=0)
+        placed_values = np.repeat(values[-1:], len(keys), axis=0)
+        taken: set[int] = set()
+        for i, start in enumerate(self._hashes(keys[:count])):
+            place, step = start & last, 0
+            while place in taken:
+                step += 1
+                place = (place + step) & last
+            taken.add(place)
+            placed_keys[place], placed_values[place] = keys[i], values[i]
+        return placed_keys, placed_values
+
+    def _hashes(self, keys: np.ndarray) -> list[int]:
+        if self.key_shape:
+            return [0] * len(keys)
+        if self.key_dtype is string:
+            return hash_functions.hashes(hash_functions.murmur64, keys.ravel()).tolist()
+        return keys.ravel().tolist()
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Take the places of a table: keys, and marks of what is free or was deleted."""

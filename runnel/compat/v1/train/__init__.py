@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 
+from ..file_writer import summary_iterator as summary_iterator
 from .averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .optimizer import Optimizer as Optimizer
 from .optimizers import (

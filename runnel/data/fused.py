@@ -1,0 +1,304 @@
+"""What runs in the place of parts of a pipeline: rows by their numbers, whole batches."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import errors, nest
+from ..core.plan import Plan
+from .batching import Grouped, _BatchDataset, stacked
+from .dataset import Dataset
+from .mapping import _MapDataset, located
+from .shuffling import shuffled
+from .structure import Leaves, rows_of
+from .vectorizing import rows_at_once
+
+# Functions of single rows run on as many of them as fit here.
+_AT_ONCE = 1 << 16
+_MOST_AT_ONCE = 512
+# So many row numbers go through a pipeline at once.
+BLOCK = 8192
+
+
+class Rows(NamedTuple):
+    """Elements that are rows of arrays.
+
+    `blocks()` begins an iteration: arrays of row numbers, one after the other. `functions` are
+    done on the gathered rows. `ordered`: the rows are all those of the arrays, as they stand.
+    """
+
+    arrays: list[Any]
+    blocks: Callable[[], Iterator[Any]]
+    functions: tuple[Callable[[list[Any]], list[Any]], ...] = ()
+    ordered: bool = False
+
+    def through(self, change: Callable[[Iterator[Any]], Iterator[Any]]) -> Rows:
+        """The same rows, others of them or in another order."""
+        blocks = self.blocks
+        return self._replace(blocks=lambda: change(blocks()), ordered=False)
+
+    def gathered(self, which: Any) -> list[Any]:
+        """The rows of these numbers, as arrays."""
+        first, last = int(which[0]), int(which[-1])
+        if last - first == len(which) - 1 and (np.diff(which) == 1).all():
+            arrays = [array[first : last + 1] for array in self.arrays]
+        else:
+            arrays = [array.take(which, axis=0) for array in self.arrays]
+        for function in self.functions:
+            arrays = function(arrays)
+        return arrays
+
+
+class RowsDataset(Dataset):
+    """A pipeline known by the numbers of rows."""
+
+    def __init__(self, dataset: Dataset, rows: Rows) -> None:
+        self._spec = dataset.element_spec
+        self._specs = nest.flatten(self._spec)
+        self._count = dataset._size
+        self.rows = rows
+
+    def _size(self) -> int:
+        return self._count()
+
+    def _elements(self) -> Iterator[Leaves]:
+        # Iterations draw their random orders when they begin, not when they are first asked.
+        return self._single(self.rows.blocks())
+
+    def _elements_after(self, count: int) -> Iterator[Leaves]:
+        return self._single(after(self.rows.blocks(), count))
+
+    def _single(self, blocks: Iterator[Any]) -> Iterator[Leaves]:
+        if self.rows.functions:
+            return self._computed(blocks)
+        row = rows_of(self.rows.arrays)
+        return (row(index) for block in blocks for index in block.tolist())
+
+    def _computed(self, blocks: Iterator[Any]) -> Iterator[Leaves]:
+        most, size = min(_MOST_AT_ONCE, rows_at_once(self._specs, _AT_ONCE)), 1
+        for block in blocks:
+            start = 0
+            while start < len(block):
+                which = block[start : start + size]
+                row = rows_of(self.rows.gathered(which))
+                yield from map(row, range(len(which)))
+                start += size
+                # Whoever wants a few elements only does not wait for many.
+                size = min(2 * size, most)
+
+
+class GatheredBatches(Dataset):
+    """Batches of rows."""
+
+    def __init__(self, dataset: _BatchDataset, rows: Rows) -> None:
+        self._spec = dataset.element_spec
+        self._count = dataset._size
+        self._rows = rows
+        self._batch = int(dataset._tensors[0]._array)
+        self._drop = dataset._drop
+
+    def _size(self) -> int:
+        return self._count()
+
+    def _elements(self) -> Iterator[Leaves]:
+        return self._batches(self._rows.blocks())
+
+    def _elements_after(self, count: int) -> Iterator[Leaves]:
+        return self._batches(after(self._rows.blocks(), count * self._batch))
+
+    def _batches(self, blocks: Iterator[Any]) -> Iterator[Leaves]:
+        size, gathered = self._batch, self._rows.gathered
+        rest = np.empty(0, np.intp)
+        for block in blocks:
+            if len(rest):
+                block = np.concatenate([rest, block])
+            full = len(block) // size * size
+            for start in range(0, full, size):
+                yield gathered(block[start : start + size])
+            rest = block[full:]
+        if len(rest) and not self._drop:
+            yield gathered(rest)
+
+
+class MapAndBatchDataset(Dataset):
+    """Results of a function, written into batches as they come."""
+
+    def __init__(self, batch: _BatchDataset, mapped: _MapDataset) -> None:
+        self._inputs = (mapped,)
+        self._mapped = mapped
+        self._spec = batch.element_spec
+        self._specs = batch._specs
+        self._batch = int(batch._tensors[0]._array)
+        self._drop = batch._drop
+        self._program = mapped._function.on_batches()
+
+    def _elements(self) -> Iterator[Leaves]:
+        if self._program is not None:
+            return _AtOnce(self._mapped, self._program.plan, self._batch, self._drop)
+        return _Filled(self._inputs[0]._elements(), self._batch, self._drop, self._joined)
+
+    def _joined(self, rows: list[Leaves]) -> Leaves:
+        columns = zip(*rows, strict=True)
+        return [stacked(column, place) for place, column in enumerate(columns)]
+
+
+class _Filled(Grouped):
+    """Batches that are filled element by element; it goes on after an element that failed."""
+
+    def __next__(self) -> Leaves:
+        first = next(self._elements)
+        size = self._size
+        arrays = [np.empty((size, *leaf.shape), leaf.dtype) for leaf in first]
+        shapes = [leaf.shape for leaf in first]
+        _put(arrays, 0, first)
+        filled = 1
+        for leaves in itertools.islice(self._elements, size - 1):
+            if any(leaf.shape != shape for leaf, shape in zip(leaves, shapes, strict=True)):
+                self._refuse(arrays, filled, leaves)
+            _put(arrays, filled, leaves)
+            filled += 1
+        if filled == size:
+            return arrays
+        if self._drop:
+            raise StopIteration
+        return [array[:filled] for array in arrays]
+
+    def _refuse(self, arrays: list[Any], filled: int, leaves: Leaves) -> None:
+        """Take the rest of the batch and say which elements do not fit together."""
+        rest = list(itertools.islice(self._elements, self._size - 1 - filled))
+        self._join([[array[i] for array in arrays] for i in range(filled)] + [leaves, *rest])
+
+
+class _AtOnce:
+    """Batches from a function of batches; element by element where that fails.
+
+    What an iteration of single elements would give is given: the error of the first element that
+    fails, and after it a batch that begins with the next one.
+    """
+
+    def __init__(self, mapped: _MapDataset, plan: Plan, size: int, drop: bool) -> None:
+        self._elements = mapped._inputs[0]._elements()
+        self._function = mapped._function
+        self._captured = mapped._tensors
+        self._plan = plan
+        self._size = size
+        self._drop = drop
+        self._index = 0
+        # Elements, or the error of the source, that a failure left over.
+        self._left: deque[Leaves | Exception] = deque()
+
+    def __iter__(self) -> _AtOnce:
+        return self
+
+    def __next__(self) -> Leaves:
+        taken = self._take()
+        failed = bool(taken) and isinstance(taken[-1], Exception)
+        short = len(taken) < self._size
+        if not taken or (self._drop and short and not failed):
+            # Elements that no batch needs are computed, too: they may fail.
+            self._one_by_one(taken)
+            raise StopIteration
+        if failed or len(taken) == 1:
+            return self._joined(self._one_by_one(taken))
+        try:
+            columns: Any = zip(*taken, strict=True)
+            arrays = [stacked(column) for column in columns]
+            results = self._plan.run(*arrays, *[tensor._array for tensor in self._captured])
+        except Exception:
+            return self._joined(self._one_by_one(taken))
+        self._index += len(taken)
+        return list(results)
+
+    def _take(self) -> list[Any]:
+        taken: list[Any] = []
+        while len(taken) < self._size and not (taken and isinstance(taken[-1], Exception)):
+            if self._left:
+                taken.append(self._left.popleft())
+                continue
+            try:
+                taken.append(next(self._elements))
+            except StopIteration:
+                break
+            except Exception as failure:
+                taken.append(failure)
+        return taken
+
+    def _one_by_one(self, taken: list[Any]) -> list[Leaves]:
+        results = []
+        for place, leaves in enumerate(taken):
+            if isinstance(leaves, Exception):
+                raise leaves
+            index = self._index
+            self._index += 1
+            try:
+                results.append(self._function.call(leaves, self._captured))
+            except Exception as failure:
+                self._left.extendleft(reversed(taken[place + 1 :]))
+                if isinstance(failure, errors.OpError):
+                    raise located(failure, self._function.name, index) from None
+                raise
+        return results
+
+    def _joined(self, rows: list[Leaves]) -> Leaves:
+        return [stacked(column, place) for place, column in enumerate(zip(*rows, strict=True))]
+
+
+def _put(arrays: list[Any], place: int, leaves: Leaves) -> None:
+    for array, leaf in zip(arrays, leaves, strict=True):
+        array[place] = leaf[()] if leaf.shape == () else leaf
+
+
+# Blocks of row numbers.
+
+
+def counted(count: int) -> Iterator[Any]:
+    """The numbers up to a count."""
+    for start in range(0, count, BLOCK):
+        yield np.arange(start, min(start + BLOCK, count))
+
+
+def first(blocks: Iterator[Any], left: int) -> Iterator[Any]:
+    """The first numbers."""
+    if not left:
+        return
+    for block in blocks:
+        yield block[:left]
+        left -= len(block)
+        if left <= 0:
+            return
+
+
+def after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
+    """All but the first numbers."""
+    for block in blocks:
+        if left < len(block):
+            yield block[left:]
+        left = max(0, left - len(block))
+
+
+def every(blocks: Iterator[Any], step: int, place: int) -> Iterator[Any]:
+    """One number out of so many."""
+    position = 0
+    for block in blocks:
+        start = (place - position) % step
+        if start < len(block):
+            yield block[start::step]
+        position += len(block)
+
+
+def in_random_order(blocks: Iterator[Any], size: int, pair: tuple[int, int]) -> Iterator[Any]:
+    """The numbers as they are drawn from a buffer."""
+    drawn: list[int] = []
+    numbers = (each for block in blocks for each in block.tolist())
+    for each in shuffled(numbers, size, pair):
+        drawn.append(each)
+        if len(drawn) == BLOCK:
+            yield np.array(drawn)
+            drawn = []
+    if drawn:
+        yield np.array(drawn)

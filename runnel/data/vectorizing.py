@@ -1,0 +1,342 @@
+"""Functions of one element made into functions of a whole batch, where both provably agree.
+
+Every operation of the traced function needs a rule below: how it is done with one more axis in
+front. The rules are for operations that give each row bit for bit what they would give alone and
+that never fail, whatever the values: arithmetic of IEEE, comparisons, casts that lose no meaning,
+and moves of elements. One operation without a rule, a variable, a random number or a shape that is
+not known, and the function stays one of single elements.
+
+A few more operations agree as long as they do not fail: those that take strings apart. A program
+with one of them is not `total`: whoever runs it goes back to single elements when it fails, so that
+the error is that of its element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.convert import constant_value, convert_to_tensor
+from ..core.dtypes import int32, string
+from ..core.graph import FuncGraph, Operation
+from ..core.op import execute
+from ..core.plan import Plan
+from ..core.shapes import TensorShape
+from ..core.tensor import SymbolicTensor, Tensor
+from .structure import are_plain
+
+Rule = Callable[[Operation, list[Tensor], list[bool]], Any]
+
+
+class BatchProgram(NamedTuple):
+    """What a function does, on batches; `total`: it never fails."""
+
+    plan: Plan
+    total: bool
+
+
+class _Refused(Exception):
+    """The function cannot be done on batches."""
+
+
+def on_batches(graph: FuncGraph, specs: Sequence[Any]) -> BatchProgram | None:
+    """The program of a function for batches; None where it may differ from that for elements."""
+    inputs, outputs = graph.inputs, graph.outputs
+    if graph.variables or not outputs or not inputs or not are_plain(specs):
+        return None
+    if not all(tensor.shape.is_fully_defined() for tensor in inputs):
+        return None
+    captured = graph.captures
+    batch = FuncGraph(f"{graph.name}_on_batches")
+    # Tensors of the old graph by id: those of the new one, and whether rows are in front.
+    known: dict[int, tuple[Tensor, bool]] = {}
+    try:
+        with batch.building():
+            for tensor in inputs:
+                shape = TensorShape([None]).concatenate(tensor.shape)
+                known[id(tensor)] = batch.add_input(tensor.dtype, shape), True
+            for _, tensor in captured:
+                known[id(tensor)] = batch.add_input(tensor.dtype, tensor.shape), False
+            for operation in graph.get_operations():
+                if operation.type != "Placeholder":
+                    _add(operation, known)
+            rows = known[id(inputs[0])][0]
+            results = [_with_rows(known, output, rows) for output in outputs]
+    except _Refused:
+        return None
+    total = not any(operation.type in _FALLIBLE for operation in graph.get_operations())
+    return BatchProgram(Plan(batch, list(batch.inputs), results, batch.name), total)
+
+
+def _add(operation: Operation, known: dict[int, tuple[Tensor, bool]]) -> None:
+    rule = _RULES.get(operation.type)
+    if rule is None or operation.control_inputs:
+        raise _Refused
+    pairs = []
+    for tensor in operation.inputs:
+        if id(tensor) not in known:
+            raise _Refused
+        pairs.append(known[id(tensor)])
+    if operation.type != "Const":
+        _check_shapes(operation)
+    inputs, batched = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    given = any(batched) and operation.type not in _SHAPES
+    made = (rule if any(batched) else _unchanged)(operation, inputs, batched)
+    for old, new in zip(operation.outputs, made if type(made) is list else [made], strict=True):
+        known[id(old)] = new, given
+
+
+def _check_shapes(operation: Operation) -> None:
+    known = all(tensor.shape.is_fully_defined() for tensor in operation.inputs)
+    if not known and operation.type not in _OF_ANY_SIZE:
+        raise _Refused
+    for output in operation.outputs:
+        sized = output.shape.is_fully_defined()
+        if not sized and operation.type not in _OF_ANY_SIZE | _FALLIBLE:
+            raise _Refused
+        if sized and 0 in output.shape.as_list():
+            raise _Refused
+
+
+def _with_rows(known: dict[int, tuple[Tensor, bool]], output: Tensor, rows: Tensor) -> Tensor:
+    from ..ops.array.joining import concat
+    from ..ops.array.shaping import broadcast_to, shape
+
+    made, batched = known[id(output)]
+    if batched:
+        return made
+    return broadcast_to(made, concat([shape(rows)[:1], shape(made)], 0))
+
+
+# Rules.
+
+
+def _known(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    """What follows from shapes, which are all known."""
+    value = constant_value(operation.outputs[0])
+    if value is None:
+        raise _Refused
+    return convert_to_tensor(value, operation.outputs[0].dtype)
+
+
+def _never(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    raise _Refused
+
+
+def _unchanged(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    return execute(operation.op, tuple(inputs), operation.given)
+
+
+def _element_wise(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    rank = operation.outputs[0].shape.rank
+    free = not all(tensor.shape.is_fully_defined() for tensor in operation.inputs)
+    if free and any(
+        tensor.shape.rank != (rank if has_rows else 0)
+        for tensor, has_rows in zip(operation.inputs, batched, strict=True)
+    ):
+        raise _Refused
+    if free and sum(batched) > 1:
+        raise _Refused
+    aligned = [
+        _aligned(tensor, rank) if has_rows else tensor
+        for tensor, has_rows in zip(inputs, batched, strict=True)
+    ]
+    return execute(operation.op, tuple(aligned), operation.given)
+
+
+def _aligned(tensor: Tensor, rank: Any) -> Tensor:
+    """The batch with axes of one element where the other operands have more axes."""
+    if tensor.shape.rank is None:
+        raise _Refused
+    sizes: list[Any] = tensor.shape.as_list()[1:]
+    if len(sizes) == rank:
+        return tensor
+    if None in sizes:
+        raise _Refused
+    return _shaped(tensor, [1] * (rank - len(sizes)) + sizes)
+
+
+def _shaped(tensor: Tensor, sizes: Sequence[Any]) -> Tensor:
+    from ..ops.array.joining import concat
+    from ..ops.array.shaping import reshape, shape
+
+    if None in tensor.shape.as_list()[1:]:
+        # Rows that are too short must not become fewer rows.
+        return reshape(tensor, concat([shape(tensor)[:1], convert_to_tensor(sizes, int32)], 0))
+    return reshape(tensor, [-1, *sizes])
+
+
+def _cast(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    source, target = inputs[0].dtype, operation.given["DstT"]
+    # What a number out of range becomes may depend on its neighbours.
+    if source.is_floating and (target.is_integer or source is string):
+        raise _Refused
+    if source.is_complex or operation.attrs.get("Truncate"):
+        raise _Refused
+    return _unchanged(operation, inputs, batched)
+
+
+def _constant(tensor: Tensor) -> Any:
+    value = constant_value(tensor) if isinstance(tensor, SymbolicTensor) else tensor._array
+    if value is None:
+        raise _Refused
+    return np.asarray(value)
+
+
+def _first_only(batched: list[bool]) -> None:
+    if not batched[0] or any(batched[1:]):
+        raise _Refused
+
+
+def _behind_rows(axes: Any, rank: Any) -> Tensor:
+    """Axes of an element as axes of a batch."""
+    moved = np.asarray(axes, np.int32)
+    return convert_to_tensor(np.where(moved < 0, moved + rank, moved) + 1, int32)
+
+
+def _transpose(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    order = [0, *(_constant(inputs[1]) + 1).tolist()]
+    return execute(operation.op, (inputs[0], convert_to_tensor(order, int32)), operation.given)
+
+
+def _along_axes(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    axes = _behind_rows(_constant(inputs[1]), operation.inputs[0].shape.rank)
+    return execute(operation.op, (inputs[0], axes), operation.given)
+
+
+def _exact_sum(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    # Sums of floats depend on the order of the terms.
+    if not inputs[0].dtype.is_integer:
+        raise _Refused
+    return _along_axes(operation, inputs, batched)
+
+
+def _expand_dims(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    return _reshape(operation, inputs, batched)
+
+
+def _reshape(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    return _shaped(inputs[0], operation.outputs[0].shape.as_list())
+
+
+def _strided_slice(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    begin, end, strides = (_constant(tensor).tolist() for tensor in inputs[1:])
+    attrs = dict(operation.attrs)
+    for mask in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask"):
+        attrs[mask] = attrs[mask] << 1
+    for mask in ("begin_mask", "end_mask"):
+        attrs[mask] = attrs[mask] << 1 | 1
+    places = [convert_to_tensor([first, *rest], int32)
+              for first, rest in ((0, begin), (0, end), (1, strides))]  # fmt: skip
+    return execute(operation.op, (inputs[0], *places), attrs)
+
+
+def _concat(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    if not all(batched[:-1]) or batched[-1]:
+        raise _Refused
+    axis = _behind_rows(_constant(inputs[-1]), operation.inputs[0].shape.rank)
+    return execute(operation.op, (*inputs[:-1], axis), operation.given)
+
+
+def _pack(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    if not all(batched):
+        raise _Refused
+    axis = operation.attrs.get("axis", 0)
+    attrs = {**operation.given, "axis": axis + 1 if axis >= 0 else axis}
+    return execute(operation.op, tuple(inputs), attrs)
+
+
+def _one_hot(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    axis = operation.attrs.get("axis", -1)
+    attrs = {**operation.given, "axis": axis + 1 if axis >= 0 else axis}
+    return execute(operation.op, tuple(inputs), attrs)
+
+
+def _pad(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    padding = np.concatenate([np.zeros((1, 2), np.int32), _constant(inputs[1]).astype(np.int32)])
+    sizes = convert_to_tensor(padding, int32)
+    return execute(operation.op, (inputs[0], sizes, *inputs[2:]), operation.given)
+
+
+def _slice(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    begin, size = (_constant(tensor).tolist() for tensor in inputs[1:])
+    places = [convert_to_tensor([0, *begin], int32), convert_to_tensor([-1, *size], int32)]
+    return execute(operation.op, (inputs[0], *places), operation.given)
+
+
+def _tile(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    times = convert_to_tensor([1, *_constant(inputs[1]).tolist()], int32)
+    return execute(operation.op, (inputs[0], times), operation.given)
+
+
+def _parse(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
+    _first_only(batched)
+    given = operation.given
+    if given.get("num_sparse") or given.get("ragged_value_types"):
+        raise _Refused
+    if operation.inputs[0].shape.rank != 0 or not given["dense_shapes"]:
+        raise _Refused
+    return execute(operation.op, tuple(inputs), given)
+
+
+_SHAPES = frozenset(("Rank", "Shape", "Size"))
+_RULES: dict[str, Rule] = {
+    "Const": _unchanged,
+    "Fill": _never,
+    "Range": _never,
+    "Cast": _cast,
+    "ConcatV2": _concat,
+    "ExpandDims": _expand_dims,
+    "OneHot": _one_hot,
+    "Pack": _pack,
+    "Pad": _pad,
+    "PadV2": _pad,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Squeeze": _reshape,
+    "StridedSlice": _strided_slice,
+    "Sum": _exact_sum,
+    "Tile": _tile,
+    "Transpose": _transpose,
+}
+_FALLIBLE = frozenset(("DecodeRaw", "ParseExampleV2"))
+_RULES |= {"DecodeRaw": _unchanged, "ParseExampleV2": _parse}
+_RULES |= dict.fromkeys(_SHAPES, _known)
+_RULES |= dict.fromkeys(("All", "Any", "Max", "Min", "ReverseV2"), _along_axes)
+_RULES |= dict.fromkeys(
+    (
+        "Abs", "Add", "AddV2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Ceil", "Equal", "Floor",
+        "Greater", "GreaterEqual", "Identity", "Invert", "IsFinite", "IsInf", "IsNan", "Less",
+        "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul", "Neg",
+        "NotEqual", "OnesLike", "RealDiv", "Reciprocal", "Relu", "Relu6", "SelectV2", "Sign",
+        "Sqrt", "Square", "SquaredDifference", "StopGradient", "Sub", "ZerosLike",
+    ),
+    _element_wise,
+)  # fmt: skip
+
+# These do not ask how many numbers there are in a row.
+_OF_ANY_SIZE = frozenset(name for name, rule in _RULES.items() if rule is _element_wise) | {
+    "Cast",
+    "Reshape",
+}
+
+
+def rows_at_once(specs: Sequence[Any], budget: int) -> int:
+    """How many elements of these specs fit so many bytes; at least 1."""
+    size = sum(
+        math.prod(spec.shape.as_list()) * max(1, spec.dtype.size or 8)
+        for spec in specs
+        if spec.shape.is_fully_defined()
+    )
+    return max(1, budget // max(1, size))

@@ -1,0 +1,28 @@
+"""How operations are executed: here at once and in order, so these have nothing to wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def async_scope() -> Iterator[None]:
+    """A block after which all of its operations have finished and their errors were raised.
+
+    >>> with tf.experimental.async_scope():
+    ...     total = tf.add(1, 2)
+    >>> int(total)
+    3
+    """
+    yield
+
+
+def async_clear_error() -> None:
+    """Forget the errors of operations that have not been waited for; operations here wait."""
+
+
+@contextmanager
+def function_executor_type(executor_type: str | None) -> Iterator[None]:
+    """A block whose functions run on another executor; every name means the only one."""
+    yield

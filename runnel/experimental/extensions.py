@@ -1,0 +1,274 @@
+"""ExtensionType: classes of values made of tensors, which functions take like tensors."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from typing import Any, cast
+
+import runnel as tf
+
+from ..core.tensor import Tensor
+from ..core.type_spec import TypeSpec, register_type_spec
+from .fields import (
+    check_annotation,
+    converted,
+    converted_spec,
+    filled,
+    parts_of,
+    specs_in,
+)
+
+_RESERVED = frozenset({"self", "Spec", "_type_spec"})
+_NO_DEFAULT = inspect.Parameter.empty
+
+
+class _Maker(type):
+    """Makes instances: the constructor runs, then the fields are converted, checked and fixed."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        value = cast(Any, object).__new__(cls)
+        value.__init__(*args, **kwargs)
+        vars(value).update(cls._checked_fields(vars(value)))
+        object.__setattr__(value, "_is_complete", True)
+        value.__validate__()
+        return value
+
+    def _checked_fields(cls, given: dict[str, Any]) -> dict[str, Any]:
+        fields: dict[str, Any] = cls._fields  # type: ignore[attr-defined]
+        missing = {name for name in fields if name not in given}
+        if missing:
+            raise ValueError(f"Missing required fields: {missing}")
+        return {name: converted(fields[name], given[name], name) for name in fields}
+
+
+class ExtensionTypeSpec(TypeSpec):
+    """The type of an extension type's values: a spec, or a Python value, for each field."""
+
+    _value_class: type
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = _bound(self._value_class._fields, {}, args, kwargs)  # type: ignore[attr-defined]
+        vars(self).update(given)
+        self._check()
+
+    def _check(self) -> None:
+        fields = self._value_class._fields  # type: ignore[attr-defined]
+        for name, annotation in fields.items():
+            vars(self)[name] = converted_spec(annotation, vars(self)[name], name)
+
+    def __init_subclass__(cls) -> None:
+        own = vars(cls).get("__init__")
+        if own is None:
+            return
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            own(self, *args, **kwargs)
+            self._check()
+
+        cls.__init__ = __init__  # type: ignore[method-assign]
+
+    @property
+    def value_type(self) -> type:
+        """The extension type described."""
+        return self._value_class
+
+    @classmethod
+    def from_value(cls, value: Any) -> Any:
+        """The spec that describes a value."""
+        names = cls._value_class._fields  # type: ignore[attr-defined]
+        return cls._of({name: specs_in(getattr(value, name)) for name in names})
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Any:
+        # Past the constructor, which a class may have made its own.
+        spec = cls.__new__(cls)
+        vars(spec).update(fields)
+        return spec
+
+    def _field_specs(self) -> dict[str, Any]:
+        names = self._value_class._fields  # type: ignore[attr-defined]
+        return {name: vars(self)[name] for name in names}
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return tuple(self._field_specs().items())
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
+        return cls._of(dict(serialization))
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._value_class, self._field_specs())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={spec!r}" for name, spec in self._field_specs().items())
+        return f"{self._value_class.__qualname__}.Spec({fields})"
+
+    @property
+    def _component_specs(self) -> Any:
+        fields = self._field_specs().values()
+        return tuple(spec for field in fields for spec in parts_of(field, field))
+
+    def _to_components(self, value: Any) -> Any:
+        fields = self._field_specs().items()
+        return tuple(part for name, spec in fields for part in parts_of(spec, getattr(value, name)))
+
+    def _from_components(self, components: Any) -> Any:
+        parts = iter(components)
+        fields = {name: filled(spec, parts) for name, spec in self._field_specs().items()}
+        value = cast(Any, object).__new__(self._value_class)
+        vars(value).update(fields, _is_complete=True)
+        return value
+
+
+def _restored(kind: type, fields: dict[str, Any]) -> Any:
+    return kind.Spec._of(fields)  # type: ignore[attr-defined]
+
+
+def _bound(
+    fields: dict[str, Any], defaults: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    bound = _signature(fields, defaults).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _signature(fields: dict[str, Any], defaults: dict[str, Any]) -> inspect.Signature:
+    """One parameter for each field; those that follow a default without having one need names."""
+    parameters: list[inspect.Parameter] = []
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for name, annotation in fields.items():
+        default = defaults.get(name, _NO_DEFAULT)
+        if default is _NO_DEFAULT and parameters and parameters[-1].default is not _NO_DEFAULT:
+            kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+    return inspect.Signature(parameters)
+
+
+class ExtensionType(metaclass=_Maker):
+    """The base of classes whose values are made of tensors: a field for every annotation.
+
+    A subclass gives its fields as annotations, with defaults where it likes; it gets a
+    constructor, equality, a printout and `Spec`, the class of its specs. Its values do not change.
+    Functions, loops, conditions, datasets and `tf.nest` carry them like tensors.
+
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> masked = Masked([1, 2], [True, False])
+    >>> tf.function(lambda x: tf.boolean_mask(x.values, x.mask))(masked).numpy()
+    array([1], dtype=int32)
+    """
+
+    _fields: typing.ClassVar[dict[str, Any]] = {}
+    _defaults: typing.ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kind = type(self)
+        vars(self).update(_bound(kind._fields, kind._defaults, args, kwargs))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        namespace = vars(cls)
+        hints = typing.get_type_hints(cls, localns={cls.__name__: cls})
+        cls._fields = {
+            name: hint
+            for name, hint in hints.items()
+            if typing.get_origin(hint) is not typing.ClassVar and hint is not typing.ClassVar
+        }
+        _check_fields(cls, namespace)
+        cls._defaults = {}
+        for name, annotation in cls._fields.items():
+            if hasattr(cls, name):
+                default = getattr(cls, name)
+                converted(annotation, default, f"default value for {name}")
+                cls._defaults[name] = default
+        if cls.__init__ is ExtensionType.__init__:
+            cls.__signature__ = _signature(cls._fields, cls._defaults)  # type: ignore[attr-defined]
+        body = dict(vars(namespace["Spec"])) if "Spec" in namespace else {}
+        for name in ("__dict__", "__weakref__"):
+            body.pop(name, None)
+        body |= {"_value_class": cls, "__module__": cls.__module__}
+        body["__qualname__"] = f"{cls.__qualname__}.Spec"
+        cls.Spec = type(f"{cls.__name__}.Spec", (ExtensionTypeSpec,), body)  # type: ignore[attr-defined]
+        register_type_spec(cls, cls.Spec.from_value)  # type: ignore[attr-defined]
+
+    @property
+    def _type_spec(self) -> Any:
+        return type(self).Spec.from_value(self)  # type: ignore[attr-defined]
+
+    def __validate__(self) -> None:
+        """Checks of a subclass; runs when a value has been made."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._require_open(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._require_open(name)
+        object.__delattr__(self, name)
+
+    def _require_open(self, name: str) -> None:
+        if name not in type(self)._fields or vars(self).get("_is_complete"):
+            raise AttributeError(
+                f"Cannot mutate attribute `{name}` outside the custom constructor of "
+                "ExtensionType. Make a new value instead."
+            )
+
+    def __repr__(self) -> str:
+        names = type(self)._fields
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({fields})"
+
+    def __eq__(self, other: object) -> Any:
+        if type(other) is not type(self):
+            return False
+        ours, theirs = self._type_spec, other._type_spec
+        if not ours.is_compatible_with(theirs):
+            return False
+        pairs = zip(ours.to_tensors(self), theirs.to_tensors(other), strict=True)
+        return tf.reduce_all([_equal(one, another) for one, another in pairs] or [True])
+
+    def __ne__(self, other: object) -> Any:
+        same = self.__eq__(other)
+        return tf.logical_not(same) if isinstance(same, Tensor) else not same
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _equal(one: Tensor, another: Tensor) -> Tensor:
+    """Whether two tensors have the same shape and elements."""
+    if one.shape.is_fully_defined() and another.shape.is_fully_defined():
+        return tf.reduce_all(tf.equal(one, another))
+    same_rank = tf.equal(tf.rank(one), tf.rank(another))
+
+    def same_shape() -> Tensor:
+        return tf.reduce_all(tf.equal(tf.shape(one), tf.shape(another)))
+
+    is_same = tf.cond(same_rank, same_shape, lambda: tf.constant(False))
+    return tf.cond(
+        is_same, lambda: tf.reduce_all(tf.equal(one, another)), lambda: tf.constant(False)
+    )
+
+
+def _check_fields(cls: type, namespace: Any) -> None:
+    """ValueError or TypeError where the body of a subclass has no proper fields."""
+    fields: dict[str, Any] = cls._fields  # type: ignore[attr-defined]
+    invalid = f"The field annotations for {cls.__name__} are invalid."
+    for name in fields:
+        if name in _RESERVED:
+            raise ValueError(f"{invalid} Field '{name}' is reserved.")
+    for name, value in namespace.items():
+        is_plain = not (callable(value) or hasattr(value, "__get__") or name.startswith("_"))
+        if is_plain and name not in fields and name not in _RESERVED:
+            raise ValueError(f"{invalid} Field {name} is missing a type annotation.")
+    for name, annotation in fields.items():
+        try:
+            check_annotation(annotation)
+        except TypeError as failure:
+            raise TypeError(f"In field {name!r}: {failure}") from None
+
+
+def as_dict(value: ExtensionType) -> dict[str, Any]:
+    """The fields of an extension type's value by name; nested values stay as they are."""
+    return {name: getattr(value, name) for name in type(value)._fields}

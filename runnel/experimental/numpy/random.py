@@ -1,0 +1,70 @@
+"""tf.experimental.numpy.random: random arrays, by NumPy's older names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import runnel as _tf
+
+from ...core.tensor import Tensor
+from .conversion import promoted as _promoted, sizes_of as _sizes_of, to_array as _to_array
+from .promotion import as_dtype as _as_dtype, default_float as _default_float
+
+
+def _shape(size: Any) -> Any:
+    return [] if size is None else _sizes_of(size)
+
+
+def seed(s: Any) -> None:
+    """Set the seed from which the functions of this module draw; it is TensorFlow's global one."""
+    _tf.random.set_seed(s)
+
+
+def randn(*args: int) -> Tensor:
+    """Normal numbers in the shape that the arguments give."""
+    return standard_normal(size=args)
+
+
+def standard_normal(size: Any = None) -> Tensor:
+    """Normal numbers of mean 0 and deviation 1."""
+    return _tf.random.normal(_shape(size), dtype=_default_float())
+
+
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
+    """Numbers from low up to high, each as likely as another."""
+    dtype = _default_float()
+    low, high = _to_array(low, dtype), _to_array(high, dtype)
+    if size is None:
+        size = _tf.broadcast_dynamic_shape(_tf.shape(low), _tf.shape(high))
+    return _tf.random.uniform(_shape(size), dtype=dtype) * (high - low) + low
+
+
+def rand(*size: int) -> Tensor:
+    """Numbers from 0 up to 1 in the shape that the arguments give."""
+    return uniform(0.0, 1.0, size)
+
+
+def random(size: Any = None) -> Tensor:
+    """Numbers from 0 up to 1."""
+    return uniform(0.0, 1.0, size)
+
+
+def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
+    """Counts of rare events that happen `lam` times on average."""
+    lam = _to_array(lam, _default_float())
+    if size is None:
+        return _tf.random.poisson([], lam, dtype=_tf.int64)
+    return _tf.random.poisson(_shape(size), lam, dtype=_tf.int64)
+
+
+def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Tensor:
+    """Integers from low up to high, or from 0 up to low where high is not given."""
+    if high is None:
+        low, high = 0, low
+    dtype = _tf.int64 if dtype is int else _as_dtype(dtype)
+    if dtype not in (_tf.int32, _tf.int64):
+        raise ValueError(f"randint: dtype must be int32 or int64, got {np.dtype(dtype.numpy)}.")
+    low, high = (_to_array(x, dtype) for x in _promoted(low, high))
+    return _tf.random.uniform(_shape(size), low, high, dtype)

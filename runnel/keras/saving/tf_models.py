@@ -1,0 +1,241 @@
+"""Whole models as folders in TensorFlow's SavedModel format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import runnel as tf
+
+from ...saved_model.constants import (
+    KERAS_METADATA_FILENAME,
+    VARIABLES_DIRECTORY,
+    VARIABLES_FILENAME,
+)
+from ...saved_model.loading import load as load_saved_model
+from ...saved_model.messages import KerasMetadata
+from ...saved_model.options import SaveOptions
+from ...saved_model.saving import exported, write
+from ...train.checkpoint import Checkpoint
+from ...train.trackables import children_of
+from ..engine.keras_tensor import trial_outputs
+from ..engine.model import Model
+from ..engine.sequential import Sequential
+from ..layers.preprocessing.lookup import IndexLookup
+from ..layers.serializing import deserialize
+from . import compiling, json_encoding, tf_format
+from .files import user_agrees
+from .tf_metadata import metadata_of
+
+_NO_INPUTS = (
+    "Model {model} cannot be saved because the input shape is not available. Please specify an "
+    "input shape either by calling `build(input_shape)` directly, or by calling the model on "
+    "actual data using `Model()`, `Model.fit()`, or `Model.predict()`."
+)
+_NOT_OF_KERAS = (
+    "The SavedModel at %s was not written by `model.save`: it has no file "
+    + KERAS_METADATA_FILENAME
+    + ". It is loaded as `tf.saved_model.load` does."
+)
+_NOT_COMPILED = (
+    "No training configuration found in save file, so the model was *not* compiled. Compile it "
+    "manually."
+)
+
+
+def save_model(
+    model: Any,
+    path: str,
+    overwrite: bool = True,
+    include_optimizer: bool = True,
+    signatures: Any = None,
+    options: SaveOptions | None = None,
+    save_traces: bool = True,
+) -> None:
+    """Write a model into a folder, with its functions and what makes it a model of Keras again."""
+    if tf_format.inputs_of(model) is None:
+        raise ValueError(_NO_INPUTS.format(model=model))
+    if not overwrite and os.path.exists(path) and not user_agrees(path):
+        return
+    with tf_format.exporting(include_optimizer, save_traces):
+        export = exported(model, signatures, options or SaveOptions())
+        metadata = metadata_of(export.objects, include_optimizer)
+    export.more_files[KERAS_METADATA_FILENAME] = metadata
+    write(export, path)
+
+
+def load_model(path: str, custom_objects: Any, compile: bool, options: Any = None) -> Any:
+    """The model in a folder.
+
+    A class that is not known here gives a model that has the saved functions of that class.
+    """
+    found = os.path.join(path, KERAS_METADATA_FILENAME)
+    if not os.path.isfile(found):
+        loaded = load_saved_model(path, options=options)
+        tf.get_logger().warning(_NOT_OF_KERAS, path)
+        return loaded
+    with open(found, "rb") as file:
+        nodes = {node.node_id: node for node in KerasMetadata.FromString(file.read()).nodes}
+    if 0 not in nodes:
+        return load_saved_model(path, options=options)
+    root = json_encoding.loads(nodes[0].metadata)
+    model = _from_config(root, custom_objects)
+    if model is None:
+        return _revived(root, load_saved_model(path, options=options), compile, custom_objects)
+    config = root.get("training_config")
+    if compile:
+        _compile(model, config, custom_objects)
+    _restore(model, path)
+    return model
+
+
+def _compile(model: Any, config: Any, custom_objects: Any) -> None:
+    if config is None:
+        tf.get_logger().warning(_NOT_COMPILED)
+        return
+    compiling.compile_from_training_config(model, config, custom_objects)
+    if model.optimizer is not None:
+        model.optimizer.build(model.trainable_variables)
+
+
+def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
+    """The model that its config makes; None where a class or function is not known here."""
+    config = metadata.get("model_config") or {
+        "class_name": metadata["class_name"],
+        "config": metadata["config"],
+    }
+    try:
+        model = deserialize(_accepted(config), custom_objects)
+    except (ImportError, KeyError, NotImplementedError, TypeError, ValueError) as reason:
+        tf.get_logger().debug("The model is made of its saved functions: %s", reason)
+        return None
+    if not model.built or not model.weights:
+        _build(model, metadata)
+    return model
+
+
+def _accepted(config: Any) -> Any:
+    """A config as layers take it.
+
+    It goes without what says how large a saved vocabulary was, as the words follow themselves, and
+    says of layers inside of layers that they are some.
+    """
+    if isinstance(config, list):
+        return [_accepted(each) for each in config]
+    if not isinstance(config, dict):
+        return config
+    found = {key: _accepted(each) for key, each in config.items() if key not in _OF_WORDS}
+    for key in _INNER_LAYERS & found.keys():
+        inner = found[key]
+        for each in inner if isinstance(inner, list) else [inner]:
+            if isinstance(each, dict) and hasattr(tf.keras.layers, each.get("class_name", "")):
+                each.setdefault("module", "keras.layers")
+                each.setdefault("registered_name", None)
+    return found
+
+
+_OF_WORDS = frozenset({"has_input_vocabulary", "vocabulary_size"})
+_INNER_LAYERS = frozenset({"backward_layer", "cell", "cells", "layer"})
+
+
+def _build(model: Any, metadata: dict[str, Any]) -> None:
+    spec = metadata.get("save_spec")
+    if isinstance(model, Sequential) and metadata.get("build_input_shape") is not None:
+        model.build(metadata["build_input_shape"])
+    elif spec is not None:
+        trial_outputs(model, spec)
+        model._build_input_shape = tf.nest.map_structure(lambda each: each.shape, spec)
+        model._build_input_dtypes = tf.nest.map_structure(lambda each: each.dtype, spec)
+        model.built = True
+
+
+def _restore(model: Any, path: str) -> None:
+    prefix = os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
+    status = Checkpoint(root=model).read(prefix)
+    status.expect_partial()
+    missing = [each.name for each in model.weights if not status._is_restored(each)]
+    if missing:
+        raise ValueError(
+            f"The SavedModel at {path} has no values for {missing}: it was written by another "
+            f"version of {type(model).__name__}."
+        )
+    if any(isinstance(layer, IndexLookup) for layer in model._flatten_layers()):
+        loaded = load_saved_model(path)
+        for layer, saved in _pairs(model, loaded, set()):
+            if isinstance(layer, IndexLookup):
+                _restore_vocabulary(layer, saved)
+
+
+def _pairs(value: Any, saved: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
+    """The objects below two roots that are found by the same names."""
+    if id(value) in seen or isinstance(value, tf.Variable):
+        return
+    seen.add(id(value))
+    yield value, saved
+    for name, part in children_of(value).items():
+        if isinstance(saved, list):
+            found = saved[int(name)] if int(name) < len(saved) else None
+        elif isinstance(saved, dict):
+            found = saved.get(name)
+        else:
+            found = getattr(saved, name, None)
+        if found is not None:
+            yield from _pairs(part, found, seen)
+
+
+def _restore_vocabulary(layer: Any, saved: Any) -> None:
+    """Give a lookup layer the words of its saved table."""
+    held = getattr(saved, "lookup_table", None)
+    if layer.input_vocabulary is not None or held is None:
+        return
+    entries = held.resource_handle._array.entries
+    pairs = [(value, key) if layer.invert else (key, value) for key, value in entries.items()]
+    first = layer._first_token()
+    words = [word for word, n in sorted(pairs, key=lambda pair: pair[1]) if n >= first]
+    tokens = [word.decode() if isinstance(word, bytes) else word for word in words]
+    if layer.mask_token in tokens:
+        tokens.remove(layer.mask_token)
+    layer._use(tokens)
+
+
+class RevivedModel(Model):
+    """A model of a class that is not known here, with the functions that were saved."""
+
+    def __init__(self, loaded: Any, metadata: dict[str, Any]) -> None:
+        super().__init__(name=metadata.get("name"))
+        self._loaded: Any
+        self._saved_config = metadata.get("config") or {}
+        self._held_variables = list(loaded.variables)
+        for name, part in vars(loaded).items():
+            if not name.startswith("_") and not hasattr(self, name) and name not in _API:
+                setattr(self, name, part)
+        object.__setattr__(self, "_loaded", loaded)
+        self._trains = bool(metadata.get("expects_training_arg"))
+        self.built = True
+
+    def call(self, inputs: Any, training: Any = False, mask: Any = None) -> Any:
+        """The outputs of the saved function."""
+        given = {"training": bool(training)} if self._trains else {}
+        both = getattr(self._loaded, "call_and_return_all_conditional_losses", None)
+        if both is None:
+            return self._loaded(inputs, **given)
+        outputs, losses = both(inputs, **given)
+        self.add_loss(losses)
+        return outputs
+
+    def get_config(self) -> dict[str, Any]:
+        return dict(self._saved_config)
+
+
+_API = frozenset({"variables", "trainable_variables", "regularization_losses", "keras_api"})
+
+
+def _revived(metadata: dict[str, Any], loaded: Any, compile: bool, custom_objects: Any) -> Any:
+    if not callable(loaded) or not hasattr(loaded, "variables"):
+        return loaded
+    name = str(metadata.get("class_name", "RevivedModel")).rpartition(">")[2]
+    made = type(name, (RevivedModel,), {})(loaded, metadata)
+    if compile:
+        _compile(made, metadata.get("training_config"), custom_objects)
+    return made

@@ -1,0 +1,86 @@
+"""`tf.profiler.experimental.client`: profiles of programs that run a profiler server."""
+
+from ...core import errors
+from ..files import profiles_folder, run_name
+from ..service import request_profile, request_summary
+from ..session import ProfilerOptions
+
+
+def trace(
+    service_addr: str,
+    logdir: str,
+    duration_ms: int,
+    worker_list: str = "",
+    num_tracing_attempts: int = 3,
+    options: ProfilerOptions | None = None,
+) -> None:
+    """Have servers take a profile and write it below `logdir/plugins/profile`.
+
+    Args:
+        service_addr: Where the servers listen, separated by commas: `"grpc://localhost:6009"`.
+        logdir: TensorBoard's folder, as the servers see it.
+        duration_ms: How long to record.
+        worker_list: Of TPUs; not used.
+        num_tracing_attempts: How often to try again when nothing ran meanwhile.
+        options: `ProfilerOptions`, how much to note.
+
+    Raises:
+        InvalidArgumentError: The duration is not positive.
+        RuntimeError: A server was not reached, or nothing ran.
+    """
+    if duration_ms <= 0:
+        raise errors.InvalidArgumentError(None, None, "duration_ms must be greater than zero.")
+    addresses = [_address(each) for each in service_addr.split(",")]
+    folder, run = profiles_folder(logdir), run_name()
+    for remaining in reversed(range(num_tracing_attempts)):
+        print(f"Starting to trace for {duration_ms} ms. Remaining attempt(s): {remaining}")
+        if _any_traced(addresses, folder, run, duration_ms, options or ProfilerOptions()):
+            return
+        if remaining:
+            print("No trace event is collected. Automatically retrying.\n")
+    raise RuntimeError(
+        "UNAVAILABLE: No trace event was collected because there were no responses from clients "
+        "or the responses did not have trace data."
+    )
+
+
+def _any_traced(
+    addresses: list[str], folder: str, run: str, duration_ms: int, options: ProfilerOptions
+) -> bool:
+    """Ask all servers at once; one that does not answer traces nothing."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def ask(address: str) -> bool:
+        try:
+            return request_profile(address, folder, run, duration_ms, options)
+        except RuntimeError as failure:
+            print(f"{address}: {failure}")
+            return False
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return any(list(pool.map(ask, addresses)))
+
+
+def monitor(service_addr: str, duration_ms: int, level: int = 1) -> str:
+    """A summary of what a program does: the table of its slowest operations.
+
+    Args:
+        service_addr: Where its server listens: `"grpc://localhost:6009"`.
+        duration_ms: How long to record.
+        level: 1 or 2, the original's level of detail.
+
+    Raises:
+        RuntimeError: The server was not reached, or gives no summaries.
+    """
+    return request_summary(_address(service_addr), duration_ms, level)
+
+
+def _address(text: str) -> str:
+    address = text.strip().removeprefix("grpc://")
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdigit()):
+        raise RuntimeError(
+            f'INVALID_ARGUMENT: Could not interpret "{address}" as a host-port pair, such as '
+            "grpc://localhost:6009."
+        )
+    return address

@@ -1,0 +1,260 @@
+"""Recording: what runs while a profile is taken, noted as cheaply as can be.
+
+Nothing is looked at twice while the program runs: a note holds objects and times, and `events.py`
+makes sense of them afterwards. While nobody records, nothing of this is in the way: `execute`, the
+operators, updates of variables and plans work as if it did not exist.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from threading import get_ident
+from typing import Any
+
+from ..core import engine, errors
+from ..core.context import state, tracebacks
+from ..core.exchange import Exchange
+from ..core.op import _KERNEL_FAILURES, Op, execute
+from ..core.plan import Plan
+from ..core.tensor import Tensor
+from ..core.variable import Variable
+from ..ops.operators import go_direct
+
+clock = time.perf_counter_ns
+_SECONDS_BETWEEN_SAMPLES = 0.03
+_one_at_a_time = threading.Lock()
+
+
+class Recorder:
+    """What happened between `start()` and `stop()`.
+
+    Attributes:
+        notes: Tuples that begin with what ran (an Op, a Plan, the name of a trace, a code object,
+            a function of an engine), its begin, its end and its thread.
+        threads: The names of the threads by number.
+        memory: Pairs of a time and the resident bytes of the process.
+        preparing: The nanoseconds that recording itself needed to get plans ready.
+    """
+
+    active: Recorder | None = None
+
+    def __init__(self, operations: bool = True, python: bool = False) -> None:
+        self.notes: list[tuple[Any, ...]] = []
+        self.threads: dict[int, str] = {}
+        self.memory: list[tuple[int, int]] = []
+        self.begin = self.end = self.began_at = self.preparing = 0
+        self._operations = operations
+        self._python = python
+        self._stopped = threading.Event()
+        self._sampler = threading.Thread(target=self._sample, name="runnel profiler", daemon=True)
+
+    def start(self) -> None:
+        """Begin; only one recorder runs at a time."""
+        with _one_at_a_time:
+            if Recorder.active is not None:
+                raise errors.AlreadyExistsError(None, None, "Another profiler is running.")
+            Recorder.active = self
+        self._resident_bytes = ResidentBytes()
+        self._sampler.start()
+        self._exchanges = [Exchange(Plan.run, self._plan_watcher)]
+        if self._operations:
+            go_direct(False)
+            self._exchanges.append(Exchange(Variable._update, self._update_watcher))
+            self._exchanges.append(Exchange(execute, self._op_watcher))
+            self._watch_engines()
+        self._remember_memory()
+        self.began_at, self.begin = time.time_ns(), clock()
+        if self._python:
+            tracer = self._python_tracer()
+            threading.setprofile(tracer)
+            sys.setprofile(tracer)
+
+    def stop(self) -> None:
+        """End; the program runs as before."""
+        self.end = clock()
+        if self._python:
+            sys.setprofile(None)
+            threading.setprofile(None)
+        for exchange in self._exchanges:
+            exchange.undo()
+        if self._operations:
+            go_direct(True)
+            self._leave_engines()
+        self._stopped.set()
+        self._sampler.join()
+        self._remember_memory()
+        self._resident_bytes.close()
+        Recorder.active = None
+
+    @property
+    def seconds(self) -> float:
+        """How long the program ran."""
+        return (self.end - self.begin - self.preparing) / 1e9
+
+    def thread(self) -> int:
+        """The number of the running thread, its name remembered."""
+        number = get_ident()
+        if number not in self.threads:
+            self.threads[number] = threading.current_thread().name
+        return number
+
+    def _op_watcher(self, execute: Callable[..., Any]) -> Callable[..., Any]:
+        # Locals, not attributes: this is done for every operation.
+        note, thread, threads, number = self.notes.append, self.thread, self.threads, get_ident
+        now, context, described = clock, state, _described
+
+        def watcher(op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+            if context.graph is not None:
+                return execute(op, inputs, attrs)
+            begin = now()
+            result = execute(op, inputs, attrs)
+            end = now()
+            where = number()
+            if where not in threads:
+                thread()
+            try:
+                before = [(tensor.dtype, tensor._array.shape) for tensor in inputs]
+                if op.single:
+                    note((op, begin, end, where, before, ((result.dtype, result._array.shape),)))
+                    return result
+            except (AttributeError, TypeError, ValueError):
+                before = described(inputs)
+            note((op, begin, end, where, before, described((result,) if op.single else result)))
+            return result
+
+        return watcher
+
+    def _update_watcher(self, update: Callable[..., Any]) -> Callable[..., Any]:
+        note, thread = self.notes.append, self.thread
+
+        def watcher(variable: Variable, op: Op, value: Tensor, read_value: bool) -> Any:
+            if state.graph is not None:
+                return update(variable, op, value, read_value)
+            begin = clock()
+            result = update(variable, op, value, read_value)
+            note((op, begin, clock(), thread(), _described((value,)), []))
+            return result
+
+        return watcher
+
+    def _plan_watcher(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        note, thread, prepared = self.notes.append, self.thread, self._prepared
+
+        def run(plan: Plan, *arrays: Any) -> tuple[Any, ...]:
+            shapes = [getattr(array, "shape", None) for array in arrays]
+            steps: list[tuple[Any, ...]] = []
+            program = plan._timed or prepared(plan)
+            begin = clock()
+            try:
+                return program(steps.append, *arrays)
+            except _KERNEL_FAILURES as failure:
+                raise plan.explained(failure) from tracebacks.cause(failure)
+            finally:
+                note((plan, begin, clock(), thread(), shapes, steps))
+
+        def run_whole(plan: Plan, *arrays: Any) -> Any:
+            begin = clock()
+            try:
+                return plain(plan, *arrays)
+            finally:
+                note((plan, begin, clock(), thread(), (), ()))
+
+        return run if self._operations else run_whole
+
+    def _prepared(self, plan: Plan) -> Callable[..., Any]:
+        """The program of a plan with a clock; making it is no work of the user's program."""
+        begin = clock()
+        program = plan.timed
+        end = clock()
+        self.preparing += end - begin
+        self.notes.append((f"preparing the profile of {plan.name}", begin, end, self.thread(), {}))
+        return program
+
+    def _watch_engines(self) -> None:
+        """Note where an engine did a kernel's work; the kernels choose while they run."""
+        note, thread, find = self.notes.append, self.thread, engine.find
+
+        def watched(fast: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
+                result = fast(*arguments)
+                if result is not None:
+                    now = clock()
+                    note((fast, now, now, thread()))
+                return result
+
+            return call
+
+        def watched_find(name: str) -> Callable[..., Any] | None:
+            fast = find(name)
+            return None if fast is None else watched(fast)
+
+        self._find = find
+        engine.find = watched_find
+        engine.choose_again()
+
+    def _leave_engines(self) -> None:
+        engine.find = self._find
+        engine.choose_again()
+
+    def _python_tracer(self) -> Callable[..., None]:
+        note, thread = self.notes.append, self.thread
+        running = threading.local()
+
+        def tracer(frame: Any, event: str, argument: Any) -> None:
+            if event == "call":
+                calls = running.__dict__.setdefault("calls", [])
+                calls.append((frame.f_code, clock()))
+            elif event == "return":
+                calls = running.__dict__.get("calls")
+                # Functions that were already running when the recording began have no begin.
+                if calls and calls[-1][0] is frame.f_code:
+                    code, begin = calls.pop()
+                    note((code, begin, clock(), thread()))
+
+        return tracer
+
+    def _sample(self) -> None:
+        while not self._stopped.wait(_SECONDS_BETWEEN_SAMPLES):
+            self._remember_memory()
+
+    def _remember_memory(self) -> None:
+        size = self._resident_bytes()
+        if size:
+            self.memory.append((clock(), size))
+
+
+def _described(tensors: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The dtypes and shapes of tensors; values made of several tensors are left out."""
+    described = []
+    for tensor in tensors:
+        try:
+            described.append((tensor.dtype, tensor._array.shape))
+        except (AttributeError, TypeError, ValueError):
+            continue
+    return described
+
+
+class ResidentBytes:
+    """Tells the memory of the process that is in use now; 0 where the system does not."""
+
+    def __init__(self) -> None:
+        # The file stays open: opening it takes ten times longer than reading.
+        try:
+            self._file = os.open("/proc/self/statm", os.O_RDONLY)
+            self._page = os.sysconf("SC_PAGE_SIZE")
+        except (OSError, AttributeError):
+            self._file = -1
+
+    def __call__(self) -> int:
+        if self._file < 0:
+            return 0
+        return int(os.pread(self._file, 64, 0).split()[1]) * self._page
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

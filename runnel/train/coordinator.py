@@ -1,0 +1,131 @@
+"""Coordinator: threads that stop together."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..core.errors import OutOfRangeError
+from ..core.logger import get_logger
+
+
+class Coordinator:
+    """Asks threads to stop when one of them has finished or failed, and waits for them.
+
+    >>> import threading
+    >>> coordinator = tf.train.Coordinator()
+    >>> steps = []
+    >>> def work():
+    ...     while not coordinator.should_stop():
+    ...         steps.append(1)
+    ...         if len(steps) == 3:
+    ...             coordinator.request_stop()
+    >>> thread = threading.Thread(target=work)
+    >>> thread.start()
+    >>> coordinator.join([thread])
+    >>> len(steps)
+    3
+    """
+
+    def __init__(self, clean_stop_exception_types: tuple[type, ...] | None = None) -> None:
+        if clean_stop_exception_types is None:
+            clean_stop_exception_types = (OutOfRangeError,)
+        self._clean_stop_exception_types = tuple(clean_stop_exception_types)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._joined = False
+        self._threads: set[threading.Thread] = set()
+
+    @property
+    def joined(self) -> bool:
+        """Whether `join` has found all threads at their end."""
+        return self._joined
+
+    def request_stop(self, ex: Any = None) -> None:
+        """Ask all threads to stop; an exception is raised again by `join`."""
+        with self._lock:
+            error = ex[1] if isinstance(ex, tuple) else ex
+            if self._joined:
+                if isinstance(error, self._clean_stop_exception_types):
+                    error = None
+                if error is not None:
+                    raise error
+                return
+            if self._stop.is_set():
+                return
+            if error is not None and not isinstance(error, self._clean_stop_exception_types):
+                get_logger().info(
+                    "Error reported to Coordinator: %s, %s", type(error).__name__, error
+                )
+                self._error = error
+            self._stop.set()
+
+    def clear_stop(self) -> None:
+        """Forget the request to stop, so that the coordinator can be used again."""
+        with self._lock:
+            self._joined = False
+            self._error = None
+            self._stop.clear()
+
+    def should_stop(self) -> bool:
+        """Whether somebody has asked the threads to stop."""
+        return self._stop.is_set()
+
+    @contextlib.contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """A context that makes an exception inside a request to stop."""
+        try:
+            yield
+        except BaseException:
+            self.request_stop(ex=sys.exc_info())
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Wait until somebody asks the threads to stop; False if that took too long."""
+        return self._stop.wait(timeout)
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        """Have `join` wait for a thread."""
+        with self._lock:
+            self._threads.add(thread)
+
+    def join(
+        self,
+        threads: Iterable[threading.Thread] | None = None,
+        stop_grace_period_secs: float = 120,
+        ignore_live_threads: bool = False,
+    ) -> None:
+        """Wait for the threads; raise the exception that one of them reported.
+
+        Once a stop is requested they have `stop_grace_period_secs` to end.
+        """
+        with self._lock:
+            waiting = self._threads | set(threads or ())
+        for thread in waiting:
+            while thread.is_alive() and not self.should_stop():
+                thread.join(0.1)
+        end = time.monotonic() + stop_grace_period_secs
+        for thread in waiting:
+            thread.join(max(0.0, end - time.monotonic()))
+        late = [thread.name for thread in waiting if thread.is_alive()]
+        with self._lock:
+            self._joined = True
+            self._threads = set()
+            if self._error is not None:
+                raise self._error
+        if late and not ignore_live_threads:
+            raise RuntimeError(
+                f"Coordinator stopped with threads still running: {' '.join(sorted(late))}"
+            )
+        if late:
+            get_logger().info("Coordinator stopped with threads still running: %s", " ".join(late))
+
+    def raise_requested_exception(self) -> None:
+        """Raise the exception that was given to `request_stop`, if any."""
+        with self._lock:
+            if self._error is not None:
+                raise self._error

@@ -1,0 +1,3 @@
+"""tf.types: names for annotations."""
+
+from . import experimental as experimental
