@@ -10,7 +10,10 @@ import time
 
 import pytest
 from both_files import messages
+from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
+from tensorboard.context import RequestContext
 
 import runnel as tf
 from runnel.formats import events
@@ -291,6 +294,28 @@ def test_tensorboard_reads_the_files(tmp_path):
     assert accumulator.Tags()["tensors"] == ["loss", "note"]
     points = [(e.step, tf.make_ndarray(e.tensor_proto).item()) for e in accumulator.Tensors("loss")]
     assert points == [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.5), (4, 2.0)]
+
+
+def test_every_page_of_tensorboard_has_its_data(tmp_path):
+    with tf.summary.create_file_writer(tmp_path / "run").as_default(step=2):
+        tf.summary.scalar("loss", 1.0)
+        tf.summary.histogram("weights", [1.0, 2.0])
+        tf.summary.text("note", "x")
+        tf.summary.image("picture", tf.zeros([2, 4, 4, 3]))
+        tf.summary.audio("sound", tf.zeros([1, 10, 1]), 8000)
+    multiplexer = EventMultiplexer().AddRunsFromDirectory(str(tmp_path))
+    multiplexer.Reload()
+    provider = MultiplexerDataProvider(multiplexer, str(tmp_path))
+    for find, plugin, tag in (
+        (provider.list_scalars, "scalars", "loss"),
+        (provider.list_tensors, "histograms", "weights"),
+        (provider.list_tensors, "text", "note"),
+        (provider.list_blob_sequences, "images", "picture"),
+        (provider.list_blob_sequences, "audio", "sound"),
+    ):
+        found = find(RequestContext(), experiment_id="", plugin_name=plugin)
+        assert list(found["run"]) == [tag]
+        assert found["run"][tag].max_step == 2
 
 
 def test_the_original_reads_ours_and_we_read_the_originals(tmp_path):

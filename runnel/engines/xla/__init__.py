@@ -44,10 +44,12 @@ def compiled(
         ]
 
     program = jax.jit(traced)
+    # Where JAX keeps it has changed over its versions.
+    home = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
     changed = {id(v) for op in operations if op.type != "ReadVariableOp" for v in _cells(op)}
 
     def run(*arrays: Any) -> tuple[Any, ...]:
-        with jax.enable_x64(True):
+        with home.enable_x64(True):
             results, values = program(arrays, [each._tensor._array for each in variables])
         for variable, value in zip(variables, values, strict=True):
             if id(variable) in changed:

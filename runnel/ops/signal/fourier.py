@@ -17,8 +17,8 @@ from ...core.shapes import TensorShape
 from ..array import joining, ordering, padding, shaping, slicing
 from ..math import arithmetic, casting, comparison, reduction
 
-_COMPLEX_OF = {float32: complex64, float64: complex128}
-_REAL_OF = {complex64: float32, complex128: float64}
+COMPLEX_OF = {float32: complex64, float64: complex128}
+REAL_OF = {complex64: float32, complex128: float64}
 
 
 def size_of(tensor, axis):
@@ -216,7 +216,7 @@ IRFFT2D = _inverse_real_transform("IRFFT2D", 2)
 IRFFT3D = _inverse_real_transform("IRFFT3D", 3)
 
 
-def _multiplicity(length, dtype):
+def multiplicity(length, dtype):
     """How often the whole spectrum has each element of its first half: 1 at the ends, else 2."""
     position = REGISTRY["Range"](*_constants(0), length // 2 + 1, *_constants(1))
     alone = (position == 0) | (position * 2 == length)
@@ -225,16 +225,6 @@ def _multiplicity(length, dtype):
 
 def _constants(*values):
     return [convert_to_tensor(value, int32) for value in values]
-
-
-def _along(weights, axis, rank):
-    """A vector shaped to be multiplied along one axis of a tensor of the rank."""
-    sizes = joining.concat([_ones(axis), [-1], _ones(rank - axis - 1)], 0)
-    return shaping.reshape(weights, sizes)
-
-
-def _ones(count):
-    return REGISTRY["Fill"](shaping.reshape(count, [1]), convert_to_tensor(1, int32))
 
 
 def fit(tensor, sizes):
@@ -250,7 +240,7 @@ def _real_rules(forward, inverse, count):
     @forward.gradient
     def _(op, grad):
         value, lengths = op.inputs
-        weighted = grad / _multiplicity(lengths[-1], grad.dtype)
+        weighted = grad / multiplicity(lengths[-1], grad.dtype)
         back = execute(inverse, (weighted, lengths), {"Treal": value.dtype})
         count_all = casting.cast(reduction.reduce_prod(lengths), value.dtype)
         return fit(back * count_all, shaping.sizes_of(value)), None
@@ -260,7 +250,7 @@ def _real_rules(forward, inverse, count):
         value, lengths = op.inputs
         spectrum = execute(forward, (grad, lengths), {"Tcomplex": value.dtype})
         count_all = casting.cast(reduction.reduce_prod(lengths), value.dtype)
-        weights = _multiplicity(lengths[-1], value.dtype) / count_all
+        weights = multiplicity(lengths[-1], value.dtype) / count_all
         return fit(spectrum * weights, shaping.sizes_of(value)), None
 
 
@@ -292,19 +282,19 @@ def _lengths(fft_length, count):
     return lengths
 
 
-def _require_real(value, name):
-    if value.dtype not in _COMPLEX_OF:
+def require_real(value, name):
+    if value.dtype not in COMPLEX_OF:
         raise ValueError(f"{name} requires tf.float32 or tf.float64 inputs, got: {value}")
 
 
-def _require_complex(value, name):
-    if value.dtype not in _REAL_OF:
+def require_complex(value, name):
+    if value.dtype not in REAL_OF:
         raise ValueError(f"{name} requires tf.complex64 or tf.complex128 inputs, got: {value}")
 
 
 def _rfft(transform, count, input_tensor, fft_length):
     value = convert_to_tensor(input_tensor, dtype_hint=float32)
-    _require_real(value, "RFFT")
+    require_real(value, "RFFT")
     _require_axes(value, count)
     if fft_length is None:
         lengths = shaping.sizes_of(value)[-count:]
@@ -312,12 +302,12 @@ def _rfft(transform, count, input_tensor, fft_length):
         lengths = _lengths(fft_length, count)
         if lengths.shape.num_elements() == count:
             value = _padded(value, lengths, count)
-    return execute(transform, (value, lengths), {"Tcomplex": _COMPLEX_OF[value.dtype]})
+    return execute(transform, (value, lengths), {"Tcomplex": COMPLEX_OF[value.dtype]})
 
 
 def _irfft(transform, count, input_tensor, fft_length):
     value = convert_to_tensor(input_tensor, dtype_hint=complex64)
-    _require_complex(value, "IRFFT")
+    require_complex(value, "IRFFT")
     _require_axes(value, count)
     if fft_length is None:
         inner = shaping.sizes_of(value)[-count:]
@@ -328,7 +318,7 @@ def _irfft(transform, count, input_tensor, fft_length):
         if lengths.shape.num_elements() == count:
             needed = joining.concat([lengths[:-1], lengths[-1:] // 2 + 1], 0)
             value = _padded(value, needed, count)
-    return execute(transform, (value, lengths), {"Treal": _REAL_OF[value.dtype]})
+    return execute(transform, (value, lengths), {"Treal": REAL_OF[value.dtype]})
 
 
 def rfft(input_tensor, fft_length=None, name=None):
@@ -407,7 +397,7 @@ def enclosing_power_of_two(length):
     known = length if isinstance(length, int) else constant_value(length)
     if known is not None:
         return 2 ** max(0, math.ceil(math.log2(known))) if known > 0 else 1
-    exponent = REGISTRY["Ceil"](
-        REGISTRY["Log"](casting.cast(length, float64)) / convert_to_tensor(math.log(2.0), float64)
-    )
+    # A little less, so that rounding does not lift an exact power over the next number.
+    exponent = REGISTRY["Log"](casting.cast(length, float64)) / math.log(2.0) - 1e-9
+    exponent = REGISTRY["Ceil"](exponent)
     return casting.cast(arithmetic.pow(convert_to_tensor(2.0, float64), exponent), int32)
