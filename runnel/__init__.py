@@ -252,6 +252,7 @@ if _TYPE_CHECKING:
         nn as nn,
         ragged as ragged,
         random as random,
+        signal as signal,
         sparse as sparse,
         strings as strings,
         summary as summary,
@@ -406,6 +407,12 @@ if _TYPE_CHECKING:
         timestamp as timestamp,
         tuple as tuple,
     )
+    from .ops.signal.fourier_axes import (
+        fftnd as fftnd,
+        ifftnd as ifftnd,
+        irfftnd as irfftnd,
+        rfftnd as rfftnd,
+    )
     from .ops.sparse.decoding import (
         edit_distance as edit_distance,
     )
@@ -461,6 +468,7 @@ _SUBMODULES = frozenset(
         "ragged",
         "random",
         "saved_model",
+        "signal",
         "sparse",
         "strings",
         "summary",
@@ -567,6 +575,10 @@ _LATER = {
     "no_op": "ops.sequencing",
     "timestamp": "ops.sequencing",
     "tuple": "ops.sequencing",
+    "fftnd": "ops.signal.fourier_axes",
+    "ifftnd": "ops.signal.fourier_axes",
+    "irfftnd": "ops.signal.fourier_axes",
+    "rfftnd": "ops.signal.fourier_axes",
     "as_string": "ops.strings.numbers",
     "edit_distance": "ops.sparse.decoding",
     "SparseTensor": "ops.sparse.sparse_tensor",

@@ -61,6 +61,7 @@ class Plan:
         namespace = {"__name__": __name__, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
         self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+        self._written = self.program
         self._timed: Callable[..., tuple[Any, ...]] | None = None
 
     @classmethod
@@ -124,10 +125,15 @@ class Plan:
             for number, operation in self._lines.items():
                 if operation.type != "ReadVariableOp":
                     lines[number - 1] = _with_clock(number, lines[number - 1], operation)
-            namespace = {**self.program.__globals__, "_clock": perf_counter_ns}
+            namespace = {**self._written.__globals__, "_clock": perf_counter_ns}
             exec(compile("\n".join(lines), self._file, "exec"), namespace)
-            self._timed = namespace[self.program.__name__]
+            self._timed = namespace[self._written.__name__]
         return self._timed
+
+    @property
+    def compiled(self) -> bool:
+        """Whether an engine has made the program, which then has no lines."""
+        return self.program is not self._written
 
     def operation_at(self, line: int) -> Operation:
         """The operation that a line of the source computes."""

@@ -49,6 +49,8 @@ def events_of(recorder: Recorder) -> list[Event]:
     for what, begin, end, thread, *rest in recorder.notes:
         if isinstance(what, Plan):
             found.append(Event(what.name, FUNCTION, thread, begin, end))
+            if what.compiled:
+                found.append(_compiled(what, thread, begin, end, rest[0]))
             found.extend(_of_plan(what, thread, *rest))
         elif isinstance(what, Op):
             inputs, outputs = rest
@@ -129,6 +131,13 @@ def _operation(
         _text(outputs),
         sum(_bytes(dtype, shape) for dtype, shape in outputs),
     )
+
+
+def _compiled(plan: Plan, thread: int, begin: int, end: int, shapes: Sequence[Any]) -> Event:
+    """A function that XLA has compiled: one operation, under the original's name for that."""
+    types = [feed.dtype for feed in plan.feeds]
+    inputs = _text(list(zip(types, shapes, strict=False)))
+    return Event(plan.name, OPERATION, thread, begin, end, "XlaLaunch", "XLA", inputs)
 
 
 def _of_plan(

@@ -144,10 +144,14 @@ class Recorder:
     def _plan_watcher(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         note, thread, prepared = self.notes.append, self.thread, self._prepared
 
-        def run(plan: Plan, *arrays: Any) -> tuple[Any, ...]:
+        def run(plan: Plan, *arrays: Any) -> Any:
+            program = plan._timed
+            if program is None:
+                if plan.compiled:
+                    return run_whole(plan, *arrays)
+                program = prepared(plan)
             shapes = [getattr(array, "shape", None) for array in arrays]
             steps: list[tuple[Any, ...]] = []
-            program = plan._timed or prepared(plan)
             begin = clock()
             try:
                 return program(steps.append, *arrays)
@@ -161,7 +165,8 @@ class Recorder:
             try:
                 return plain(plan, *arrays)
             finally:
-                note((plan, begin, clock(), thread(), (), ()))
+                shapes = [getattr(array, "shape", None) for array in arrays]
+                note((plan, begin, clock(), thread(), shapes, ()))
 
         return run if self._operations else run_whole
 

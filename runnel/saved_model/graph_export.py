@@ -194,7 +194,8 @@ class _Nodes:
         if known is not None:
             return known
         if isinstance(tensor, SymbolicTensor):
-            if tensor.op.type == "While" and tensor.index >= tensor.op.given["carried"]:
+            kept = tensor.op.type == "While" and tensor.index >= tensor.op.given["carried"]
+            if kept and self.library.strict:
                 self.library.refuse(tensor.op, "While that keeps values for a gradient")
             return self.output(tensor)
         made = self.resource(tensor) if tensor.dtype is dtypes.resource else self.constant(tensor)

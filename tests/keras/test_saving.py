@@ -410,9 +410,6 @@ def test_missing_and_foreign_files():
     os.mkdir("folder")
     with pytest.raises(OSError, match="SavedModel"):
         keras.models.load_model("folder")
-    for name in ("folder", "model.pb"):
-        with pytest.raises(ValueError, match=r"\.keras.*\.h5"):
-            model.save(name)
     with pytest.raises(ValueError, match=r"\.keras"):
         model.save("m.h5", save_format="keras")
     with pytest.raises(ValueError, match="not supported"):

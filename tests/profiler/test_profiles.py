@@ -131,6 +131,18 @@ def test_the_engine_that_did_the_work():
         assert told["float32[1,4,4,1]"] == "NumPy"
 
 
+def test_a_compiled_function_is_one_operation():
+    program = tf.function(lambda x: tf.nn.relu(x @ x) + 1.0)
+    x = tf.ones([2, 2])
+    plan = program.get_concrete_function(x).plan
+    # As jit_compile=True does, where JAX is installed.
+    plan.program = lambda array: (array * 3,)
+    events, result = recorded(program, x)
+    np.testing.assert_array_equal(result, np.full([2, 2], 3.0))
+    (only,) = operations(events)
+    assert (only.type, only.engine, only.inputs) == ("XlaLaunch", "XLA", "float32[2,2]")
+
+
 def test_nothing_is_left_behind():
     def state():
         return (

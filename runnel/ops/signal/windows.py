@@ -6,8 +6,9 @@ import math
 
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import as_dtype, bool as bool_dtype, float32, int32
-from ..array import creation, joining, ordering, shaping
-from ..math import bessel, casting, cumulative, elementwise, trigonometry
+from ..array import creation, joining, ordering, selection
+from ..math import arithmetic, bessel, casting, cumulative, elementwise, trigonometry
+from ..math.elementwise import number_like
 
 
 def _length(window_length):
@@ -40,19 +41,14 @@ def _raised_cosine(window_length, periodic, dtype, a, b):
     count = casting.cast(creation.range(length), dtype)
     angle = count * math.tau / span
     window = a - b * trigonometry.cos(angle)
-    # A single element has no span; its cosine is that of 0/0.
-    peak = casting.cast(length == 1, bool_dtype)
-    return selected(peak, creation.ones_like(window), window)
+    return _one_if_alone(length, window)
 
 
-def selected(condition, x, y):
-    """x where the scalar condition holds, else y; its value is often known."""
-    known = constant_value(condition)
-    if known is not None:
-        return x if known else y
-    from ..array import selection
-
-    return selection.where(condition, x, y)
+def _one_if_alone(length, window):
+    """A window of a single element is 1: the formulas divide its position by 0."""
+    if constant_value(length) is not None:
+        return window
+    return selection.where(length == 1, creation.ones_like(window), window)
 
 
 def hann_window(window_length, periodic=True, dtype=float32, name=None):
@@ -75,16 +71,18 @@ def kaiser_window(window_length, beta=12.0, dtype=float32, name=None):
     length = _length(window_length)
     if constant_value(length) == 1:
         return creation.ones([1], dtype)
-    half = (casting.cast(length, dtype) - 1) / 2
-    position = creation.range(-half, half + 0.5, dtype=dtype)
+    half = (casting.cast(length, float32) - 1) / 2
+    position = casting.cast(creation.range(-half, half + 0.5), dtype)
     beta = casting.cast(convert_to_tensor(beta), dtype)
     # Rounding may leave a number barely below zero at the ends.
-    inside = elementwise.relu_like(1 - elementwise.square(position / half))
+    inside = arithmetic.maximum(
+        1 - elementwise.square(position / casting.cast(half, dtype)), number_like(0, position)
+    )
     argument = beta * elementwise.sqrt(inside)
     # Scaled Bessel functions and one exponential do not overflow for a large beta.
     scale = elementwise.exp(elementwise.abs(argument) - beta)
     window = scale * bessel.bessel_i0e(argument) / bessel.bessel_i0e(beta)
-    return selected(length == 1, creation.ones_like(window), window)
+    return _one_if_alone(length, window)
 
 
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=float32, name=None):
@@ -103,5 +101,4 @@ def vorbis_window(window_length, dtype=float32, name=None):
     length = _length(window_length)
     position = casting.cast(creation.range(length), dtype) + 0.5
     angle = position * math.pi / casting.cast(length, dtype)
-    window = trigonometry.sin(math.pi / 2 * elementwise.square(trigonometry.sin(angle)))
-    return shaping.identity(window)
+    return trigonometry.sin(math.pi / 2 * elementwise.square(trigonometry.sin(angle)))
