@@ -70,6 +70,7 @@ def in_use() -> str:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
+    engine.pool.connect(blas.share)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 

@@ -198,3 +198,46 @@ def test_the_engine_is_chosen_by_name(monkeypatch):
         engines.use("cuda")
     engines.use("numpy")
     assert engines.in_use() == "numpy"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 200),
+    st.integers(1, 200),
+    st.integers(1, 200),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 2),
+)
+def test_products(rows, inner, columns, transpose_a, transpose_b, gap):
+    a = random((inner, rows * gap) if transpose_a else (rows, inner * gap))
+    a = a[:, ::gap]
+    b = random((columns, inner) if transpose_b else (inner, columns), 1)
+
+    def compute():
+        # A convolution first: the engine does products while it has the processors.
+        tf.nn.conv2d(random((4, 9, 9, 8)), random((3, 3, 8, 8)), 1, "SAME")
+        return tf.matmul(a, b, transpose_a, transpose_b)
+
+    both(compute)
+
+
+def test_one_pool_has_the_processors():
+    from runnel.engines import blas
+
+    threads = blas._threads()
+    if threads is None or threads.most < 2:
+        pytest.skip("NumPy's BLAS has one thread")
+    engines.use("onednn")
+    images, filters, matrix = random((4, 9, 9, 8)), random((3, 3, 8, 8)), random((9, 9))
+    convolve = tf.function(lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"))
+    multiply = tf.function(lambda x: x @ x)
+    convolve(images, filters)
+    convolve(images, filters)
+    assert engine.pool.of_engine
+    multiply(matrix)
+    assert not engine.pool.of_engine
+    tf.nn.conv2d(images, filters, 1, "SAME")
+    assert engine.pool.of_engine
+    engines.use("numpy")
+    assert not engine.pool.of_engine
