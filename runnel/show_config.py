@@ -45,7 +45,18 @@ def versions() -> dict[str, str]:
 
 
 def _engines() -> dict[str, str]:
-    return {"numpy": _blas_description(), "onednn": _onednn_description()}
+    from .engines import in_use
+
+    return {"in use": in_use(), "onednn": _onednn_description(), "numpy": _blas_description()}
+
+
+def _onednn_description() -> str:
+    from .engines.onednn import library
+
+    found = library.load()
+    if found is None:
+        return "not found (pip install onednn-cpu-gomp, or libdnnl.so.3 of the system)"
+    return f"oneDNN {found.version()}, {found.instructions()}, {found.path}"
 
 
 def _blas_description() -> str:
@@ -56,34 +67,20 @@ def _blas_description() -> str:
     return f"{blas.get('name', 'unknown BLAS')} {blas.get('version', '')}".strip()
 
 
-def _onednn_description() -> str:
-    library = _find_onednn()
-    if not os.path.isdir(os.path.join(os.path.dirname(__file__), "engines", "onednn")):
-        return "not used by this version" + ("" if library is None else f" (found: {library})")
-    return "not found" if library is None else library
-
-
-def _find_onednn() -> str | None:
-    """Where oneDNN's shared library is: beside Python, as its wheel puts it, or in the system."""
-    for name in ("libdnnl.so.3", "libdnnl.3.dylib"):
-        path = os.path.join(sys.prefix, "lib", name)
-        if os.path.exists(path):
-            return path
-    from ctypes.util import find_library
-
-    return find_library("dnnl")
-
-
 def _threads() -> dict[str, Any]:
     from .config import threading
+    from .engines import blas
+    from .engines.onednn import library
 
     if hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
     else:
         processors = os.cpu_count() or 1
+    onednn = library.load()
     return {
         "cores": processors,
-        "blas": threading.blas_threads() or "unknown",
+        "onednn": 0 if onednn is None else library.threads_chosen() or onednn.most_threads,
+        "blas": blas.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
         "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",
     }

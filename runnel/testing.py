@@ -1,14 +1,17 @@
-"""tf.test: checking gradients and comparing arrays in tests."""
+"""tf.test: checking gradients, and asking what the library can do."""
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import platform
+import sys
 import unittest
 from typing import Any
 
 import numpy as np
 
 from . import config
-from .core import nest
 from .core.convert import convert_to_tensor
 from .core.tape import GradientTape
 from .core.tensor import Tensor
@@ -115,148 +118,75 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
     return bool(gpu_device_name())
 
 
+def is_built_with_xla() -> bool:
+    """Whether graphs can be compiled by XLA: if JAX is installed, which brings it."""
+    return importlib.util.find_spec("jax") is not None
+
+
+_TARGETS = {"x86": {"x86_64", "amd64", "i386", "i686"}, "aarch64": {"aarch64", "arm64"}}
+
+
+def is_cpu_target_available(target: str) -> bool:
+    """Whether the processor is of this kind: x86, aarch64 or another name of a machine."""
+    return platform.machine().lower() in _TARGETS.get(target, {target})
+
+
+def disable_with_predicate(pred: Any, skip_message: str) -> Any:
+    """A decorator of a test that skips it where `pred()` holds."""
+
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def test(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if pred():
+                self.skipTest(skip_message)
+            return function(self, *args, **kwargs)
+
+        return test
+
+    return decorate
+
+
+def sync_devices() -> None:
+    """Wait until all devices have done their work: operations are done when they return."""
+
+
+def with_eager_op_as_function(cls: Any = None, only_as_function: bool = False) -> Any:
+    """A decorator of test classes that leaves them as they are."""
+    return (lambda decorated: decorated) if cls is None else cls
+
+
+def assert_equal_graph_def(expected: Any, actual: Any) -> None:
+    """Raise AssertionError unless two GraphDefs have the same nodes, in any order.
+
+    TypeError for anything but GraphDefs.
+    """
+    for name, graph in (("expected", expected), ("actual", actual)):
+        if type(graph).__name__ != "GraphDef":
+            raise TypeError(f"Expected tf.GraphDef for `{name}`, got a {type(graph).__name__}.")
+    first, second = (
+        {node.name: node.SerializeToString(deterministic=True) for node in graph.node}
+        for graph in (expected, actual)
+    )
+    for name in sorted({*first, *second}):
+        if name not in second:
+            raise AssertionError(f"The node {name!r} is expected but missing.")
+        if name not in first:
+            raise AssertionError(f"The node {name!r} is there but not expected.")
+        if first[name] != second[name]:
+            nodes = [
+                next(node for node in graph.node if node.name == name)
+                for graph in (expected, actual)
+            ]
+            raise AssertionError(f"Expected the node\n{nodes[0]}\nbut got\n{nodes[1]}")
+
+
 def main(argv: Any = None) -> None:
-    """Run the tests of the calling program."""
-    unittest.main(argv=argv)
+    """Run the tests of the calling program; with `--benchmarks=regex` its benchmarks instead."""
+    arguments = list(sys.argv if argv is None else argv)
+    patterns = [each for each in arguments if each.startswith("--benchmarks=")]
+    if patterns:
+        from .test.benchmark import run_benchmarks
 
-
-class TestCase(unittest.TestCase):
-    """unittest's TestCase with assertions about arrays, tensors and structures of them."""
-
-    def evaluate(self, tensors: Any) -> Any:
-        """Tensors as NumPy values."""
-        return nest.map_structure(_array_of, tensors)
-
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """Equal shapes and elements."""
-        a, b = _array_of(a), _array_of(b)
-        self.assertEqual(a.shape, b.shape, msg)
-        np.testing.assert_array_equal(a, b, msg or "")
-
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """Not all elements equal."""
-        try:
-            self.assertAllEqual(a, b)
-        except AssertionError:
-            return
-        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
-
-    def assertAllClose(
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
-    ) -> None:
-        """|a - b| <= atol + rtol * |b| in all elements of structures of arrays."""
-        if isinstance(a, dict) or isinstance(b, dict):
-            self.assertEqual(set(a), set(b), msg)
-            for key in a:
-                self.assertAllClose(a[key], b[key], rtol, atol, msg)
-            return
-        if _is_ragged_list(a):
-            self.assertEqual(len(a), len(b), msg)
-            for each, other in zip(a, b, strict=True):
-                self.assertAllClose(each, other, rtol, atol, msg)
-            return
-        a, b = _array_of(a), _array_of(b)
-        self.assertEqual(a.shape, b.shape, msg)
-        np.testing.assert_allclose(a, b, rtol, atol, err_msg=msg or "")
-
-    def assertNotAllClose(self, a: Any, b: Any, **tolerances: Any) -> None:
-        """Not all elements close."""
-        try:
-            self.assertAllClose(a, b, **tolerances)
-        except AssertionError:
-            return
-        raise AssertionError(f"The two values are close at all elements: {a} and {b}.")
-
-    def assertAllCloseAccordingToType(
-        self,
-        a: Any,
-        b: Any,
-        rtol: float = 1e-6,
-        atol: float = 1e-6,
-        float_rtol: float = 1e-6,
-        float_atol: float = 1e-6,
-        half_rtol: float = 1e-3,
-        half_atol: float = 1e-3,
-        bfloat16_rtol: float = 1e-2,
-        bfloat16_atol: float = 1e-2,
-        msg: str | None = None,
-    ) -> None:
-        """Like assertAllClose, with tolerances that fit the less precise of the dtypes."""
-        names = {_array_of(a).dtype.name, _array_of(b).dtype.name}
-        if names & {"float32", "complex64"}:
-            rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
-        if "float16" in names:
-            rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
-        if "bfloat16" in names:
-            rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
-        a, b = _widened(_array_of(a)), _widened(_array_of(b))
-        self.assertAllClose(a, b, rtol, atol, msg)
-
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
-        """All elements are greater."""
-        self.assertTrue((_array_of(a) > comparison_target).all(), f"{a} > {comparison_target}")
-
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
-        """All elements are greater or equal."""
-        self.assertTrue((_array_of(a) >= comparison_target).all(), f"{a} >= {comparison_target}")
-
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
-        """All elements are less."""
-        self.assertTrue((_array_of(a) < comparison_target).all(), f"{a} < {comparison_target}")
-
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
-        """All elements are less or equal."""
-        self.assertTrue((_array_of(a) <= comparison_target).all(), f"{a} <= {comparison_target}")
-
-    def assertAllInRange(
-        self,
-        target: Any,
-        lower_bound: Any,
-        upper_bound: Any,
-        open_lower_bound: bool = False,
-        open_upper_bound: bool = False,
-    ) -> None:
-        """All elements lie between the bounds."""
-        array = _array_of(target)
-        low = array > lower_bound if open_lower_bound else array >= lower_bound
-        high = array < upper_bound if open_upper_bound else array <= upper_bound
-        self.assertTrue((low & high).all(), f"{array} not in [{lower_bound}, {upper_bound}]")
-
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
-        """All elements are members of the set."""
-        strange = set(_array_of(target).ravel().tolist()) - set(expected_set)
-        self.assertFalse(strange, f"{strange} not in {expected_set}")
-
-    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
-        """Equal shapes."""
-        self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
-
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
-        """The array has this dtype."""
-        self.assertEqual(_array_of(target).dtype, np.dtype(expected_dtype))
-
-    def assertArrayNear(
-        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
-    ) -> None:
-        """Elements differ by at most `err`."""
-        self.assertEqual(len(farray1), len(farray2), msg)
-        for a, b in zip(farray1, farray2, strict=True):
-            self.assertTrue(abs(float(a) - float(b)) <= err, msg)
-
-    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
-        """Two numbers differ by at most `err`."""
-        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1} and {f2} differ by > {err}")
-
-
-def _array_of(value: Any) -> np.ndarray[Any, Any]:
-    return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
-
-
-def _widened(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return array.astype(np.float64) if array.dtype.name in ("float16", "bfloat16") else array
-
-
-def _is_ragged_list(value: Any) -> bool:
-    if not isinstance(value, list | tuple) or not value:
-        return False
-    return len({np.shape(_array_of(each)) for each in value}) > 1
+        run_benchmarks(patterns[-1].partition("=")[2])
+        return
+    unittest.main(argv=arguments)

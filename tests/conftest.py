@@ -8,6 +8,10 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Threads that spin while they have nothing to do take the processor from the other workers.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Parts of tf_keras ask for `tensorflow.keras`, which must then be tf_keras itself.
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 
@@ -23,6 +27,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("runnel")
+
+
+def pytest_configure(config):
+    """Runs with several workers have a plugin of their own."""
+    worker = hasattr(config, "workerinput")
+    if worker or getattr(config.option, "tx", None):
+        import workers
+
+        config.pluginmanager.register(workers.Worker() if worker else workers.Starter())
+
 
 if importlib.util.find_spec("tensorflow") is None:
     # Where the original has no wheel, the tests that stand on their own still run.

@@ -16,8 +16,8 @@ import pytest
 import tensorflow
 
 import runnel
-from runnel.config.threading import blas_threads
 from runnel.core import context, devices
+from runnel.engines.blas import threads_in_use as blas_threads
 
 ROOT = Path(runnel.__file__).parent.parent
 

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tensorflow as tf
+from parameter_names import stable_repr
 
 from runnel.core import dtypes
 
@@ -119,12 +120,12 @@ def test_one_object_per_dtype(pair):
     assert weakref.ref(ours)() is ours
 
 
-@pytest.mark.parametrize("value", CONVERTIBLE, ids=repr)
+@pytest.mark.parametrize("value", CONVERTIBLE, ids=stable_repr)
 def test_as_dtype(value):
     assert outcome(dtypes.as_dtype, value) == outcome(tf.as_dtype, value)
 
 
-@pytest.mark.parametrize("value", CONVERTIBLE, ids=repr)
+@pytest.mark.parametrize("value", CONVERTIBLE, ids=stable_repr)
 def test_equality(value, pair):
     ours, theirs = pair
     assert (ours == value) is (theirs == value)

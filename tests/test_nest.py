@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow
 from hypothesis import given, strategies as st
+from parameter_names import stable
 
 import runnel
 from runnel.core import nest
@@ -235,7 +236,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("check_types", [True, False])
-@pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
+@pytest.mark.parametrize(("first", "second"), PAIRS, ids=stable)
 def test_pairs(first, second, check_types):
     same("assert_same_structure", first, second, check_types=check_types)
     same("assert_same_structure", second, first, check_types)

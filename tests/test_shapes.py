@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, strategies as st
+from parameter_names import stable_repr
 
 from runnel.core import shapes
 
@@ -57,7 +58,7 @@ def agree(expression, *values):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("value", CONVERTIBLE, ids=repr)
+@pytest.mark.parametrize("value", CONVERTIBLE, ids=stable_repr)
 def test_constructor(value):
     assert outcome(shapes.TensorShape, value) == outcome(tf.TensorShape, value)
 
@@ -155,7 +156,7 @@ def test_a_shape_beside_what_converts_to_one(first, other):
     agree(lambda a: a.most_specific_common_supertype([other]), first)
 
 
-@pytest.mark.parametrize("other", CONVERTIBLE, ids=repr)
+@pytest.mark.parametrize("other", CONVERTIBLE, ids=stable_repr)
 def test_a_shape_beside_odd_values(other):
     for value in (None, [2, None], [3], []):
         agree(lambda a: a == other, value)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, strategies as st
+from parameter_names import stable_repr
 
 from runnel.core import dtypes, shapes, type_spec
 from runnel.core.convert import constant
@@ -328,7 +329,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=stable_repr)
 def test_type_spec_from_value(value):
     agree(lambda library: library.type_spec_from_value(value))
 

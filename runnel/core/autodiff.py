@@ -8,8 +8,10 @@ from typing import Any
 
 from . import dtypes, nest
 from .backward import backward, graph_records, is_differentiable, rule_op
-from .context import next_key, no_recording, state
+from .context import name_scope, next_key, no_recording, state
 from .convert import convert_to_tensor
+from .graph import FuncGraph
+from .indexed_slices import IndexedSlices
 from .op import REGISTRY, Op, Record, execute
 from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
 from .tensor import Tensor
@@ -94,8 +96,15 @@ def _with_custom_gradient(
 def _passed_on(
     results: list[Tensor], inputs: list[Tensor], rule: Callable[..., list[Any]]
 ) -> list[Tensor]:
-    """The results as outputs of an operation of the graph, whose gradient is the rule."""
+    """The results as outputs of an operation of the graph, whose gradient is the rule.
+
+    In a function the rule is traced at once, and what it takes from the function becomes an input
+    of the operation: so it is found wherever the function is inlined.
+    """
     count = len(results)
+    held: list[Tensor] = []
+    if isinstance(state.graph, FuncGraph):
+        held, rule = _traced(state.graph, results, rule)
     op = Op(
         "IdentityN",
         "input: *T -> output: *Tout",
@@ -105,9 +114,39 @@ def _passed_on(
         True,
         {},
     )
-    op.gradient_rule = lambda record, *gradients: [None] * count + rule(record, *gradients)
-    outputs: list[Tensor] = execute(op, (*results, *inputs), {"Tout": [r.dtype for r in results]})
+    nothing: list[Any] = [None]
+    op.gradient_rule = lambda record, *gradients: [
+        *nothing * count, *rule(record, *gradients), *nothing * len(held)
+    ]  # fmt: skip
+    types = {"Tout": [result.dtype for result in results]}
+    outputs: list[Tensor] = execute(op, (*results, *inputs, *held), types)
     return outputs
+
+
+def _traced(
+    outer: FuncGraph, results: list[Tensor], rule: Callable[..., list[Any]]
+) -> tuple[list[Tensor], Callable[..., list[Any]]]:
+    """What a rule takes from the function around it, and the rule as a function of that."""
+    from .concrete import BackwardFunction
+
+    graph = FuncGraph(f"{outer.name}_custom_gradient", outer)
+    with graph.building():
+        weights = [graph.add_input(each.dtype, each.shape, "gradient") for each in results]
+        found = [_gradient(each) for each in rule(None, *weights)]
+        function = BackwardFunction.of(graph, found)
+    held = list(function._captured)
+
+    def apply(record: Record, *gradients: Any) -> list[Any]:
+        values = record.inputs[len(record.inputs) - len(held) :]
+        applied: list[Any] = function.call_with(list(gradients), values)
+        return applied
+
+    return held, apply
+
+
+def _gradient(value: Any) -> Any:
+    kept = value is None or isinstance(value, IndexedSlices)
+    return value if kept else convert_to_tensor(value)
 
 
 def _copied(value: Any) -> Tensor:
@@ -328,7 +367,9 @@ def gradients(
             value._key = next_key()
     keys = [source._key for source in sources]
     records, needed = graph_records(state.graph, keys, {each._key for each in stopped})
-    found = backward(records, targets, weights, keys, needed)
+    given, name = name, ""
+    with name_scope(given):
+        found = backward(records, targets, weights, keys, needed)
     return [_finish(found.get(key), x, zero) for key, x in zip(keys, sources, strict=True)]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +17,10 @@ from .op import REGISTRY, Op, Record
 from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
 
+# Operations by the name of the function that makes them, and not by one that was given.
+_SCOPES = frozenset({"BiasAdd", "MatMul"})
+_NUMBER = re.compile(r"_\d+$")
+
 
 def backward(
     records: Sequence[Record],
@@ -22,12 +28,15 @@ def backward(
     weights: Sequence[Any],
     source_keys: Sequence[int],
     needed: set[int],
+    is_tape: bool = False,
 ) -> dict[int, Any]:
     """Walk the records back from the targets; the gradient of every source key reached.
 
     A target's weight is the gradient it starts with, None for ones. Only gradients with respect
-    to keys in `needed` are computed.
+    to keys in `needed` are computed. In a graph, the operations of a tape are named like those
+    that they are the gradients of, after "gradient_tape".
     """
+    apply = _apply_rule if state.graph is None else functools.partial(_apply_named, is_tape)
     gradients: dict[int, Any] = {}
     for target, weight in zip(targets, weights, strict=True):
         if target._key:
@@ -51,7 +60,7 @@ def backward(
         else:
             continue
         record.needed = needed
-        for tensor, gradient in zip(record.inputs, _apply_rule(record, found), strict=True):
+        for tensor, gradient in zip(record.inputs, apply(record, found), strict=True):
             key = tensor._key
             if gradient is not None and key in needed:
                 known = gradients.get(key)
@@ -99,6 +108,29 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
         )
     checked: Sequence[Any] = result
     return checked
+
+
+def _apply_named(is_tape: bool, record: Record, gradients: list[Any]) -> Sequence[Any]:
+    """Apply the rule in a name scope that tells whose gradient it is, as the original does."""
+    outer = state.name_scope
+    output = record.outputs[0] if record.outputs else None
+    if isinstance(output, SymbolicTensor):
+        state.name_scope = _scope_of(output.op, is_tape)
+    try:
+        return _apply_rule(record, gradients)
+    finally:
+        state.name_scope = outer
+
+
+def _scope_of(operation: Any, is_tape: bool) -> str:
+    name = operation.name
+    if not is_tape:
+        return f"{state.name_scope or 'gradients/'}{name}_grad/"
+    outer, _, own = name.rpartition("/")
+    if _NUMBER.sub("", own) != operation.type or operation.type in _SCOPES:
+        # A function whose operations have a scope of their own.
+        return f"gradient_tape/{name}/"
+    return f"gradient_tape/{outer}/" if outer else "gradient_tape/"
 
 
 def add_gradients(a: Any, b: Any) -> Any:

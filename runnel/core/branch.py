@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from . import dtypes
 from .backward import backward, graph_records, is_differentiable, zeros_like
-from .context import next_key, state
+from .context import name_scope, next_key, state
 from .convert import convert_to_tensor
 from .graph import FuncGraph, Operation
+from .op import Op, execute
 from .plan import Plan
 from .tensor import SymbolicTensor, Tensor
 
@@ -17,21 +19,54 @@ from .tensor import SymbolicTensor, Tensor
 class BranchGraph(FuncGraph):
     """The graph of a branch or a loop's body, inside of the graph that is being built."""
 
+    scope = ""
+
     def function_graph(self) -> FuncGraph:
         outer = self.outer_graph
         return outer.function_graph() if isinstance(outer, FuncGraph) else self
 
     def own(self, tensor: Tensor) -> Tensor:
         owned = super().own(tensor)
-        if owned.dtype is dtypes.resource and isinstance(self.outer_graph, FuncGraph):
+        from_outside = owned is not tensor and owned.dtype is dtypes.resource
+        if from_outside and isinstance(self.outer_graph, FuncGraph):
             self.outer_graph.own(tensor)
         return owned
 
     @classmethod
-    def inside(cls, name: str) -> BranchGraph:
-        """An empty graph inside of the one being built."""
+    def inside(cls, name: str, scope: str = "") -> BranchGraph:
+        """An empty graph inside of the one being built, whose names begin with the scope."""
         assert state.graph is not None
-        return cls(state.graph.unique_name(name))
+        graph = cls(state.graph.unique_name(name))
+        graph.scope = scope
+        return graph
+
+    @classmethod
+    def part(cls, operation: str, part: str) -> BranchGraph:
+        """The empty graph of a part of the operation of this name."""
+        return cls.inside(f"{operation.replace('/', '_')}_{part}", f"{operation}/")
+
+    @contextmanager
+    def building(self) -> Iterator[FuncGraph]:
+        """Build the graph, with the names of the scope that it belongs to."""
+        with super().building(), name_scope(self.scope):
+            yield self
+
+
+def scope_of(name: str) -> str:
+    """The full name of a condition or a loop that is about to be built here."""
+    assert state.graph is not None
+    return state.graph.unique_name(state.name_scope + name)
+
+
+def add_named(name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Add a condition or a loop by the name that its branches know."""
+    graph = state.graph
+    assert graph is not None
+    graph.reserved = op, name
+    try:
+        return execute(op, inputs, attrs)
+    finally:
+        graph.reserved = None
 
 
 class Branch:

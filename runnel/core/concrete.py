@@ -318,25 +318,29 @@ class Differentiable:
             records, needed = graph_records(self._function.graph, keys)
             found = backward(records, wanted, [weights[id(t)] for t in wanted], keys, needed)
             # An input that is passed on as a result has its gradient among those that were given.
-            gradients = [found.get(key) for key in keys]
-            flat: list[Tensor] = []
-            structure = []
-            for gradient in gradients:
-                if isinstance(gradient, IndexedSlices):
-                    spec = gradient._type_spec
-                    structure.append(Leaf(spec))
-                    flat += [graph.own(convert_to_tensor(t)) for t in spec.to_tensors(gradient)]
-                elif gradient is None:
-                    structure.append(Leaf(None))
-                else:
-                    structure.append(Leaf(gradient._type_spec))
-                    flat.append(graph.own(gradient))
-            graph.outputs = flat
-        return BackwardFunction(graph, structure)
+            return BackwardFunction.of(graph, [found.get(key) for key in keys])
 
 
 class BackwardFunction(ConcreteFunction):
     """The gradient of a concrete function: the saved values are inputs, too."""
+
+    @classmethod
+    def of(cls, graph: FuncGraph, gradients: Sequence[Any]) -> BackwardFunction:
+        """The function that the graph under construction is, with one gradient per source."""
+        flat: list[Tensor] = []
+        structure = []
+        for gradient in gradients:
+            if isinstance(gradient, IndexedSlices):
+                spec = gradient._type_spec
+                structure.append(Leaf(spec))
+                flat += [graph.own(convert_to_tensor(t)) for t in spec.to_tensors(gradient)]
+            elif gradient is None:
+                structure.append(Leaf(None))
+            else:
+                structure.append(Leaf(gradient._type_spec))
+                flat.append(graph.own(gradient))
+        graph.outputs = flat
+        return cls(graph, structure)
 
     @property
     def leaves(self) -> list[Leaf]:

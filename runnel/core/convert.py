@@ -203,6 +203,8 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     elif letter in _FITS and dtype not in _FITS[letter]:
         raise _misfit(value, dtype)
     if array.dtype != dtype.numpy:
+        if letter == "u" and dtype is dtypes.int64 and array.size and array.max() >= 2**63:
+            raise ValueError(_TOO_LARGE)
         array = array.astype(dtype.numpy)
     return (array[()] if not array.ndim else array), dtype
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 DEFAULT_NAMES: dict[str, str] = {
     "add": "Add",
     "clip_by_value": "clip_by_value",
-    "cond": "cond",
     "divide": "truediv",
     "dropout": "dropout/",
     "einsum": "einsum/",
@@ -18,7 +17,6 @@ DEFAULT_NAMES: dict[str, str] = {
     "getitem": "strided_slice",
     "l2_normalize": "l2_normalize",
     "linspace": "linspace/",
-    "map_fn": "map/",
     "max_pool2d": "MaxPool2d",
     "moments": "moments/",
     "norm": "norm/",
@@ -32,5 +30,4 @@ DEFAULT_NAMES: dict[str, str] = {
     "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/",
     "tensordot": "Tensordot/",
     "uniform": "random_uniform/",
-    "while_loop": "while",
 }

@@ -7,6 +7,7 @@ of an engine is loaded before the first call that is large enough for it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ SMALLEST: dict[str, int] = {
     "convolve_depthwise": 1024,
     "matmul": 8192,
     "max_pool_backprop": 4096,
+    "resize_bilinear": 16384,
 }
 
 # Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.
@@ -92,11 +94,27 @@ def accelerated(name: str) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
+class Here(threading.local):
+    """What holds for the calling thread alone."""
+
+    # One of several that work side by side: an engine it calls starts no further threads.
+    beside_others = False
+
+
+here = Here()
+
+
+def work_beside_others() -> None:
+    """Have the calling thread do its work alone, and leave the processors to whom they are."""
+    here.beside_others = True
+
+
 class Pool:
     """Who has the processors: the threads of NumPy's BLAS, or those of an engine.
 
     Two pools whose threads wait for each other's cores are many times slower than one, so the
     heavy work of a step is done by one: the engine's where a step has convolutions, else BLAS's.
+    Threads that work beside others take what they find, for the steps are not theirs.
     """
 
     __slots__ = ("of_engine", "_hand_over")
@@ -113,13 +131,13 @@ class Pool:
 
     def to_engine(self) -> None:
         """Heavy work goes to the engine from now on."""
-        if not self.of_engine and self._hand_over is not None:
+        if not self.of_engine and self._hand_over is not None and not here.beside_others:
             self._hand_over(True)
             self.of_engine = True
 
     def to_blas(self) -> None:
         """Heavy work goes to NumPy's BLAS from now on."""
-        if self.of_engine and self._hand_over is not None:
+        if self.of_engine and self._hand_over is not None and not here.beside_others:
             self._hand_over(False)
             self.of_engine = False
 

@@ -169,6 +169,8 @@ class Graph:
         self._finalized = False
         self._named: tuple[FrameType, Operation] | None = None
         self._scoped: tuple[FrameType, str] | None = None
+        # The name, taken already, of the next operation of a kind.
+        self.reserved: tuple[Op, str] | None = None
         self._controls: tuple[Operation, ...] = ()
 
     # Names.
@@ -185,6 +187,8 @@ class Graph:
 
         A call that comes to several operations gives its name to the last of them.
         """
+        if self.reserved is not None and self.reserved[0] is operation.op:
+            return self.reserved[1]
         given = None
         is_read = operation.op.name == "ReadVariableOp"
         if ours is not None and not is_read and ours.f_code.co_name != "__init__":
@@ -546,6 +550,7 @@ def replay(
     """
     from .op import execute
 
+    graph = state.graph
     for operation in operations:
         if operation.type == "Placeholder":
             continue
@@ -557,8 +562,13 @@ def replay(
         if "_stream" in attrs:
             # Random numbers follow from the seeds anew at each place of a call.
             attrs = {**attrs, "_stream": attrs["_stream"].again()}
+        if graph is not None:
+            name = graph.unique_name(state.name_scope + operation.name)
+            graph.reserved = operation.op, name
         result = execute(operation.op, inputs, attrs)
         for old, new in zip(
             operation.outputs, [result] if operation.op.single else result, strict=True
         ):
             values[id(old)] = new
+    if graph is not None:
+        graph.reserved = None

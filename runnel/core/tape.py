@@ -242,7 +242,7 @@ class GradientTape:
         self, targets: Sequence[Any], weights: Sequence[Any], source_keys: Sequence[int]
     ) -> dict[int, Any]:
         needed = self._needed(source_keys)
-        return backward(list(self._records), targets, weights, source_keys, needed)
+        return backward(list(self._records), targets, weights, source_keys, needed, is_tape=True)
 
     def _needed(self, source_keys: Sequence[int]) -> set[int]:
         """The keys on a way from a source; gradients of all others are not worth computing."""

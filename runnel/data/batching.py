@@ -128,7 +128,7 @@ def _joined(spec: Any, column: Sequence[Any], place: int) -> Any:
         return stack(list(column), axis=0)
     from ..ops.sparse.shaping import concat, expand_dims
 
-    return concat(0, [expand_dims(each, 0) for each in column])
+    return concat(0, [expand_dims(each, 0) for each in column], expand_nonconcat_dims=True)
 
 
 class _UnbatchDataset(Dataset):
@@ -179,6 +179,8 @@ class _RebatchDataset(Dataset):
             raise TypeError(f"rebatch takes elements of tensors, got {dataset.element_spec}.")
         known = constant_value(self._tensors[0])
         flat = [] if known is None else np.ravel(known).tolist()
+        if known is not None and min(flat, default=0) < 1:
+            raise invalid(f"Batch sizes must be greater than zero, got {flat}.", "RebatchDatasetV2")
         size = flat[0] if self._drop and len(set(flat)) == 1 else None
 
         def resized(spec: Any) -> Any:

@@ -68,7 +68,7 @@ class _DirectedInterleaveDataset(Dataset):
             self._spec = relaxed(self._spec, each.element_spec)
 
     def _size(self) -> int:
-        endless = all(each._size() == cardinality.INFINITE for each in self._inputs[1:])
+        endless = any(each._size() == cardinality.INFINITE for each in self._inputs[1:])
         return cardinality.INFINITE if endless else UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:

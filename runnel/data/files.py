@@ -50,7 +50,8 @@ def _names(filenames: Any) -> Dataset:
         filenames = os.fspath(filenames)
     elif isinstance(filenames, list | tuple):
         filenames = [os.fspath(f) if isinstance(f, os.PathLike) else f for f in filenames]
-    names = convert_to_tensor(filenames)
+    none = isinstance(filenames, list | tuple) and not filenames
+    names = convert_to_tensor(filenames, dtypes.string if none else None)
     if names.dtype is not dtypes.string:
         raise TypeError(
             "The `filenames` argument must contain `tf.string` elements. Got "

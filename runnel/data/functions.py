@@ -67,12 +67,20 @@ class Traced:
             placed = nest.map_structure(lambda spec: _placeholder(graph, spec), self._inputs)
             arguments = _arguments(placed) if self._spread else placed
             result = autograph.convert(self._function, None)(*arguments)
-            result = _result(result)
+            result = self._checked(result)
             self.output = specs_of(result)
             structure, graph.outputs = structure_of(result, graph)
         self.specs = nest.flatten(self.output)
         self._concrete = ConcreteFunction(graph, structure)
         self.captured = tuple(self._concrete._captured)
+
+    def _checked(self, result: Any) -> Any:
+        try:
+            return _result(result)
+        except (TypeError, ValueError) as failure:
+            raise TypeError(
+                f"Unsupported return value from function passed to {self.name}: {result}. {failure}"
+            ) from failure
 
     def learn(self, leaves: Sequence[Any]) -> None:
         """Take the types of results from a call on an element, where tracing was impossible."""

@@ -144,12 +144,10 @@ def _leaf(spec: Any, value: Any) -> Any:
             )
         return value
     try:
-        if isinstance(value, Tensor):
-            if value.dtype is not spec.dtype:
-                raise TypeError
+        if isinstance(value, Tensor) and value.dtype is spec.dtype:
             array = value._array
         else:
-            array = array_of(value, spec.dtype)[0]
+            array = _converted(spec, value)
     except (TypeError, ValueError):
         raise _failure(
             TypeError(
@@ -165,3 +163,16 @@ def _leaf(spec: Any, value: Any) -> Any:
             )
         )
     return array
+
+
+def _converted(spec: TensorSpec, value: Any) -> Any:
+    """The array that a value becomes: where the rank is declared, as NumPy converts numbers."""
+    try:
+        if isinstance(value, Tensor):
+            raise TypeError(f"The tensor has the type {value.dtype.name}.")
+        return array_of(value, spec.dtype)[0]
+    except (TypeError, ValueError):
+        found, kind = np.asarray(value), spec.dtype.numpy
+        if spec.shape.rank is None or found.dtype.kind not in "biufSU" or kind.kind not in "biuf":
+            raise
+        return found.astype(kind)

@@ -97,7 +97,8 @@ class _ParallelMapDataset(_MapDataset):
         self, dataset: Dataset, function: Callable[..., Any], calls: Any, deterministic: Any
     ) -> None:
         super().__init__(dataset, function)
-        self._calls = number(scalar(calls)) or -1
+        known = number(scalar(calls))
+        self._calls = -1 if known is None else known
         if self._calls < 1 and self._calls != -1:
             raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
         self._deterministic = deterministic

@@ -34,6 +34,23 @@ class ExternalStatePolicy(enum.Enum):
     FAIL = 2
 
 
+# bool is the type of every other option, except for those that hold options themselves.
+_TYPES: dict[str, type] = {
+    "auto_shard_policy": AutoShardPolicy,
+    "autotune_algorithm": AutotuneAlgorithm,
+    "cpu_budget": int,
+    "dataset_name": str,
+    "experimental_external_state_policy": ExternalStatePolicy,
+    "framework_type": list,
+    "initial_parallelism": int,
+    "max_intra_op_parallelism": int,
+    "min_parallelism": int,
+    "num_devices": int,
+    "private_threadpool_size": int,
+    "ram_budget": int,
+}
+
+
 def _option(name: str) -> property:
     return property(lambda self: self._get(name), doc=f"The option `{name}`; None: not set.")
 
@@ -43,6 +60,7 @@ class _Group:
 
     _names: tuple[str, ...] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _groups: ClassVar[dict[str, Any]] = {}
     _values: dict[str, Any]
 
     def __init__(self) -> None:
@@ -64,6 +82,11 @@ class _Group:
             raise AttributeError(
                 f"Cannot set the property {name} on {type(self).__name__}. Its properties are "
                 f"{', '.join(self._names)}."
+            )
+        fits = self._groups.get(name) or _TYPES.get(name, bool)
+        if not isinstance(value, fits):
+            raise TypeError(
+                f'Property "{name}" must be of type {fits}, got: {value!r} (type: {type(value)})'
             )
         self._values[name] = value
 

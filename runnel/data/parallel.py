@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from ..core.engine import work_beside_others
 from .dataset import Dataset, invalid, number, scalar
 from .functions import Debugging
 from .selecting import _Same
@@ -44,6 +45,7 @@ class _Shared:
 
 
 def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
+    work_beside_others()
     while True:
         try:
             entry: tuple[bool, Any] = True, next(elements)
@@ -153,7 +155,7 @@ class _Calls:
             # The first call also plans the function and says nothing of the others.
             if self._tried <= _TRIED or self._spent / _TRIED < _SHORT or self._threads < 2:
                 return self._alone()
-            self._pool = ThreadPoolExecutor(self._threads, "runnel-map")
+            self._pool = ThreadPoolExecutor(self._threads, "runnel-map", work_beside_others)
             weakref.finalize(self, _stop, self._pool, self._running)
         self._fill()
         if not self._running:

@@ -41,6 +41,7 @@ _ONEDNN = {
     "convolve_depthwise": "convolution",
     "matmul": "matmul",
     "max_pool_backprop": "pooling",
+    "resize_bilinear": "resampling",
 }
 
 _chosen = "onednn"
@@ -65,6 +66,18 @@ def in_use() -> str:
 
         return "numpy" if library.load() is None else "onednn"
     return _chosen
+
+
+def use_threads(count: int) -> None:
+    """Have each operation work with so many threads; 0: with as many as there are."""
+    from .onednn import library
+
+    blas.use_threads(count, engine.pool.of_engine)
+    library.choose_threads(count)
+    if library.is_loaded():
+        from .onednn import primitive
+
+        primitive.forget()
 
 
 def _find(name: str) -> Callable[..., Any] | None:

@@ -18,14 +18,32 @@ _PREFIXES = ("scipy_openblas", "openblas")
 
 class _Threads(NamedTuple):
     most: int
+    count: Callable[[], int]
     use: Callable[[int], None]
+
+
+# The threads a product works with while BLAS has the processors; 0: as many as at the start.
+_chosen = 0
 
 
 def share(with_engine: bool) -> None:
     """Leave the processors to an engine, or take them back."""
     threads = _threads()
     if threads is not None:
-        threads.use(1 if with_engine else threads.most)
+        threads.use(1 if with_engine else _chosen or threads.most)
+
+
+def use_threads(count: int, with_engine: bool) -> None:
+    """Work with so many threads (0: as many as at the start) while BLAS has the processors."""
+    global _chosen
+    _chosen = count
+    share(with_engine)
+
+
+def threads_in_use() -> int | None:
+    """The number of threads a product works with now; None where it cannot be asked."""
+    threads = _threads()
+    return None if threads is None else threads.count()
 
 
 @lru_cache(maxsize=1)
@@ -46,5 +64,5 @@ def _functions(library: ctypes.CDLL) -> _Threads | None:
             get = getattr(library, f"{prefix}_get_num_threads{ending}", None)
             use = getattr(library, f"{prefix}_set_num_threads{ending}", None)
             if get is not None and use is not None:
-                return _Threads(get(), use)
+                return _Threads(get(), get, use)
     return None

@@ -1,5 +1,7 @@
 """tf.linalg: Linear algebra."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+
 from ..ops.array.creation import (
     eye as eye,
 )
@@ -76,3 +78,68 @@ from ..ops.math.statistics import (
     l2_normalize as l2_normalize,
 )
 from . import experimental as experimental
+
+if _TYPE_CHECKING:
+    from ..ops.linalg.operators import (
+        LinearOperator as LinearOperator,
+        LinearOperatorAdjoint as LinearOperatorAdjoint,
+        LinearOperatorBlockDiag as LinearOperatorBlockDiag,
+        LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
+        LinearOperatorCirculant as LinearOperatorCirculant,
+        LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+        LinearOperatorCirculant3D as LinearOperatorCirculant3D,
+        LinearOperatorComposition as LinearOperatorComposition,
+        LinearOperatorDiag as LinearOperatorDiag,
+        LinearOperatorFullMatrix as LinearOperatorFullMatrix,
+        LinearOperatorHouseholder as LinearOperatorHouseholder,
+        LinearOperatorIdentity as LinearOperatorIdentity,
+        LinearOperatorInversion as LinearOperatorInversion,
+        LinearOperatorKronecker as LinearOperatorKronecker,
+        LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
+        LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+        LinearOperatorPermutation as LinearOperatorPermutation,
+        LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+        LinearOperatorToeplitz as LinearOperatorToeplitz,
+        LinearOperatorTridiag as LinearOperatorTridiag,
+        LinearOperatorZeros as LinearOperatorZeros,
+    )
+
+# The operators, whose modules are loaded when one of them is first asked for.
+_LATER = frozenset(
+    {
+        "LinearOperator",
+        "LinearOperatorAdjoint",
+        "LinearOperatorBlockDiag",
+        "LinearOperatorBlockLowerTriangular",
+        "LinearOperatorCirculant",
+        "LinearOperatorCirculant2D",
+        "LinearOperatorCirculant3D",
+        "LinearOperatorComposition",
+        "LinearOperatorDiag",
+        "LinearOperatorFullMatrix",
+        "LinearOperatorHouseholder",
+        "LinearOperatorIdentity",
+        "LinearOperatorInversion",
+        "LinearOperatorKronecker",
+        "LinearOperatorLowRankUpdate",
+        "LinearOperatorLowerTriangular",
+        "LinearOperatorPermutation",
+        "LinearOperatorScaledIdentity",
+        "LinearOperatorToeplitz",
+        "LinearOperatorTridiag",
+        "LinearOperatorZeros",
+    }
+)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ..ops.linalg import operators
+
+    value = globals()[name] = getattr(operators, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -10,9 +10,11 @@ from ..core.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
+    add_named,
     captured_by,
     dense_or_zeros,
     extend,
+    scope_of,
 )
 from ..core.concrete import structure_of
 from ..core.convert import convert_to_tensor
@@ -122,11 +124,11 @@ def _saved(node, branch_index, tensor, inputs):
     return added
 
 
-def traced_branches(functions, names):
+def traced_branches(functions, scope, names):
     """The functions traced as branches: their common captures, the branches, the structure."""
     branches, structures = [], []
     for function, name in zip(functions, names, strict=True):
-        graph = BranchGraph.inside(name)
+        graph = BranchGraph.part(scope, name)
         with graph.building():
             structure, outputs = structure_of(function(), graph)
         graph.outputs = outputs
@@ -183,11 +185,11 @@ def packed(structure, outputs):
 def traced_cond(pred, true_fn, false_fn, name):
     """tf.cond in a graph."""
     names = ["true_fn", "false_fn"]
-    captured, branches, structures = traced_branches(
-        [true_fn, false_fn], [f"{name}_true", f"{name}_false"]
-    )
+    scope = scope_of(name)
+    captured, branches, structures = traced_branches([true_fn, false_fn], scope, ["true", "false"])
     dtypes, shapes = common_outputs(branches, structures, names)
-    outputs = execute(
+    outputs = add_named(
+        scope,
         If,
         (pred, *captured),
         {
@@ -203,11 +205,13 @@ def traced_cond(pred, true_fn, false_fn, name):
 def traced_switch(index, functions, name):
     """tf.switch_case in a graph."""
     names = [f"branch {i}" for i in range(len(functions))]
+    scope = scope_of(f"{name}/indexed_case")
     captured, branches, structures = traced_branches(
-        functions, [f"{name}_branch{i}" for i in range(len(functions))]
+        functions, scope, [f"branch{i}" for i in range(len(functions))]
     )
     dtypes, shapes = common_outputs(branches, structures, names)
-    outputs = execute(
+    outputs = add_named(
+        scope,
         Case,
         (index, *captured),
         {"branches": branches, "Tout": dtypes, "output_shapes": shapes},

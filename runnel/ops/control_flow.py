@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from ..core import nest
-from ..core.context import state
+from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import int32
 from ..core.errors import InvalidArgumentError
@@ -29,7 +29,9 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     if isinstance(pred, Tensor) and pred.shape.num_elements() not in (None, 1):
         raise ValueError(f"`pred` must be a scalar, got shape {pred.shape}.")
     if isinstance(pred, SymbolicTensor):
-        return conditional.traced_cond(pred, true_fn, false_fn, name or "cond")
+        # What is made on the way is not named after the whole.
+        given, name = name or "cond", None
+        return conditional.traced_cond(pred, true_fn, false_fn, given)
     return true_fn() if pred else false_fn()
 
 
@@ -63,7 +65,11 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         _require_one([pred for pred, _ in pairs])
     for pred, function in reversed(pairs):
         default = functools.partial(cond, pred, function, default)
-    return default()
+    if state.graph is None:
+        return default()
+    given, name = name, None
+    with name_scope(given):
+        return default()
 
 
 def _no_match():
@@ -114,7 +120,10 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         if first < 0:
             raise ValueError(f"branch_fns must have keys of at least 0, got {first}.")
         functions = [branches.get(i, fallback) for i in range(last + 1)]
-        return conditional.traced_switch(branch_index, [*functions, fallback], name)
+        if functions[-1] is not fallback:
+            functions.append(fallback)
+        given, name = name, None
+        return conditional.traced_switch(branch_index, functions, given)
     return branches.get(int(branch_index), fallback)()
 
 
@@ -139,8 +148,9 @@ def while_loop(
     if not loop_vars:
         raise ValueError("'loop_vars' must have at least one variable.")
     if state.graph is not None:
+        given, name = name or "while", None
         return loops.traced_while(
-            cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while"
+            cond, body, loop_vars, shape_invariants, maximum_iterations, given
         )
     limit = None if maximum_iterations is None else int(maximum_iterations)
     structure = values = loop_vars

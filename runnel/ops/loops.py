@@ -16,9 +16,11 @@ from ..core.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
+    add_named,
     captured_by,
     dense_or_zeros,
     extend,
+    scope_of,
 )
 from ..core.convert import convert_to_tensor
 from ..core.errors import InvalidArgumentError
@@ -191,13 +193,14 @@ def _collected(node, tensor):
 def traced_while(cond, body, loop_vars, shape_invariants, maximum_iterations, name):
     """tf.while_loop in a graph."""
     structure = list(loop_vars)
+    scope = scope_of(name)
     specs, initial = _loop_types(structure, shape_invariants)
     flat_specs = [each for spec in specs for each in spec.flatten()]
     limit = None
     if maximum_iterations is not None:
         limit = convert_to_tensor(maximum_iterations, dtypes.int32)
-    condition_graph = BranchGraph.inside(f"{name}_cond")
-    body_graph = BranchGraph.inside(f"{name}_body")
+    condition_graph = BranchGraph.part(scope, "cond")
+    body_graph = BranchGraph.part(scope, "body")
     counter = [] if limit is None else [TensorSpec([], dtypes.int32)]
 
     def arguments(graph):
@@ -223,7 +226,8 @@ def traced_while(cond, body, loop_vars, shape_invariants, maximum_iterations, na
     _require_invariant(body_feeds[len(counter) :], body_outputs[len(counter) :])
     captured = captured_by([condition_graph, body_graph])
     start = [convert_to_tensor(np.int32(0))] if counter else []
-    outputs = execute(
+    outputs = add_named(
+        scope,
         While,
         (*start, *initial, *captured),
         {

@@ -6,7 +6,7 @@ Eagerly they are Python loops; in a graph they are while loops that write into T
 from __future__ import annotations
 
 from ..core import nest
-from ..core.context import state
+from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype
 from ..core.op import COMPOSITES
@@ -89,7 +89,9 @@ def map_fn(
         if involves_ragged(elems, signature):
             return map_rows(fn, elems, signature)
     if _is_traced(elems):
-        return _traced_map(fn, elems, elems if signature is None else signature)
+        given, name = name or "map", None
+        with name_scope(given):
+            return _traced_map(fn, elems, elems if signature is None else signature)
     results = [fn(row) for row in _rows(elems)]
     if not results:
         return _nothing(elems if signature is None else signature)
@@ -177,7 +179,8 @@ def foldl(
     >>> tf.foldl(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()
     np.int32(6)
     """
-    return _fold(fn, elems, initializer, reverse=False)
+    given, name = name or "foldl", None
+    return _fold(fn, elems, initializer, False, given)
 
 
 def foldr(
@@ -194,14 +197,16 @@ def foldr(
     >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy()
     np.int32(0)
     """
-    return _fold(fn, elems, initializer, reverse=True)
+    given, name = name or "foldr", None
+    return _fold(fn, elems, initializer, True, given)
 
 
-def _fold(fn, elems, initializer, reverse):
+def _fold(fn, elems, initializer, reverse, scope):
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable.")
     if _is_traced(elems):
-        return _traced_fold(fn, elems, initializer, reverse)
+        with name_scope(scope):
+            return _traced_fold(fn, elems, initializer, reverse)
     rows = _rows(elems)[::-1] if reverse else _rows(elems)
     value = rows.pop(0) if initializer is None else _tensors(initializer)
     for row in rows:
@@ -249,7 +254,9 @@ def scan(
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable.")
     if _is_traced(elems):
-        return _traced_scan(fn, elems, initializer, reverse)
+        given, name = name or "scan", None
+        with name_scope(given):
+            return _traced_scan(fn, elems, initializer, reverse)
     rows = _rows(elems)
     if reverse:
         rows.reverse()

@@ -183,6 +183,7 @@ class _Nodes:
         self.nodes: list[Any] = []
         self.sources: dict[int, str] = {}
         self._names: set[str] = set()
+        self._writing = ""
         self._add_shapes = add_shapes
         # How many of the outputs of conditions are asked for, where not all are.
         self._kept: dict[int, int] = {}
@@ -262,7 +263,8 @@ class _Nodes:
             attrs = _handle_attributes(operation)
         else:
             attrs = attributes_of(operation.op, inputs, operation.outputs, operation.given)
-        node = NodeDef(name=_clean(operation.name), op=operation.type, device=operation.device)
+        self._writing = _clean(operation.name)
+        node = NodeDef(name=self._writing, op=operation.type, device=operation.device)
         node.input.extend(self.reference(tensor) for tensor in (*inputs, *resources))
         self._put(node, attrs)
         if self.names_gradients and has_own_gradient(operation):
@@ -362,9 +364,8 @@ class _GraphNodes(_Nodes):
         owner = getattr(tensor._array, "_handle_op", None)
         if isinstance(owner, Operation) and owner.graph is self._graph:
             return _clean(owner.name)
-        name = getattr(tensor._array, "name", None)
-        stem = str(name).partition(":")[0] if isinstance(name, str) and name else "resource"
-        node = NodeDef(name=self.fresh(f"{_clean(stem)}/resource"), op="Placeholder")
+        # Beside the first operation that uses it, so that scopes fold as in the original.
+        node = NodeDef(name=self.fresh(f"{self._writing}/resource"), op="Placeholder")
         self._put(node, {"dtype": dtypes.resource, "shape": TensorShape([])})
         self.nodes.append(node)
         return node.name

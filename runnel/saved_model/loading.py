@@ -71,7 +71,12 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
             "graph for sessions in it. Save it anew with TensorFlow 2."
         )
     with init_scope():
-        return Loader(meta_graph, path, options or LoadOptions()).root
+        try:
+            return Loader(meta_graph, path, options or LoadOptions()).root
+        except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as failure:
+            raise OSError(
+                f"The SavedModel at {path} is broken: {type(failure).__name__}: {failure}"
+            ) from failure
 
 
 class Loader:
@@ -324,6 +329,18 @@ def _zeros(dtype: Any, shape: TensorShape) -> np.ndarray:
     return np.zeros(sizes, dtype.numpy)
 
 
+def _pair_slots(ours: Any, theirs: Any, pairs: dict[int, int]) -> None:
+    """Find the slots of an optimizer by the variables that they belong to."""
+    slots = {
+        (slot.original_variable_node_id, slot.slot_name): slot.slot_variable_node_id
+        for slot in theirs.slot_variables
+    }
+    for slot in ours.slot_variables:
+        place = slots.get((pairs.get(slot.original_variable_node_id, -1), slot.slot_name))
+        if place is not None:
+            pairs[slot.slot_variable_node_id] = place
+
+
 class _Values:
     """The values of a SavedModel's variables and tables, by the numbers of their nodes."""
 
@@ -347,20 +364,16 @@ class _Values:
         waiting = [0]
         while waiting:
             number = waiting.pop()
-            ours, theirs = graph.nodes[number], saved.nodes[pairs[number]]
-            places = {child.local_name: child.node_id for child in theirs.children}
-            found = [(child.node_id, places.get(child.local_name)) for child in ours.children]
-            slots = {
-                (slot.original_variable_node_id, slot.slot_name): slot.slot_variable_node_id
-                for slot in theirs.slot_variables
+            places = {
+                child.local_name: child.node_id for child in saved.nodes[pairs[number]].children
             }
-            for slot in ours.slot_variables:
-                owner = pairs.get(slot.original_variable_node_id)
-                found.append((slot.slot_variable_node_id, slots.get((owner, slot.slot_name))))
-            for child, place in found:
-                if place is not None and child not in pairs:
-                    pairs[child] = place
-                    waiting.append(child)
+            for child in graph.nodes[number].children:
+                place = places.get(child.local_name)
+                if place is not None and child.node_id not in pairs:
+                    pairs[child.node_id] = place
+                    waiting.append(child.node_id)
+        for number, place in list(pairs.items()):
+            _pair_slots(graph.nodes[number], saved.nodes[place], pairs)
         for number, place in pairs.items():
             self._keys[number] = {
                 each.name: each.checkpoint_key for each in saved.nodes[place].attributes

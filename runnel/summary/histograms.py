@@ -30,7 +30,8 @@ def buckets_of(data: np.ndarray, count: int) -> np.ndarray:
         places = np.minimum(np.floor((data - low) / width), count - 1)
         places = places[places >= 0].astype(np.int64)
         edges = low + width * np.arange(count + 1)
-    edges[-1] = high
+    # Exactly, where the width is infinite, too.
+    edges[0], edges[-1] = low, high
     return np.stack([edges[:-1], edges[1:], np.bincount(places, minlength=count)], axis=1)
 
 
@@ -48,6 +49,7 @@ def traced_buckets(data: Any, count: Any) -> Any:
     places = tf.where(tf.equal(low, high), number - 1.0, places)
     places = tf.cast(tf.boolean_mask(places, places >= 0.0), tf.int32)
     counts = tf.math.bincount(places, minlength=count, maxlength=count, dtype=tf.float64)
-    lefts = low + width * tf.cast(tf.range(count), tf.float64)
+    places = tf.cast(tf.range(count), tf.float64)
+    lefts = tf.where(tf.equal(places, 0.0), low, low + width * places)
     rights = tf.concat([lefts[1:], [high]], 0)[:count]
     return tf.stack([lefts, rights, counts], axis=1)

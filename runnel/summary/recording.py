@@ -29,7 +29,7 @@ _TRUE, _FALSE = Tensor(np.True_, dtypes.bool), Tensor(np.False_, dtypes.bool)
 # Under this name graphs keep their summaries, for sessions to run.
 COLLECTION = "_SUMMARY_V2"
 _WAV = b"\x10\x0b"
-_NUMBERS = (float, int)
+_INTEGERS = 2**63
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def summary_scope(
 
 
 def _tag(name: str | None, default_name: str) -> bytes:
-    return f"{state.name_scope}{name or default_name}".encode()
+    return (state.name_scope + (name or default_name)).encode()
 
 
 def _traced(
@@ -144,7 +144,7 @@ def scalar(name: Any, data: Any, step: Any = None, description: str | None = Non
     kind = type(data)
     if kind is Tensor and data.dtype is dtypes.float32 and not data._array.shape:
         number = float(data._array)
-    elif kind in _NUMBERS:
+    elif kind is float or (kind is int and -_INTEGERS <= data < _INTEGERS):
         number = data
     else:
         number = float(_scalar_tensor(data)._array)
@@ -273,7 +273,9 @@ def audio(
         from ..ops.audio import EncodeWav
 
         values = _of_rank(3, convert_to_tensor(data), "[count, samples, channels]")
-        values, rate = values[: _outputs(max_outputs)], tf.cast(sample_rate, tf.int32)
+        values = values[: _outputs(max_outputs)]
+        is_tensor = isinstance(sample_rate, Tensor)
+        rate = tf.cast(sample_rate, tf.int32) if is_tensor else tf.constant(sample_rate, tf.int32)
         clips = tf.map_fn(lambda clip: EncodeWav(clip, rate), values, fn_output_signature=tf.string)
         return tf.stack([clips, tf.fill(tf.shape(clips), b"")], axis=1)
 

@@ -23,6 +23,7 @@ _NO_STEP = (
     "No step set. Please specify one either through the `step` argument or through "
     "tf.summary.experimental.set_step()"
 )
+_STEPS = 2**63
 
 
 class Defaults(threading.local):
@@ -200,7 +201,7 @@ def create_file_writer(
     folder = _text(logdir)
     waiting = MAX_QUEUE if max_queue is None else _number(max_queue)
     millis = FLUSH_MILLIS if flush_millis is None else _number(flush_millis)
-    suffix = ".v2" if filename_suffix is None else _text(filename_suffix)
+    suffix = ".v2" if filename_suffix is None else f".{_text(filename_suffix).removeprefix('.')}"
     kind = _TrackableResourceSummaryWriter if experimental_trackable else _ResourceSummaryWriter
     return kind(EventFile(folder, waiting, millis, suffix))
 
@@ -305,11 +306,19 @@ def step_tensor(step: Any) -> Tensor:
         step = defaults.step
         if step is None:
             raise ValueError(_NO_STEP)
-    return convert_to_tensor(step, dtypes.int64)
+    tensor = convert_to_tensor(step, dtypes.int64)
+    if tensor.shape.rank not in (0, None):
+        raise ValueError(
+            f"Argument `step` must be a scalar. Received step with shape {tensor.shape}. A summary "
+            "belongs to one step."
+        )
+    return tensor
 
 
 def step_number(step: Any) -> int:
     """The step of an eager summary."""
     if step is None:
         step = defaults.step
-    return step if type(step) is int else int(step_tensor(step)._array)
+    if type(step) is int and -_STEPS <= step < _STEPS:
+        return step
+    return int(step_tensor(step)._array)

@@ -150,3 +150,36 @@ def test_only_what_is_needed_is_kept():
         f(x)
     saved = f.get_concrete_function(x)._differentiable[1].saved
     assert [tensor.op.type for tensor in saved] == ["Exp"]
+
+
+def test_custom_gradients_of_functions_in_functions():
+    def program(tf, note):
+        @tf.custom_gradient
+        def scaled(x):
+            def gradient(upstream):
+                return tf.clip_by_norm(upstream, 0.5) * x
+
+            return x * 2.0, gradient
+
+        inner = tf.function(lambda x: scaled(x))
+        outer = tf.function(lambda x: inner(x) + 1.0)
+
+        @tf.function
+        def whole(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = inner(x)
+            return tape.gradient(y, x)
+
+        x = tf.constant([3.0, 4.0])
+        note(whole(x))
+        for function in (inner, outer):
+            with tf.GradientTape(persistent=True) as second:
+                second.watch(x)
+                with tf.GradientTape() as first:
+                    first.watch(x)
+                    y = function(x)
+                gradient = first.gradient(y, x)
+            note(gradient, second.gradient(gradient, x))
+
+    same(program)

@@ -257,10 +257,13 @@ def test_after_a_failed_fit_the_model_goes_on():
 
 
 PROGRAM = """
+    import signal
     import sys
     import numpy as np
     import runnel as tf
 
+    # Where the tests run in the background of a shell, the signal is ignored to begin with.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     layers = tf.keras.layers
     model = tf.keras.Sequential([layers.Dense(64, "relu"), layers.Dropout(0.2), layers.Dense(1)])
     model.compile("adam", "mse", metrics=["mae"], run_eagerly={eagerly})

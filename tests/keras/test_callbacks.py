@@ -11,6 +11,7 @@ import urllib.parse
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from parameter_names import stable
 
 import runnel
 import runnel.keras.callbacks
@@ -243,7 +244,7 @@ CHECKPOINTS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", CHECKPOINTS, ids=str)
+@pytest.mark.parametrize("arguments", CHECKPOINTS, ids=stable)
 def test_model_checkpoint(same, arguments):
     def program(tf, keras):
         callback = keras.callbacks.ModelCheckpoint(verbose=1, **arguments)

@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from parameter_names import stable
 from side_by_side import compare, compare_failure, tf_keras
 
 import runnel
@@ -52,7 +53,7 @@ TOKENIZERS = [
 ]
 
 
-@pytest.mark.parametrize("options", TOKENIZERS, ids=str)
+@pytest.mark.parametrize("options", TOKENIZERS, ids=stable)
 def test_tokenizer(options):
     def program(tf, keras):
         tokenizer = keras.preprocessing.text.Tokenizer(**options)
@@ -79,7 +80,7 @@ def test_tokenizer(options):
 
 
 @pytest.mark.parametrize("mode", ["binary", "count", "freq", "tfidf"])
-@pytest.mark.parametrize("options", TOKENIZERS, ids=str)
+@pytest.mark.parametrize("options", TOKENIZERS, ids=stable)
 def test_matrices(options, mode):
     def program(tf, keras):
         tokenizer = keras.preprocessing.text.Tokenizer(**options)

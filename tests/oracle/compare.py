@@ -13,16 +13,13 @@ from contextlib import contextmanager
 
 import numpy as np
 import tensorflow
+from reached import COMPUTED, DIFFERENTIATED
 
 import runnel
 from runnel.core import backward, plan
 from runnel.core.context import state
 from runnel.core.graph import Graph
 from runnel.core.tensor import SymbolicTensor
-
-# Ops that some check has computed, and those whose gradients were compared.
-COMPUTED: set[str] = set()
-DIFFERENTIATED: set[str] = set()
 
 _apply_rule = backward._apply_rule
 

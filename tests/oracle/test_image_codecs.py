@@ -94,6 +94,66 @@ def test_other_jpegs():
     check(lambda tf: tf.io.decode_and_crop_jpeg(jpeg(subsampling=0), [0, 0, 21, 27]))
 
 
+def sampled(*factors):
+    """A file whose components declare other sampling factors."""
+    contents = bytearray(jpeg(SMOOTH[:16, :16], subsampling=0))
+    place = contents.index(b"\xff\xc0") + 11
+    for component, factor in enumerate(factors):
+        contents[place + 3 * component] = factor
+    return bytes(contents)
+
+
+def test_a_sampling_that_only_pillow_takes():
+    contents = sampled(0x22, 0x22, 0x22)
+    check(lambda tf: tf.io.extract_jpeg_shape(contents))
+    check(lambda tf: tf.io.decode_jpeg(contents))
+
+
+@pytest.mark.parametrize("subsampling", [0, 2])
+def test_without_the_fast_decoder(subsampling, monkeypatch):
+    contents = jpeg(subsampling=subsampling)
+    gray, inks = jpeg(NOISE[..., 0]), saved(Image.fromarray(NOISE).convert("CMYK"), "JPEG")
+    monkeypatch.setattr("runnel.ops.image.jpeg._turbo", lambda: None)
+    for file in (contents, gray, inks):
+        check(lambda tf, file=file: tf.io.extract_jpeg_shape(file))
+        for ratio in (1, 2):
+            expected = tensorflow.io.decode_jpeg(file, 3, ratio).numpy().astype(int)
+            actual = runnel.io.decode_jpeg(file, 3, ratio).numpy()
+            assert actual.shape == expected.shape
+            assert np.abs(actual - expected).max() <= 8
+    check(lambda tf: tf.io.decode_jpeg(contents, 1))
+
+
+def test_damaged_pixels_are_forgiven_where_tensorflow_forgives():
+    random = np.random.default_rng(2)
+    contents = jpeg(NOISE[..., :3])
+    for _ in range(20):
+        changed = bytearray(contents)
+        for place in random.integers(len(changed) // 2, len(changed), 3):
+            changed[place] = random.integers(0, 256)
+        check(lambda tf, changed=bytes(changed): tf.io.decode_jpeg(changed))
+
+
+def test_the_rows_before_a_cut_are_recovered():
+    pixels = np.tile(NOISE[..., :3], (9, 9, 1))
+    contents = jpeg(pixels)
+    half = contents[: len(contents) // 2]
+    check_raises(lambda tf: tf.io.decode_jpeg(half))
+    actual = runnel.io.decode_jpeg(half, try_recover_truncated=True).numpy()
+    whole = tensorflow.io.decode_jpeg(contents).numpy()
+    assert actual.shape == whole.shape
+    np.testing.assert_array_equal(actual[:64], whole[:64])
+
+
+def test_large_images_of_bytes_are_resized():
+    pixels = np.tile(NOISE[..., :3], (6, 6, 1))
+    for size in ([64, 48], [300, 40], [128, 200]):
+        expected = tensorflow.image.resize(pixels, size).numpy()
+        actual = runnel.image.resize(pixels, size).numpy()
+        # The positions between the pixels round otherwise in an engine.
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=0.01)
+
+
 @pytest.mark.parametrize("name", PNGS)
 @pytest.mark.parametrize("channels", [0, 1, 3, 4])
 def test_png(name, channels):

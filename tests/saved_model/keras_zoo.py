@@ -58,7 +58,7 @@ def models(tf):
     )
     numbers = keras.Input((5,), dtype="int32")
     embedded = layers.Embedding(7, 4)(numbers)
-    states = layers.Bidirectional(layers.GRU(3, return_sequences=True))(embedded)
+    states = layers.Bidirectional(layers.SimpleRNN(3, return_sequences=True))(embedded)
     attended = layers.MultiHeadAttention(2, 2)(states, states)
     pooled = layers.GlobalMaxPooling1D()(attended)
     recurrent = keras.Model(numbers, [pooled, layers.Dense(1)(pooled)])
@@ -80,7 +80,7 @@ def subclass(tf):
         def __init__(self):
             super().__init__()
             self.project = layers.Dense(3)
-            self.summarize = layers.LSTM(4)
+            self.summarize = layers.GlobalAveragePooling1D()
             self.noise = layers.Dropout(0.5)
 
         def call(self, x, training=False):

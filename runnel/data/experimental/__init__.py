@@ -94,6 +94,10 @@ def __getattr__(name: str) -> _Any:
     return value
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
     "AUTOTUNE",
     "AutoShardPolicy",

@@ -20,6 +20,30 @@ _SPINS = "GOMP_SPINCOUNT"
 _FEW_SPINS = "20000"
 
 
+# Instruction sets by the bits that name them in oneDNN's interface.
+_INSTRUCTIONS = {
+    0x1: "SSE4.1",
+    0x3: "AVX",
+    0x7: "AVX2",
+    0xF: "AVX2-VNNI",
+    0x1F: "AVX2-VNNI-2",
+    0x27: "AVX512",
+    0x67: "AVX512-VNNI",
+    0xE7: "AVX512-BF16",
+    0x1EF: "AVX512-FP16",
+    0xFEF: "AVX512-AMX",
+    0x1FEF: "AVX512-AMX-FP16",
+}
+
+
+# The threads that one primitive works with; 0: as many as OpenMP has.
+_chosen = 0
+
+
+class _Version(ctypes.Structure):
+    _fields_ = (("major", ctypes.c_int), ("minor", ctypes.c_int), ("patch", ctypes.c_int))
+
+
 class Unsupported(Exception):
     """oneDNN has no primitive for this case."""
 
@@ -49,6 +73,10 @@ class Library:
         ]  # fmt: skip
         cpu, first = 1, ctypes.c_size_t(0)
         self.engine = self.made("dnnl_engine_create", cpu, first)
+        # Those of the OpenMP that the library came with; another kind of threads has none.
+        self._use_threads = getattr(functions, "omp_set_num_threads", None)
+        self._threads = getattr(functions, "omp_get_max_threads", None)
+        self.most_threads = self.threads()
 
     def made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
         """What a function of the library creates; Unsupported if it does not."""
@@ -67,6 +95,32 @@ class Library:
     def destroy(self, function: str, thing: ctypes.c_void_p) -> None:
         getattr(self._functions, function)(thing)
 
+    def threads(self) -> int:
+        """How many threads a primitive works with that the calling thread makes."""
+        return 1 if self._threads is None else int(self._threads())
+
+    def use_threads(self, count: int) -> None:
+        """Choose that number for the calling thread: OpenMP keeps it by thread."""
+        if self._use_threads is not None:
+            self._use_threads(count)
+
+    @property
+    def path(self) -> str:
+        """The file it was loaded from."""
+        return str(self._functions._name)
+
+    def version(self) -> str:
+        """The version of the library."""
+        function = self._functions.dnnl_version
+        function.restype = ctypes.POINTER(_Version)
+        found = function().contents
+        return f"{found.major}.{found.minor}.{found.patch}"
+
+    def instructions(self) -> str:
+        """The instruction set that its code is made of on this processor."""
+        found = self._functions.dnnl_get_effective_cpu_isa()
+        return _INSTRUCTIONS.get(found, f"instruction set {found:#x}")
+
 
 @lru_cache(maxsize=1)
 def load() -> Library | None:
@@ -78,6 +132,22 @@ def load() -> Library | None:
             except (OSError, AttributeError, Unsupported):
                 continue
     return None
+
+
+def threads_chosen() -> int:
+    """The threads that one primitive shall work with; 0: as many as there are."""
+    return _chosen
+
+
+def choose_threads(count: int) -> None:
+    """Choose that number, for primitives made from now on."""
+    global _chosen
+    _chosen = count
+
+
+def is_loaded() -> bool:
+    """Whether the library was needed so far, and found."""
+    return load.cache_info().currsize > 0 and load() is not None
 
 
 @contextmanager

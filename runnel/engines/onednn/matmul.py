@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import pool
-from .library import load
-from .primitive import address
+from .primitive import address, prepared_library
 
 # Products of less work than this are not worth a second thread.
 _LEAST_WORK = 1 << 18
@@ -26,9 +25,7 @@ def matmul(a: Any, b: Any) -> Any:
     if first is None or second is None:
         return None
     output = np.empty((rows, columns), np.float32)
-    library = load()
-    assert library is not None
-    status = library.multiply(
+    status = prepared_library().multiply(
         first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
         second[1], 0.0, address(output), columns,
     )  # fmt: skip

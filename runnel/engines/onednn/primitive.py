@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.engine import pool
-from .library import Library, Unsupported, load
+from ...core.engine import here, pool
+from .library import Library, Unsupported, load, threads_chosen
 
 # What arguments are called in oneDNN's interface.
 SRC, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT = 1, 17, 33, 41, 49, 50, 51, 52
@@ -53,6 +53,8 @@ class _Thread(threading.local):
         library = load()
         assert library is not None
         self.library: Library = library
+        # Primitives keep the number of threads that they were made for.
+        library.use_threads(1 if here.beside_others else threads_chosen() or library.most_threads)
         in_order = 1
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
 
@@ -127,16 +129,16 @@ class Primitive:
 
     def run(self, *arrays: Any) -> None:
         """Compute with the data of these arrays, in the order of the arguments."""
-        set_data = self.library.set_data
+        set_data, own = self.library.set_data, _thread
         for memory, array in zip(self._memories, arrays, strict=False):
             set_data(memory, address(array))
         if self._scratch:
-            if _thread.scratchpad.nbytes < self._scratch:
-                _thread.scratchpad = np.empty(self._scratch, np.uint8)
-            set_data(self._memories[-1], address(_thread.scratchpad))
+            if own.scratchpad.nbytes < self._scratch:
+                own.scratchpad = np.empty(self._scratch, np.uint8)
+            set_data(self._memories[-1], address(own.scratchpad))
         count = len(self._memories)
         pool.to_engine()
-        status = self.library.execute(self._primitive, _thread.stream, count, self._table_address)
+        status = self.library.execute(self._primitive, own.stream, count, self._table_address)
         if status:
             raise RuntimeError(f"oneDNN could not compute: status {status}.")
 
@@ -149,6 +151,17 @@ class Primitive:
 
 
 _thread = _Thread()
+
+
+def forget() -> None:
+    """Make all primitives anew, in every thread, for the number of threads that holds now."""
+    global _thread
+    _thread = _Thread()
+
+
+def prepared_library() -> Library:
+    """The library, told how many threads it works with for the calling thread."""
+    return _thread.library
 
 
 def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | None:

@@ -106,7 +106,8 @@ class CompiledLoss(_Container):
             loss, target = self._losses[index], targets[index]
             if loss is None or target is None:
                 continue
-            value = _loss_value(loss, target, output, weights[index])
+            with tf.name_scope((loss.name or type(loss).__name__).strip("<>_") or "loss"):
+                value = _loss_value(loss, target, output, weights[index])
             if self._parts[index] is not None:
                 self._parts[index].update_state(value, sample_weight=_rows(output))
             factor = self._weights[index]

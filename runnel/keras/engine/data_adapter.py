@@ -49,6 +49,7 @@ class Batches:
     """Batches for one call of fit, evaluate or predict: `steps` (None: unknown) and `epoch()`."""
 
     steps: int | None = None
+    ran_out = False  # Whether an epoch ended before its steps were done: fit ends with it.
 
     def epoch(self) -> Iterator[Any]:
         """The batches of the next epoch."""
@@ -163,6 +164,7 @@ class IterableBatches(Batches):
                 batch = next(self._iterator)
             except StopIteration:
                 if self._limit is not None:
+                    self.ran_out = True
                     tf.get_logger().warning(
                         "Your input ran out of data; interrupting training. Make sure that your "
                         "dataset or generator can generate at least `steps_per_epoch * epochs` "

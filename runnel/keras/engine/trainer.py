@@ -293,13 +293,13 @@ class Trainer:
         for epoch in range(first_epoch, epochs):
             self.reset_metrics()
             listeners.on_epoch_begin(epoch)
-            logs = self._train_epoch(batches, listeners, first_batch)
+            logs = self._train_epoch(batches, listeners, first_batch, logs)
             first_batch = 0
             if validation is not None and _validates(epoch, validation_freq):
                 found = self._evaluate(validation, listeners)
                 logs.update({f"val_{name}": value for name, value in found.items()})
             listeners.on_epoch_end(epoch, logs)
-            if self.stop_training:
+            if self.stop_training or batches.ran_out:
                 break
         listeners.on_train_end(logs)
         return self.history
@@ -317,7 +317,9 @@ class Trainer:
             **parameters,
         )
 
-    def _train_epoch(self, batches: Any, listeners: Any, first_batch: int) -> dict[str, Any]:
+    def _train_epoch(
+        self, batches: Any, listeners: Any, first_batch: int, earlier: dict[str, Any]
+    ) -> dict[str, Any]:
         logs: dict[str, Any] = {}
         train_step = self._step("train_step")
         for first, last, group in self._executions(batches):
@@ -329,6 +331,8 @@ class Trainer:
             listeners.on_train_batch_end(last, logs)
             if self.stop_training:
                 break
+        if not logs and batches.ran_out and earlier:
+            logs = self.get_metrics_result()
         if not logs:
             raise ValueError(
                 "Unexpected result of `train_function` (Empty Logs): the data has no batch."

@@ -322,9 +322,15 @@ class Optimizer:
         pairs = list(grads_and_vars)
         if not pairs:
             return self._iterations
-        if not getattr(self, "_built", False):
-            with tf.name_scope(name or self.name or "optimizer"), tf.init_scope():
-                self.build([variable for _, variable in pairs])
+        given, name = name, None
+        with tf.name_scope(given or self.name or "optimizer"):
+            if not getattr(self, "_built", False):
+                with tf.init_scope():
+                    self.build([variable for _, variable in pairs])
+            return self._apply_pairs(pairs)
+
+    def _apply_pairs(self, pairs: list[tuple[Any, Any]]) -> Any:
+        """Change the variables; the optimizer knows them all."""
         pairs = with_gradients(pairs)
         if self.clipnorm is not None or self.global_clipnorm or self.clipvalue is not None:
             grads = self._clip_gradients([gradient for gradient, _ in pairs])

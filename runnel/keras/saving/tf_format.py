@@ -10,7 +10,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.function import Function
-from ...saved_model.export_objects import methods_of
+from ...saved_model.export_objects import methods_of, traces_of
 from ...train.keras_objects import children_function
 from ..engine.base_layer import Layer
 from ..engine.call_spec import call_spec
@@ -144,7 +144,21 @@ def _api_parts(layer: Any) -> dict[str, Any]:
     if "call_and_return_all_conditional_losses" in functions:
         whole = functions["call_and_return_all_conditional_losses"]
         held["call_and_return_conditional_losses"] = whole
-    return {**lists, "keras_api": KerasApi(held), **functions}
+    hidden = _hidden_variables(layer, functions)
+    found = {**lists, "keras_api": KerasApi(held), **functions}
+    return {**found, "_states_and_seeds": hidden} if hidden else found
+
+
+def _hidden_variables(layer: Any, functions: dict[str, Any]) -> list[Any]:
+    """The variables that functions use beside the weights: states of layers, seeds."""
+    known = {variable._key for variable in layer.variables}
+    traces = [
+        trace
+        for function in functions.values()
+        for trace in (traces_of(function) if isinstance(function, Function) else [function])
+    ]
+    used = {key: each for trace in traces for key, each in trace.graph.variables.items()}
+    return [variable for key, variable in used.items() if key not in known]
 
 
 # Functions.

@@ -95,7 +95,7 @@ def _compile(model: Any, config: Any, custom_objects: Any) -> None:
         tf.get_logger().warning(_NOT_COMPILED)
         return
     compiling.compile_from_training_config(model, config, custom_objects)
-    if model.optimizer is not None:
+    if hasattr(model.optimizer, "build"):
         model.optimizer.build(model.trainable_variables)
 
 
@@ -112,7 +112,24 @@ def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
         return None
     if not model.built or not model.weights:
         _build(model, metadata)
+    given = set(_with_given_words(config))
+    for layer in model._flatten_layers():
+        if layer.name in given and getattr(layer, "input_vocabulary", ()) is None:
+            # The words follow; they count as none of the weights.
+            layer.input_vocabulary = []
     return model
+
+
+def _with_given_words(config: Any) -> Iterator[str]:
+    """The names of the layers that were made with a vocabulary."""
+    if isinstance(config, dict):
+        if config.get("has_input_vocabulary"):
+            yield config["name"]
+        for each in config.values():
+            yield from _with_given_words(each)
+    elif isinstance(config, list | tuple):
+        for each in config:
+            yield from _with_given_words(each)
 
 
 def _accepted(config: Any) -> Any:
@@ -125,7 +142,9 @@ def _accepted(config: Any) -> Any:
         return [_accepted(each) for each in config]
     if not isinstance(config, dict):
         return config
-    found = {key: _accepted(each) for key, each in config.items() if key not in _OF_WORDS}
+    found = {key: _accepted(each) for key, each in config.items()}
+    if found.get("class_name") == "TextVectorization":
+        found["config"] = {k: v for k, v in found["config"].items() if k not in _OF_WORDS}
     for key in _INNER_LAYERS & found.keys():
         inner = found[key]
         for each in inner if isinstance(inner, list) else [inner]:
@@ -187,7 +206,7 @@ def _pairs(value: Any, saved: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
 def _restore_vocabulary(layer: Any, saved: Any) -> None:
     """Give a lookup layer the words of its saved table."""
     held = getattr(saved, "lookup_table", None)
-    if layer.input_vocabulary is not None or held is None:
+    if layer.input_vocabulary or held is None:
         return
     entries = held.resource_handle._array.entries
     pairs = [(value, key) if layer.invert else (key, value) for key, value in entries.items()]
@@ -197,6 +216,8 @@ def _restore_vocabulary(layer: Any, saved: Any) -> None:
     if layer.mask_token in tokens:
         tokens.remove(layer.mask_token)
     layer._use(tokens)
+    if layer.input_vocabulary is not None:
+        layer.input_vocabulary = tokens
 
 
 class RevivedModel(Model):

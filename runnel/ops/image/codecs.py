@@ -68,14 +68,14 @@ def _guarded(kind, contents, decode):
         ) from None
 
 
-def _jpeg(contents, channels, recover=False, **options):
+def _jpeg(contents, channels, **options):
     if channels == 4:
         raise ValueError("JPEG does not support 4 channels")
 
     def decode():
-        image = jpeg.open_jpeg(contents, recover)
-        _require_sane(*image.size, contents)
-        return jpeg.pixels_of(image, channels, **options)
+        found = jpeg.header(contents)
+        _require_sane(found.width, found.height, contents)
+        return jpeg.decode(contents, found, channels, **options)
 
     return _guarded("JPEG", contents, decode)
 
@@ -464,9 +464,8 @@ def decode_image(contents, channels=None, dtype=uint8, name=None, expand_animati
 )
 def ExtractJpegShape(contents, *, output_type=int32):
     contents = _text(contents)
-    image = _guarded("JPEG", contents, lambda: jpeg.open_jpeg(contents))
-    width, height = image.size
-    return np.array([height, width, len(image.layer)], output_type.numpy)
+    found = _guarded("JPEG", contents, lambda: jpeg.header(contents))
+    return np.array(found[:3], output_type.numpy)
 
 
 def extract_jpeg_shape(contents, output_type=int32, name=None):

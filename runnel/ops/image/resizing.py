@@ -17,6 +17,7 @@ from ...core.dtypes import (
     uint8,
     uint16,
 )
+from ...core.engine import accelerated
 from ...core.op import op
 from ...core.shapes import TensorShape
 from ..array.shaping import expand_dims, shape, squeeze
@@ -84,9 +85,19 @@ def _floats(images):
 def ResizeBilinear(images, size, *, align_corners=False, half_pixel_centers=False):
     height, width = sizes(images, size)
     _check_corners(align_corners, half_pixel_centers)
-    places = align_corners, half_pixel_centers
+    if half_pixel_centers:
+        return _resize_between_centers(images, height, width)
+    return _resize_linearly(images, height, width, align_corners, False)
+
+
+@accelerated("resize_bilinear")
+def _resize_between_centers(images, height, width):
+    return _resize_linearly(images, height, width, False, True)
+
+
+def _resize_linearly(images, height, width, *places):
     rows = sampling.linear_taps(images.shape[1], height, *places)
-    columns = sampling.linear_taps(images.shape[2], width, *places)
+    columns = sampling.linear_taps(images.shape[2], width, *places, images.shape[3])
     return sampling.interpolate(images, rows, columns)
 
 

@@ -49,13 +49,20 @@ def nearest_indices(size: int, output: int, align_corners: bool, half_pixel_cent
 
 
 @functools.lru_cache(256)
-def linear_taps(size: int, output: int, align_corners: bool, half_pixel_centers: bool):
-    """The two neighbours of each position and how far it is from the lower to the upper."""
+def linear_taps(
+    size: int, output: int, align_corners: bool, half_pixel_centers: bool, channels: int = 1
+):
+    """The two neighbours of each position and how far it is from the lower to the upper.
+
+    For the values of all channels, where these lie innermost.
+    """
     positions = _positions(size, output, align_corners, half_pixel_centers)
     floor = np.floor(positions)
     lower = np.clip(floor.astype(np.intp), 0, size - 1)
-    upper = np.minimum(np.ceil(positions).astype(np.intp), size - 1)
-    return lower, np.maximum(upper, 0), positions - floor
+    upper = np.clip(np.ceil(positions).astype(np.intp), 0, size - 1)
+    each = np.arange(channels)
+    lower, upper = ((side[:, None] * channels + each).reshape(-1) for side in (lower, upper))
+    return lower, upper, np.repeat(positions - floor, channels)
 
 
 def matrix_of(rows, columns, weights, shape):
@@ -211,28 +218,20 @@ def kernel_matrix(
 
 
 def interpolate(images, rows, columns):
-    """Linear interpolation of images [batch, height, width, channels] between neighbours."""
+    """Linear interpolation of images [batch, height, width, channels] between neighbours.
+
+    The neighbours along the columns are those of all channels.
+    """
     (top, bottom, down), (left, right, along) = rows, columns
     batch, height, width, channels = images.shape
-    result = np.empty((batch, len(top), len(left), channels), np.float32)
-    # Planes of single colours stay as they are: picking columns mixes the colours for nothing.
-    planar = channels > 1 and images.strides[3] > images.strides[1]
-    left, right, along = _spread(left, right, along, width, channels, planar)
-    target = result.reshape(batch, len(down), len(left))
-    down = down[:, None]
-    if planar:
-        lines = images.transpose(0, 3, 1, 2).reshape(batch, channels * height, width)
-        planes = np.arange(channels) * height
-        top, bottom = top[:, None] + planes, bottom[:, None] + planes
-    else:
-        lines = images.reshape(batch, height, width * channels)
+    target = np.empty((batch, len(top), len(left)), np.float32)
+    result = target.reshape(batch, len(top), len(left) // channels, channels)
+    lines = images.reshape(batch, height, width * channels)
     # Integers have no infinities that would make the order of the two axes visible.
     if images.dtype.kind in "iu" and len(top) <= height:
         for image, output in zip(lines, target, strict=True):
-            _shrink(image, output, (top, bottom, down), (left, right, along))
+            _shrink(image, output, rows, columns)
         return result
-    if planar:
-        return interpolate(np.ascontiguousarray(images), rows, columns)
     # Rows that no output needs are left out before anything is computed.
     if height > 2 * len(top):
         used = np.unique(np.concatenate([top, bottom]))
@@ -241,36 +240,22 @@ def interpolate(images, rows, columns):
     # One image at a time: it stays in the processor's cache.
     for image, output in zip(lines, target, strict=True):
         wide = _lerp(image.astype(np.float32, copy=False), left, right, along, 1)
-        output[...] = _lerp(wide, top, bottom, down, 0)
+        output[...] = _lerp(wide, top, bottom, down[:, None], 0)
     return result
-
-
-def _spread(left, right, along, width, channels, planar):
-    """The neighbours along a row of all channels, for an output with the channels innermost."""
-    if channels == 1:
-        return left, right, along
-    each = np.arange(channels)
-    if planar:
-        left, right = (side[:, None] + each * width for side in (left, right))
-    else:
-        left, right = (side[:, None] * channels + each for side in (left, right))
-    return left.reshape(-1), right.reshape(-1), np.repeat(along, channels)
 
 
 def _shrink(image, output, rows, columns):
     """Linear interpolation, the rows first: far fewer columns are then to be picked one by one."""
     top, bottom, down = rows
-    step = max(_BLOCK // image.shape[1] // (top.size // len(top)), 1)
+    left, right, along = columns
+    step = max(_BLOCK // image.shape[1], 1)
     for start in range(0, len(top), step):
         part = slice(start, start + step)
-        low, high = (
-            image.take(side[part], 0, mode="clip").reshape(len(side[part]), -1).astype(np.float32)
-            for side in (top, bottom)
-        )
+        low, high = (image.take(side[part], 0, mode="clip") for side in (top, bottom))
+        low, high = low.astype(np.float32), high.astype(np.float32)
         high -= low
-        high *= down[part]
+        high *= down[part, None]
         high += low
-        left, right, along = columns
         low = high.take(left, 1, mode="clip")
         high = high.take(right, 1, mode="clip")
         high -= low

@@ -71,7 +71,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     array([ 4.04, -2.12,  0.41], dtype=float32)
     """
     _require_transform(type, axis, norm)
-    value = convert_to_tensor(input, dtype_hint=float32)
+    value = convert_to_tensor(input)
     if value.dtype not in (float32, float64):
         raise TypeError(
             f"A cosine transform takes float32 or float64, got {value.dtype.name}: use tf.cast."

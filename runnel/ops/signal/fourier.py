@@ -300,7 +300,7 @@ def _rfft(transform, count, input_tensor, fft_length):
         lengths = shaping.sizes_of(value)[-count:]
     else:
         lengths = _lengths(fft_length, count)
-        if lengths.shape.num_elements() == count:
+        if lengths.shape.num_elements() in (None, count):
             value = _padded(value, lengths, count)
     return execute(transform, (value, lengths), {"Tcomplex": COMPLEX_OF[value.dtype]})
 
@@ -315,7 +315,7 @@ def _irfft(transform, count, input_tensor, fft_length):
         lengths = joining.concat([inner[:-1], last], 0)
     else:
         lengths = _lengths(fft_length, count)
-        if lengths.shape.num_elements() == count:
+        if lengths.shape.num_elements() in (None, count):
             needed = joining.concat([lengths[:-1], lengths[-1:] // 2 + 1], 0)
             value = _padded(value, needed, count)
     return execute(transform, (value, lengths), {"Treal": REAL_OF[value.dtype]})

@@ -23,7 +23,9 @@ def scalar_size(value, what):
     if not tensor.dtype.is_integer:
         raise ValueError(f"{what} must be an integer. Got {tensor.dtype!r}")
     known = constant_value(tensor)
-    return int(known) if known is not None else casting.cast(tensor, int32)
+    if known is not None:
+        return int(known)
+    return casting.cast(tensor if tensor.shape.rank == 0 else shaping.reshape(tensor, []), int32)
 
 
 def _greater(a, b):

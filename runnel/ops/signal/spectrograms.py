@@ -9,7 +9,7 @@ from ...core.dtypes import as_dtype, float32, float64
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ..array import creation, joining, ordering, padding, repeating, shaping
-from ..math import arithmetic, casting, elementwise, reduction
+from ..math import arithmetic, casting, division, elementwise, reduction
 from .cosine import dct, idct
 from .fourier import enclosing_power_of_two, fit, irfft, rfft, size_of
 from .frames import frame, overlap_and_add, scalar_size, sizes
@@ -91,7 +91,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
         target = convert_to_tensor(sizes(overlaps * step))
         squares = shaping.reshape(fit(elementwise.square(window), target), sizes(overlaps, step))
         sums = repeating.tile(reduction.reduce_sum(squares, 0), sizes(overlaps))
-        return window / sums[:length]
+        return division.divide_no_nan(window, sums[:length])
 
     return inverse_window
 

@@ -80,7 +80,7 @@ def kaiser_window(window_length, beta=12.0, dtype=float32, name=None):
     )
     argument = beta * elementwise.sqrt(inside)
     # Scaled Bessel functions and one exponential do not overflow for a large beta.
-    scale = elementwise.exp(elementwise.abs(argument) - beta)
+    scale = elementwise.exp(argument - beta)
     window = scale * bessel.bessel_i0e(argument) / bessel.bessel_i0e(beta)
     return _one_if_alone(length, window)
 

@@ -298,14 +298,16 @@ class Optimizer:
             return None
         pairs = with_gradients(pairs)
         variables = [variable for _, variable in pairs]
-        with tf.name_scope(self._name), tf.init_scope():
-            self._create_all_weights(variables)
-        apply_state = self._prepare(variables)
-        for gradient, variable in self._transform_gradients(pairs):
-            self._apply(gradient, variable, apply_state)
-            if variable.constraint is not None:
-                variable.assign(variable.constraint(variable))
-        return self.iterations.assign_add(1)
+        given, name = name or self._name, None
+        with tf.name_scope(given):
+            with tf.name_scope(f"{self._name}/"), tf.init_scope():
+                self._create_all_weights(variables)
+            apply_state = self._prepare(variables)
+            for gradient, variable in self._transform_gradients(pairs):
+                self._apply(gradient, variable, apply_state)
+                if variable.constraint is not None:
+                    variable.assign(variable.constraint(variable))
+            return self.iterations.assign_add(1)
 
     def _transform_gradients(self, grads_and_vars: list[Any]) -> list[Any]:
         if self.clipvalue is not None or self.clipnorm is not None or self.global_clipnorm:

@@ -1,0 +1,140 @@
+"""How far a training step is from the time that oneDNN's primitives alone need for it.
+
+    python benchmarks/floor.py cnn_graph mobilenetv2_train
+
+Runs a step, notes which primitives it ran on which arrays, and then runs each of these alone. Their
+sum is the floor: what is above it is NumPy's part of the step, and Runnel itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import statistics
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import measure  # noqa: E402
+from inputs import FULL, SMOKE  # noqa: E402
+
+import runnel as tf  # noqa: E402
+from runnel import engines  # noqa: E402
+from runnel.core import engine  # noqa: E402
+
+Call = tuple[str, Callable[[], Any]]
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[list[Call]]:
+    """The primitives and products that run meanwhile: what each is, and how to run it again."""
+    from runnel.engines.onednn import matmul, primitive
+
+    calls: list[Call] = []
+    run, multiply = primitive.Primitive.run, matmul.matmul
+
+    def noting_run(self: Any, *arrays: Any) -> None:
+        calls.append((name_of(self), lambda: run(self, *arrays)))
+        run(self, *arrays)
+
+    def noting_multiply(a: Any, b: Any) -> Any:
+        result = multiply(a, b)
+        if result is not None:
+            # Variables are updated where they are, so the numbers of this moment are kept.
+            first, second = a.copy("K"), b.copy("K")
+            calls.append(("product", lambda: multiply(first, second)))
+        return result
+
+    primitive.Primitive.run = noting_run  # type: ignore[method-assign]
+    matmul.matmul = noting_multiply
+    engine.choose_again()
+    try:
+        yield calls
+    finally:
+        primitive.Primitive.run = run  # type: ignore[method-assign]
+        matmul.matmul = multiply
+        engine.choose_again()
+
+
+def name_of(wanted: Any) -> str:
+    """What a primitive is kept under; those kept inside of others change an order."""
+    from runnel.engines.onednn import primitive
+
+    for key, kept in primitive._thread.primitives.items():
+        if kept is wanted:
+            return str(key[0])
+    return "reorder"
+
+
+def fastest(run: Callable[[], Any], repeats: int) -> float:
+    """The shortest of some calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def by_op(step: Callable[[], Any], rounds: int) -> dict[tuple[str, str], float]:
+    """The seconds of each op and engine in one step, the median of some."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for _ in range(rounds):
+        with contextlib.redirect_stdout(io.StringIO()):
+            table = tf.profile(step)
+        total: Counter[tuple[str, str]] = Counter()
+        for row in table.rows:
+            total[row.op, row.engine] += row.total
+        for key, seconds in total.items():
+            found[key].append(seconds)
+    return {key: statistics.median(times) for key, times in found.items()}
+
+
+def show(workload: str, smoke: bool) -> None:
+    """Print a workload's floor and its breakdown."""
+    work, _ = measure.prepared("runnel", workload, SMOKE if smoke else FULL)
+    assert work is not None
+    repeats = 2 if smoke else 15
+    for _ in range(3):
+        work.step()
+    whole = fastest(work.step, repeats)
+    with noted() as calls:
+        work.step()
+    seconds: Counter[str] = Counter()
+    for name, run in calls:
+        seconds[name] += fastest(run, repeats)
+    counts = Counter(name for name, _ in calls)
+    floor = sum(seconds.values())
+    print(f"### {workload}\n")
+    print(f"The step takes {whole * 1e3:.2f} ms, its primitives alone {floor * 1e3:.2f} ms.\n")
+    print("| primitive | calls | ms |\n| --- | ---: | ---: |")
+    for name, spent in seconds.most_common():
+        print(f"| {name} | {counts[name]} | {spent * 1e3:.2f} |")
+    print("\n| op | engine | ms | share |\n| --- | --- | ---: | ---: |")
+    ops = by_op(work.step, 1 if smoke else 5)
+    inside = sum(ops.values())
+    for (op, name), spent in sorted(ops.items(), key=lambda item: -item[1])[:14]:
+        print(f"| {op} | {name} | {spent * 1e3:.2f} | {spent / inside:.0%} |")
+    print(f"\nAll {len(ops)} kinds of ops: {inside * 1e3:.2f} ms, as the profiler sees them.\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("workloads", nargs="*", default=["cnn_graph", "mobilenetv2_train"])
+    parser.add_argument("--smoke", action="store_true", help="small sizes, for a test")
+    options = parser.parse_args()
+    if engines.in_use() != "onednn":
+        sys.exit("oneDNN is not in use: there is no floor of its primitives.")
+    for workload in options.workloads:
+        show(workload, options.smoke)
+
+
+if __name__ == "__main__":
+    main()

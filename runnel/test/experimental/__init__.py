@@ -1,0 +1,3 @@
+"""tf.test.experimental: Waiting for devices."""
+
+from ...testing import sync_devices as sync_devices
