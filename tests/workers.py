@@ -25,6 +25,9 @@ class FileScheduling(LoadFileScheduling):
 class Worker:
     """Leaves the verdict on the whole run to the process that has the whole run."""
 
+    def __init__(self):
+        self.files = []
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items):
         self.files = sorted({item.path.name for item in items})

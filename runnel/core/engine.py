@@ -13,19 +13,23 @@ from typing import Any
 
 Kernel = Callable[..., Any]
 
-# From how many elements of its first array on an engine is faster than NumPy. Measured with two
-# threads on an AMD EPYC (AVX2) and rounded up; the call itself costs an engine 4 to 6 microseconds.
+# From about how many elements of its first array on an engine is faster than NumPy for most shapes
+# of three channels and more. Chosen after two runs of benchmarks/thresholds.py with one thread for
+# each, on an AMD EPYC (AVX2) with other work to do: the runs put some sizes eightfold apart, and a
+# run with two threads had no such size at all. Pooling is set higher than measured, for threads of
+# small primitives wait for each other; the sizes of `matmul` and `resize_bilinear` are older. With
+# a single channel, pooling gradients and normalization stay slower than NumPy's.
 SMALLEST: dict[str, int] = {
-    "average_pool": 16384,
-    "average_pool_backprop": 16384,
+    "average_pool": 4096,
+    "average_pool_backprop": 4096,
     "backprop_depthwise_filters": 1024,
     "backprop_depthwise_images": 1024,
     "batch_norm": 16384,
     "batch_norm_backprop": 16384,
-    "convolve": 1024,
-    "convolve_backprop_filters": 1024,
+    "convolve": 4096,
+    "convolve_backprop_filters": 4096,
     "convolve_backprop_images": 1024,
-    "convolve_depthwise": 1024,
+    "convolve_depthwise": 4096,
     "matmul": 8192,
     "max_pool_backprop": 4096,
     "resize_bilinear": 16384,

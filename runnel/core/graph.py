@@ -160,6 +160,8 @@ class Graph:
     open = False
     tensor_type: type[SymbolicTensor] = SymbolicTensor
     building_function = False
+    # Whether its random operations follow a seed of its own instead of the program's.
+    has_own_seed = False
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []

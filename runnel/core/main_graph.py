@@ -68,6 +68,8 @@ class MainGraph(Graph, metaclass=_AnyGraph):
     3.0
     """
 
+    has_own_seed = True
+
     tensor_type = GraphTensor
 
     def __init__(self) -> None:

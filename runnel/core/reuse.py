@@ -34,6 +34,8 @@ _FRESH = frozenset(
     | {"_FusedConv2D", "BiasAdd", "BiasAddGrad", "Relu", "ReluGrad", "Sigmoid", "SigmoidGrad"}
     | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax"}
 )
+# Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
+_RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})
 _TYPES = ("float32", "float64")
 
 
@@ -48,17 +50,32 @@ def ufunc_of(operation: Operation) -> np.ufunc | None:
         return None
 
 
+def _is_fresh(operation: Operation) -> bool:
+    """Whether an operation gives a new array and keeps no view of its inputs."""
+    if operation.type == "ResizeBilinear":
+        # An image that has the size already is given back as it is, unless its dtype changes.
+        return operation.inputs[0].dtype is not operation.outputs[0].dtype
+    return operation.type in _FRESH or ufunc_of(operation) is not None
+
+
 def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict[int, int]:
     """By the position of an operation, the input whose buffer its result may take."""
-    fresh = [op.type in _FRESH or ufunc_of(op) is not None for op in operations]
-    made = {id(out) for i, op in enumerate(operations) if fresh[i] for out in op.outputs}
     kept = {id(tensor) for tensor in fetches}
-    last: dict[int, int] = {}
+    last = {id(t): index for index, each in enumerate(operations) for t in each.inputs}
+    made: set[int] = set()
     for index, operation in enumerate(operations):
-        for tensor in operation.inputs:
-            last[id(tensor)] = index
-            if not fresh[index]:
-                kept.add(id(tensor))
+        first = id(operation.inputs[0]) if operation.inputs else 0
+        if _is_fresh(operation):
+            made.update(id(output) for output in operation.outputs)
+        elif (
+            operation.type in _RESHAPING
+            and first in made
+            and first not in kept
+            and last[first] == index
+        ):
+            made.add(id(operation.outputs[0]))
+        else:
+            kept.update(id(tensor) for tensor in operation.inputs)
     found: dict[int, int] = {}
     for index, operation in enumerate(operations):
         if operation.given or not operation.op.single or ufunc_of(operation) is None:

@@ -18,7 +18,7 @@ _PREFIXES = ("scipy_openblas", "openblas")
 
 class _Threads(NamedTuple):
     most: int
-    count: Callable[[], int]
+    in_use: Callable[[], int]
     use: Callable[[int], None]
 
 
@@ -43,7 +43,7 @@ def use_threads(count: int, with_engine: bool) -> None:
 def threads_in_use() -> int | None:
     """The number of threads a product works with now; None where it cannot be asked."""
     threads = _threads()
-    return None if threads is None else threads.count()
+    return None if threads is None else threads.in_use()
 
 
 @lru_cache(maxsize=1)

@@ -100,8 +100,9 @@ def reserve(
 class _GraphSeeds:
     """The seed of a graph under construction, and how many operations have had one from it."""
 
-    def __init__(self) -> None:
-        self.seed = seeds.seed
+    def __init__(self, graph: Any) -> None:
+        # A function follows the seed of the program that traces it.
+        self.seed = None if graph.has_own_seed else seeds.seed
         self.drawn = 0
 
 
@@ -120,7 +121,7 @@ def set_seed(seed):
     if state.graph is None:
         seeds.set(seed)
     else:
-        _graph_seeds.setdefault(state.graph, _GraphSeeds()).seed = seed
+        _graph_seeds.setdefault(state.graph, _GraphSeeds(state.graph)).seed = seed
 
 
 def get_seed(op_seed):
@@ -135,7 +136,7 @@ def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
     if graph is None:
         global_seed = seeds.seed
     else:
-        of_graph = _graph_seeds.setdefault(graph, _GraphSeeds())
+        of_graph = _graph_seeds.setdefault(graph, _GraphSeeds(graph))
         global_seed = of_graph.seed
     drawn = op_seed is None
     if global_seed is None:

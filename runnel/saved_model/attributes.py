@@ -83,6 +83,10 @@ _FIXED: dict[str, dict[str, Any]] = {
 _MATTER = frozenset(["multiply_linear_by_lr", "shape_type", "update_slots", "use_nesterov"])
 # Attributes of kernels here that TensorFlow's ops do not have.
 _LEFT_OUT = {
+    # Their defaults have the types that an attribute lists already.
+    "DecodeCSV": frozenset(["T"]),
+    "ParseExampleV2": frozenset(["T"]),
+    "ParseSequenceExampleV2": frozenset(["T"]),
     "IdentityN": frozenset(["types"]),
     "MaxPoolGradGrad": frozenset(["explicit_paddings"]),
     "VarIsInitializedOp": frozenset(["dtype"]),

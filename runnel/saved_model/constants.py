@@ -28,5 +28,6 @@ VARIABLES_FILENAME = "variables"
 # What is not public in TensorFlow.
 FINGERPRINT_FILENAME = "fingerprint.pb"
 INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"
+LEGACY_INIT_OP_KEY = "legacy_init_op"
 MAIN_OP_KEY = "saved_model_main_op"
 KERAS_METADATA_FILENAME = "keras_metadata.pb"

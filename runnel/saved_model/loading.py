@@ -72,11 +72,16 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
         )
     with init_scope():
         try:
-            return Loader(meta_graph, path, options or LoadOptions()).root
+            root = Loader(meta_graph, path, options or LoadOptions()).root
         except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as failure:
             raise OSError(
                 f"The SavedModel at {path} is broken: {type(failure).__name__}: {failure}"
             ) from failure
+    if isinstance(root, UserObject):
+        info = meta_graph.meta_info_def
+        root.tensorflow_version = info.tensorflow_version
+        root.tensorflow_git_version = info.tensorflow_git_version
+    return root
 
 
 class Loader:

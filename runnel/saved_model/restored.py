@@ -20,6 +20,10 @@ from ..train.trackables import Trackable
 class UserObject(Trackable):
     """An object of a SavedModel, with its parts as attributes."""
 
+    # What wrote the SavedModel; the root has them.
+    tensorflow_version: str
+    tensorflow_git_version: str
+
 
 class CallableUserObject(UserObject):
     """An object of a SavedModel whose class had a `__call__`."""

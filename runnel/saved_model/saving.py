@@ -164,6 +164,7 @@ class Export:
         self._main = MainGraph(self._graph_def)
         self._describe()
         self._write_functions()
+        self._write_aliases()
         self._write_nodes()
         self._write_gradients()
         self._write_signatures(signatures)
@@ -180,6 +181,8 @@ class Export:
         info.tensorflow_version, info.tensorflow_git_version = VERSION, GIT_VERSION
         self._graph_def.versions.producer = GRAPH_DEF_VERSION
         self._graph_def.versions.min_consumer = _MIN_CONSUMER
+
+    def _write_aliases(self) -> None:
         for alias, function in self._options.function_aliases.items():
             for concrete in [t for _, t in function._traces]:
                 self._add_alias(alias, concrete)

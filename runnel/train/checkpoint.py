@@ -13,6 +13,12 @@ from ..core.context import init_scope
 from ..core.errors import DataLossError, NotFoundError
 from ..core.variable import Variable
 from ..formats.tensor_bundle import BundleReader, write_bundle
+from ..saved_model.constants import (
+    SAVED_MODEL_FILENAME_PB,
+    SAVED_MODEL_FILENAME_PBTXT,
+    VARIABLES_DIRECTORY,
+    VARIABLES_FILENAME,
+)
 from . import awaiting
 from .object_graph import GRAPH_KEY, ObjectGraph, graph_tensor
 from .options import CheckpointOptions
@@ -21,6 +27,8 @@ from .state_file import update_checkpoint_state
 from .status import CheckpointLoadStatus, InitializationOnlyStatus
 from .trackables import Trackable, attribute_children, children_of, is_trackable
 from .write_thread import WriteThread
+
+_SAVED_MODELS = (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT)
 
 _NOT_TRACKABLE = (
     "`Checkpoint` was expecting {name} to be a trackable object (an object derived from "
@@ -167,7 +175,8 @@ class Checkpoint(Trackable):
         """Restore what `write` wrote; the status tells whether everything has been used."""
         self.sync()
         path = os.fspath(save_path)
-        if os.path.isdir(path):
+        # A checkpoint may have the name of a folder beside it.
+        if os.path.isdir(path) and not os.path.exists(f"{path}.index"):
             raise DataLossError(
                 None, None, f"Unable to open table file {path}: Is a directory. Give the path of a "
                 f"checkpoint in it, as tf.train.latest_checkpoint({path!r}) does.",
@@ -193,6 +202,8 @@ class Checkpoint(Trackable):
     def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
         """Restore what `save` wrote, `save_counter` included; None restores nothing.
 
+        The folder of a SavedModel means the values of its variables.
+
         Returns a status: `assert_consumed()` demands that all was used, `expect_partial()` allows
         that it is not; printing it says what was restored, what waits and what is unused.
         """
@@ -200,7 +211,7 @@ class Checkpoint(Trackable):
             self._make_save_counter()
             return InitializationOnlyStatus()
         try:
-            status = self.read(save_path, options)
+            status = self.read(_or_of_saved_model(os.fspath(save_path)), options)
         except NotFoundError as error:
             raise NotFoundError(
                 None, None, f"Error when restoring from checkpoint or SavedModel at "
@@ -210,6 +221,13 @@ class Checkpoint(Trackable):
             ) from None  # fmt: skip
         self._make_save_counter()
         return status
+
+
+def _or_of_saved_model(path: Any) -> Any:
+    """The path of a checkpoint; for the folder of a SavedModel, that of the one in it."""
+    if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODELS):
+        return os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
+    return path
 
 
 def _can_be_root(value: Any) -> bool:

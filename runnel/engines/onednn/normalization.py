@@ -27,6 +27,7 @@ from .primitive import (
 )
 
 _BACKWARD = 128
+_FEWEST_CHANNELS = 8
 _WITH_SCALE, _WITH_SHIFT = 2, 4
 
 
@@ -61,6 +62,9 @@ def batch_norm_backprop(
 
 
 def _fits(*arrays: Any) -> bool:
+    # With fewer channels, oneDNN is many times slower than NumPy at any size.
+    if arrays[0].shape[-1] < _FEWEST_CHANNELS:
+        return False
     return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
 
 

@@ -24,14 +24,16 @@ from .primitive import (
 from .windows import Windows, windows_of
 
 _MAXIMUM, _MEAN_INSIDE = 0x1FF, 0x3FF
+# With fewer channels, oneDNN is many times slower than NumPy at any size.
+_FEWEST_CHANNELS = 8
 
 
 def average_pool(images: Any, axes: Sequence[Any]) -> Any:
     """The mean under each window, padding not counted."""
     case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
-    if case is None or images.dtype != np.float32:
-        return None
     depth = images.shape[-1]
+    if case is None or images.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+        return None
     primitive = cached(
         ("mean", case, depth), lambda library: _forward(library, case, depth, _MEAN_INSIDE)
     )
@@ -45,9 +47,9 @@ def average_pool(images: Any, axes: Sequence[Any]) -> Any:
 def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Sequence[Any]) -> Any:
     """Spread each output's gradient evenly over the inputs that it averaged."""
     case = windows_of(image_shape, [axis.kernel for axis in axes], axes)
-    if case is None or gradients.dtype != np.float32:
-        return None
     depth = image_shape[-1]
+    if case is None or gradients.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+        return None
     primitive = cached(
         ("mean back", case, depth), lambda library: _backward(library, case, depth, _MEAN_INSIDE)
     )
@@ -64,9 +66,11 @@ def max_pool_backprop(
 ) -> Any:
     """Give each output's gradient to the first of its maxima."""
     case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
-    if case is None or every_tie or images.dtype != np.float32 or gradients.dtype != np.float32:
-        return None
     depth = images.shape[-1]
+    if case is None or every_tie or depth < _FEWEST_CHANNELS:
+        return None
+    if images.dtype != np.float32 or gradients.dtype != np.float32:
+        return None
     forward = cached(("max", case, depth), lambda library: _forward(library, case, depth, _MAXIMUM))
     backward = cached(
         ("max back", case, depth), lambda library: _backward(library, case, depth, _MAXIMUM)

@@ -137,6 +137,7 @@ class ModelCheckpoint(Callback):
         if self.verbose > 0:
             print_message(f"\nEpoch {epoch + 1}: {reason}saving model to {filepath}")
         options = {} if self._options is None else {"options": self._options}
+        os.makedirs(os.path.dirname(filepath) or ".", exist_ok=True)
         write = self.model.save_weights if self.save_weights_only else self.model.save
         try:
             write(filepath, overwrite=True, **options)

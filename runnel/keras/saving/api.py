@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
 from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip
@@ -77,7 +78,8 @@ def _save_format(path: str, given: str | None) -> str:
     if given in ("h5", "hdf5"):
         return "h5"
     if given in ("tf", "tensorflow"):
-        return "tf"
+        # The ending of a file has the last word, as in the original.
+        return "h5" if path.endswith((*_H5, ".keras")) else "tf"
     raise ValueError(
         "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: "
         f"save_format={given}"
@@ -155,13 +157,20 @@ def load_weights(
 ) -> Any:
     """Read the weights of a model from a .weights.h5, .h5 or .keras file, or from a checkpoint.
 
-    Of a checkpoint the status of its restoration is returned.
+    That of a SavedModel is one, too. Of a checkpoint the status of its restoration is returned.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
         if not path.endswith((*_H5, ".keras")):
             return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
         raise FileNotFoundError(2, "There is no such file of weights", path)
+    if os.path.isdir(path):
+        inside = os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
+        if not os.path.exists(f"{path}.index"):
+            if not os.path.exists(f"{inside}.index"):
+                raise IsADirectoryError(21, "A folder that is no SavedModel has no weights", path)
+            path = inside
+        return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if is_zip(path):
         if by_name:
             raise ValueError(f"by_name=True works with .h5 files only. Received: {path}")

@@ -346,7 +346,9 @@ def DecodeWebP(contents, *, channels=0, dtype=uint8):
 @op(
     "DecodeImage",
     "contents: string -> image: dtype",
-    shape=lambda inputs, attrs: TensorShape(None if attrs["expand_animations"] else [None] * 3),
+    shape=lambda inputs, attrs: TensorShape(
+        None if attrs["expand_animations"] else [None, None, attrs["channels"] or None]
+    ),
     gradient=None,
 )
 def DecodeImage(contents, *, channels=0, dtype=uint8, expand_animations=True):

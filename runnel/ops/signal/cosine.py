@@ -6,10 +6,10 @@ import math
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32, float64
-from ..array import creation, joining, ordering
+from ..array import creation, joining, ordering, shaping
 from ..math import casting, elementwise, trigonometry
 from ..math.complex import complex as complex_of, real
-from .fourier import fft, irfft, rfft, size_of
+from .fourier import fft, fit, irfft, rfft, size_of
 from .frames import sizes
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -28,9 +28,6 @@ def _require_transform(type, axis, norm):
 
 def _cut(value, n):
     """The last axis with n elements: cut off, or continued with zeros."""
-    from ..array import shaping
-    from .fourier import fit
-
     if isinstance(n, int) and n < 1:
         raise ValueError(f"n should be a positive integer or None, got {n}")
     if isinstance(n, float):

@@ -53,7 +53,13 @@ def _transform(name, count, kernel):
         _require_rank(input, count)
         return getattr(np.fft, kernel)(input, axes=axes) if input.size else input
 
-    return op(name, "input: T -> output: T", T=COMPLEX, shape=shape_rule, kernel=compute)
+    return op(
+        name,
+        "input: Tcomplex -> output: Tcomplex",
+        Tcomplex=COMPLEX,
+        shape=shape_rule,
+        kernel=compute,
+    )
 
 
 FFT = _transform("FFT", 1, "fftn")

@@ -67,8 +67,8 @@ def _over_axes(name, kernel):
     def compute(input, fft_length, axes):
         return _compute(kernel, input, fft_length, axes, input.dtype)
 
-    signature = "input: T, fft_length: int32, axes: int32 -> output: T"
-    return op(name, signature, T=COMPLEX, shape=_shape(halved=False), kernel=compute)
+    signature = "input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex"
+    return op(name, signature, Tcomplex=COMPLEX, shape=_shape(halved=False), kernel=compute)
 
 
 FFTND = _over_axes("FFTND", "fftn")

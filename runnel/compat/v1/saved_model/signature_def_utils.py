@@ -22,7 +22,7 @@ def build_tensor_info(tensor: Any) -> Any:
         info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
         return info
     if not hasattr(tensor, "graph"):
-        raise RuntimeError("`build_tensor_info` is not supported in Eager mode.")
+        raise RuntimeError("`build_tensor_info` is not supported in eager execution.")
     info = TensorInfo(name=tensor.name, dtype=tensor.dtype.as_datatype_enum)
     info.tensor_shape.CopyFrom(shape_proto(tensor.shape))
     return info

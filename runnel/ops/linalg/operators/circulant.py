@@ -16,7 +16,7 @@ from ...array.ordering import reverse
 from ...array.shaping import reshape, sizes_of
 from ...debugging import assert_equal, assert_near
 from ...math.casting import cast
-from ...math.complex import conj, imag
+from ...math.complex import conj, imag, real
 from ...math.elementwise import abs as absolute, log
 from ...math.reduction import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ...signal.fourier import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
@@ -38,6 +38,11 @@ _TRANSFORMS = {1: (fft, ifft), 2: (fft2d, ifft2d), 3: (fft3d, ifft3d)}
 
 def _complex_of(dtype: DType) -> DType:
     return complex128 if dtype in (float64, complex128) else complex64
+
+
+def _cast(value: Tensor, dtype: DType) -> Tensor:
+    """The numbers in another dtype: their real parts, if that is a real one."""
+    return cast(value if dtype.is_complex or not value.dtype.is_complex else real(value), dtype)
 
 
 class _Circulant(LinearOperator):
@@ -101,7 +106,7 @@ class _Circulant(LinearOperator):
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
         """The inverse Fourier transform of the spectrum: what the operator convolves with."""
-        return cast(_TRANSFORMS[self._block_depth][1](self._complex_spectrum()), self._dtype)
+        return _cast(_TRANSFORMS[self._block_depth][1](self._complex_spectrum()), self._dtype)
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
         """InvalidArgumentError unless the matrices are real."""
@@ -141,7 +146,7 @@ class _Circulant(LinearOperator):
         if self._block_depth > 1:
             batch = sizes_of(filtered)[: -self._block_depth]
             filtered = reshape(filtered, concat([batch, sizes[-1:]], 0))
-        result = cast(matrix_transpose(filtered), self._dtype)
+        result = _cast(matrix_transpose(filtered), self._dtype)
         if x.shape.rank is not None and self.tensor_rank is not None:
             batch_shape = common_batch([self.batch_shape, x.shape[:-2]])
             result.set_shape(batch_shape.concatenate([self._static_sizes()[0], x.shape[-1]]))
@@ -159,14 +164,14 @@ class _Circulant(LinearOperator):
         return list(range(-self._block_depth, 0))
 
     def _trace(self) -> Tensor:
-        return cast(reduce_sum(self._spectrum, self._axes()), self._dtype)
+        return _cast(reduce_sum(self._spectrum, self._axes()), self._dtype)
 
     def _diag_part(self) -> Tensor:
         size = cast(self.domain_dimension_tensor(), self._dtype)
         return (self._trace() / size)[..., None] * ones(self.shape_tensor()[-1:], self._dtype)
 
     def _determinant(self) -> Tensor:
-        return cast(reduce_prod(self._spectrum, self._axes()), self._dtype)
+        return _cast(reduce_prod(self._spectrum, self._axes()), self._dtype)
 
     def _log_abs_determinant(self) -> Tensor:
         return cast(reduce_sum(log(absolute(self._spectrum)), self._axes()), self._dtype)
@@ -346,7 +351,7 @@ class LinearOperatorToeplitz(LinearOperator):
         size = sizes_of(rows)[-1]
         padding = zeros(concat([sizes_of(rows)[:-1], size[None] - 1], 0), self._dtype)
         padded = cast(concat([rows, padding], -1), spectrum.dtype)
-        whole = cast(ifft(fft(padded) * spectrum[..., None, :]), self._dtype)
+        whole = _cast(ifft(fft(padded) * spectrum[..., None, :]), self._dtype)
         result = matrix_transpose(whole[..., :size])
         if x.shape.rank is not None and self.tensor_rank is not None:
             batch = common_batch([self.batch_shape, x.shape[:-2]])

@@ -80,8 +80,6 @@ class LinearOperatorComposition(LinearOperator):
                     "The composition was determined to be non-singular and "
                     f"{form} positive-definite. {wrong}",
                 )
-        for left, right in zip(self._operators, self._operators[1:], strict=False):
-            require_size(left._static_sizes()[1], right._static_sizes()[0])
         super().__init__(
             self._operators[0].dtype,
             is_non_singular=is_non_singular,
@@ -98,6 +96,8 @@ class LinearOperatorComposition(LinearOperator):
         return self._operators
 
     def _shape(self) -> TensorShape:
+        for left, right in zip(self._operators, self._operators[1:], strict=False):
+            require_size(left._static_sizes()[1], right._static_sizes()[0])
         batch = common_batch(each.batch_shape for each in self._operators)
         rows, columns = (
             self._operators[0]._static_sizes()[0],
@@ -145,18 +145,16 @@ class LinearOperatorComposition(LinearOperator):
 
 
 def _hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any]:
-    """The hints of a product of which nothing else is known: a square one times one that is not."""
-    if left.is_square is not None and right.is_square is not None:
-        if left.is_square and right.is_square:
-            return {"is_square": True}
-        if left.is_square or right.is_square:
-            return {
-                "is_non_singular": False,
-                "is_self_adjoint": False,
-                "is_positive_definite": False,
-                "is_square": False,
-            }
-    return {}
+    """The hints of a product of which nothing but the hints of its factors is known."""
+    hints: dict[str, Any] = {
+        "is_non_singular": both(left.is_non_singular, right.is_non_singular),
+    }
+    if left.is_square and right.is_square:
+        hints["is_square"] = True
+    elif None not in (left.is_square, right.is_square) and left.is_square != right.is_square:
+        names = "is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square"
+        hints = dict.fromkeys(names, False)
+    return hints
 
 
 @rule("matmul", LinearOperator, LinearOperator)
@@ -166,6 +164,5 @@ def _(left: LinearOperator, right: LinearOperator) -> LinearOperator:
 
 @rule("solve", LinearOperator, LinearOperator)
 def _(left: LinearOperator, right: LinearOperator) -> LinearOperator:
-    hints = {"is_non_singular": both(left.is_non_singular, right.is_non_singular)}
-    hints |= _hints(left, right)
-    return LinearOperatorComposition([LinearOperatorInversion(left), right], **hints)
+    inverse = LinearOperatorInversion(left)
+    return LinearOperatorComposition([inverse, right], **_hints(left, right))

@@ -173,6 +173,10 @@ class LinearOperatorIdentity(_Batched):
     def _trace(self) -> Tensor:
         return cast(self._num_rows, self._dtype) * ones(self.batch_shape_tensor(), self._dtype)
 
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """`A + mat`."""
+        return self._add_to_tensor(self._argument(mat))
+
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return with_diagonal_added(x, convert_to_tensor(1, self._dtype))
 
@@ -269,6 +273,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _trace(self) -> Tensor:
         return multiply(self._multiplier, cast(self._num_rows, self._dtype))
+
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """`A + mat`."""
+        return self._add_to_tensor(self._argument(mat))
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         sizes = sizes_of(x)
@@ -383,6 +391,10 @@ class LinearOperatorZeros(_Batched):
 
     _determinant = _trace
 
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """`A + mat`."""
+        return self._add_to_tensor(self._argument(mat))
+
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self._over_batch(x)
 
@@ -408,17 +420,6 @@ def _(operator: LinearOperatorIdentity) -> LinearOperator:
 def _(operator: LinearOperatorScaledIdentity) -> LinearOperator:
     return LinearOperatorScaledIdentity(
         operator._num_rows, conj(operator.multiplier), **hints_of(operator)
-    )
-
-
-@rule("adjoint", LinearOperatorZeros)
-def _(operator: LinearOperatorZeros) -> LinearOperator:
-    return LinearOperatorZeros(
-        operator._num_columns,
-        operator._num_rows,
-        operator._batch_shape_given,
-        operator.dtype,
-        **hints_of(operator),
     )
 
 

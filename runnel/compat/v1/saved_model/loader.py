@@ -1,0 +1,204 @@
+"""SavedModels in sessions: their graph is imported, their variables get the saved values.
+
+The nodes that save and restore in a session are left out: what they would restore is read from the
+checkpoint directly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.variable_pb2 import VariableDef
+
+from ....formats.tensor_bundle import BundleReader
+from ....saved_model import constants
+from ....saved_model.graph_import import import_graph_def
+from ....saved_model.reading import contains_saved_model, read_saved_model, tagged_meta_graph
+from ....saved_model.tensors import make_ndarray
+from ..keys import GraphKeys
+from ..train.saver import _give
+from .reference_variables import use_resources
+
+_OF_SAVERS = frozenset(["MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"])
+_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+_INITIAL = (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY)
+
+
+def load(
+    sess: Any, tags: Iterable[str], export_dir: Any, import_scope: str | None = None,
+    **saver_kwargs: Any,
+) -> Any:  # fmt: skip
+    """Import the graph with these tags into a session, with its values; its MetaGraphDef.
+
+    >>> import tempfile
+    >>> v1 = tf.compat.v1
+    >>> folder = tempfile.mkdtemp() + "/model"
+    >>> with tf.Graph().as_default(), v1.Session() as session:
+    ...     x = v1.placeholder(tf.float32, name="x")
+    ...     y = tf.multiply(x, 2.0, name="y")
+    ...     v1.saved_model.simple_save(session, folder, {"x": x}, {"y": y})
+    >>> with tf.Graph().as_default(), v1.Session() as session:
+    ...     meta_graph = v1.saved_model.load(session, ["serve"], folder)
+    ...     session.run("y:0", {"x:0": 4.0})
+    np.float32(8.0)
+    """
+    path = os.fsdecode(os.fspath(export_dir))
+    tags = [tags] if isinstance(tags, str) else list(tags)
+    meta_graph = tagged_meta_graph(read_saved_model(path), tags, path)
+    graph_def = meta_graph.graph_def
+    functions = {each.signature.name: each for each in graph_def.library.function}
+    dropped = _of_savers(graph_def.node, functions)
+    kept = GraphDef(versions=graph_def.versions, library=graph_def.library)
+    kept.node.extend(node for node in graph_def.node if node.name not in dropped)
+    use_resources(kept.node)
+    _keep_names_of_calls(kept.node)
+    wanted = frozenset(["AssignVariableOp", "ReadVariableOp", "VarHandleOp"])
+    names = [node.name for node in kept.node if node.op in wanted]
+    with sess.graph.as_default():
+        made = import_graph_def(kept, return_elements=names, name=import_scope or "") or []
+    operations = dict(zip(names, made, strict=True))
+    variables = {
+        node.name: operations[node.name].attrs["variable"]
+        for node in kept.node
+        if node.op == "VarHandleOp"
+    }
+    _fill_collections(sess.graph, meta_graph, variables, operations)
+    keys = dict(_restored(graph_def.node, functions))
+    _restore(sess, path, {name: key for name, key in keys.items() if name in variables}, variables)
+    _initialize(sess, meta_graph, path, f"{import_scope}/" if import_scope else "")
+    return meta_graph
+
+
+def maybe_saved_model_directory(export_dir: Any) -> bool:
+    """Whether there is a SavedModel in a folder."""
+    return contains_saved_model(export_dir)
+
+
+def _of_savers(nodes: Any, functions: dict[str, Any]) -> set[str]:
+    """The names of the nodes that save or restore, and of those that use what they give."""
+    saving = {
+        name
+        for name, function in functions.items()
+        if any(node.op in _OF_SAVERS for node in function.node_def)
+    }
+    found = {
+        node.name
+        for node in nodes
+        if node.op in _OF_SAVERS or (node.op in _CALLS and node.attr["f"].func.name in saving)
+    }
+    grown = True
+    while grown:
+        more = {
+            node.name
+            for node in nodes
+            if node.name not in found and any(_node_name(each) in found for each in node.input)
+        }
+        found |= more
+        grown = bool(more)
+    return found
+
+
+def _keep_names_of_calls(nodes: Any) -> None:
+    """Give what calls of functions return to nodes of their names: the calls are put in place."""
+    for node in [each for each in nodes if each.op in _CALLS and each.attr["Tout"].list.type]:
+        types = node.attr["Tout"]
+        named = nodes.add(name=node.name, op="IdentityN")
+        node.name += "/call"
+        named.input.extend(f"{node.name}:{place}" for place in range(len(types.list.type)))
+        named.attr["T"].CopyFrom(types)
+
+
+def _node_name(source: str) -> str:
+    return source.removeprefix("^").partition(":")[0]
+
+
+def _restored(nodes: Any, functions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The nodes of variables that are restored, each with its key in the checkpoint."""
+    named = {node.name: node for node in nodes}
+    for node in nodes:
+        if node.op in ("Assign", "AssignVariableOp"):
+            key = _key(node.input[1], named)
+            if key is not None:
+                yield _node_name(node.input[0]), key
+        elif node.op in _CALLS:
+            function = functions.get(node.attr["f"].func.name)
+            if function is None:
+                continue
+            arguments = [each.name for each in function.signature.input_arg]
+            given = dict(zip(arguments, node.input, strict=False))
+            for argument, key in _restored(function.node_def, functions):
+                if argument in given:
+                    yield _node_name(given[argument]), key
+
+
+def _key(source: str, named: dict[str, Any]) -> str | None:
+    """The key that a tensor is restored from; None for one that is not restored."""
+    node = named.get(_node_name(source))
+    while node is not None and node.op == "Identity":
+        source = node.input[0]
+        node = named.get(_node_name(source))
+    if node is None or node.op != "RestoreV2":
+        return None
+    place = source.rpartition(":")[2]
+    names = named.get(_node_name(node.input[1]))
+    if names is None or names.op != "Const":
+        return None
+    keys = make_ndarray(names.attr["value"].tensor)
+    return bytes(keys[int(place) if place.isdigit() else 0]).decode()
+
+
+def _restore(session: Any, path: str, keys: dict[str, str], variables: dict[str, Any]) -> None:
+    if not keys:
+        return
+    bundle = BundleReader(
+        os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+    )
+    values = {name: bundle.read(key) for name, key in keys.items()}
+    for name, value in values.items():
+        _give(session, variables[name], value)
+
+
+def _fill_collections(
+    graph: Any, meta_graph: Any, variables: dict[str, Any], operations: dict[str, Any]
+) -> None:
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
+        saved_ones = meta_graph.collection_def.get(key)
+        for content in [] if saved_ones is None else saved_ones.bytes_list.value:
+            saved = VariableDef.FromString(content)
+            variable = variables.get(_node_name(saved.variable_name))
+            if variable is not None:
+                variable.trainable = saved.trainable
+                _connect(variable, saved, operations)
+                graph.add_to_collection(key, variable)
+
+
+def _connect(variable: Any, saved: Any, operations: dict[str, Any]) -> None:
+    """Tell a variable which operations read and initialize it."""
+    read = operations.get(_node_name(saved.snapshot_name))
+    if read is not None:
+        variable._snapshot = read.outputs[0]
+    first = operations.get(_node_name(saved.initializer_name))
+    if first is not None:
+        variable.initializer = first
+
+
+def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
+    """Run what has to happen first, with the paths of assets."""
+    assets = os.path.join(path, constants.ASSETS_DIRECTORY)
+    fed = {
+        scope + each.tensor_info.name: os.path.join(assets, each.filename)
+        for each in meta_graph.asset_file_def
+    }
+    signature = meta_graph.signature_def.get(constants.INIT_OP_SIGNATURE_KEY)
+    if signature is not None:
+        names = [signature.outputs[constants.INIT_OP_SIGNATURE_KEY].name]
+    else:
+        names = [
+            name for key in _INITIAL if key in meta_graph.collection_def
+            for name in meta_graph.collection_def[key].node_list.value
+        ][:1]  # fmt: skip
+    for name in names:
+        session.run(session.graph.get_operation_by_name(scope + _node_name(name)), fed)

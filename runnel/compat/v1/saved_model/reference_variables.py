@@ -1,0 +1,68 @@
+"""The variables of TensorFlow 1 before there were resources, as such with a handle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....core import dtypes
+from ....saved_model.main_graph_export import node_def
+
+_VARIABLES = frozenset(["Variable", "VariableV2"])
+_UPDATES = {
+    "Assign": "AssignVariableOp",
+    "AssignAdd": "AssignAddVariableOp",
+    "AssignSub": "AssignSubVariableOp",
+}
+
+
+def use_resources(nodes: Any) -> None:
+    """Rewrite the nodes of variables, and those that read and assign them, in place."""
+    kinds = {node.name: node.attr["dtype"].type for node in nodes if node.op in _VARIABLES}
+    if not kinds:
+        return
+    updated = {
+        node.name: _name(node.input[0])
+        for node in nodes
+        if node.op in _UPDATES and _name(node.input[0]) in kinds
+    }
+    reads: dict[str, Any] = {}
+    for node in nodes:
+        if node.name in kinds:
+            _become(node, "VarHandleOp", dtype=kinds[node.name])
+        elif node.name in updated:
+            _become(node, _UPDATES[node.op], dtype=kinds[updated[node.name]])
+        elif node.op == "Identity" and _name(node.input[0]) in kinds:
+            _become(node, "ReadVariableOp", dtype=kinds[_name(node.input[0])])
+        elif node.op == "IsVariableInitialized":
+            _become(node, "VarIsInitializedOp")
+        else:
+            for place, source in enumerate(node.input):
+                if not source.startswith("^") and _name(source) in kinds | updated:
+                    node.input[place] = _read(source, kinds, updated, reads)
+    nodes.extend(reads.values())
+
+
+def _name(source: str) -> str:
+    return source.removeprefix("^").partition(":")[0]
+
+
+def _read(
+    source: str, kinds: dict[str, int], updated: dict[str, str], reads: dict[str, Any]
+) -> str:
+    """The node that reads a variable, after its update where it is the update that is used."""
+    user = _name(source)
+    variable = updated.get(user, user)
+    name = f"{user}/ReadVariableOp"
+    after = [f"^{user}"] if user in updated else []
+    dtype = dtypes.as_dtype(kinds[variable])
+    reads[name] = node_def(name, "ReadVariableOp", [variable, *after], dtype=dtype)
+    return name
+
+
+def _become(node: Any, op: str, dtype: int | None = None) -> None:
+    """Make a node one of another op; of its attributes only the shape stays."""
+    node.op = op
+    for key in [key for key in node.attr if key != "shape"]:
+        del node.attr[key]
+    if dtype is not None:
+        node.attr["dtype"].type = dtype
