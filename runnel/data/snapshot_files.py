@@ -27,8 +27,9 @@ from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..formats.safe_files import replace_file
 from ..formats.tfrecord import TFRecordWriter, _records, opened, read_records
+from ..formats.wire import field, varint
 from ..ops import tensor_proto
-from ..ops.tensor_proto import _field, _Reader, _varint
+from ..ops.tensor_proto import _Reader
 from .structure import Leaves
 
 SPEC_FILE = "dataset_spec.pb"
@@ -49,13 +50,13 @@ class Metadata(NamedTuple):
 
     def write(self, folder: str) -> None:
         """Make this the run that readers of the folder see."""
-        parts = [_field(1, self.pipeline.encode())] if self.pipeline else []
-        parts.append(_field(2, self.run.encode()))
-        parts.append(b"\x18" + _varint(time.time_ns() // 1000) + b"\x20" + _varint(_VERSION))
-        parts.append(_field(5, b"".join(map(_varint, self.dtypes))))
+        parts = [field(1, self.pipeline.encode())] if self.pipeline else []
+        parts.append(field(2, self.run.encode()))
+        parts.append(b"\x18" + varint(time.time_ns() // 1000) + b"\x20" + varint(_VERSION))
+        parts.append(field(5, b"".join(map(varint, self.dtypes))))
         if self.elements:
-            parts.append(b"\x30" + _varint(self.elements))
-        parts.append(_varint(_COMPLETE << 3) + b"\x01")
+            parts.append(b"\x30" + varint(self.elements))
+        parts.append(varint(_COMPLETE << 3) + b"\x01")
         replace_file(os.path.join(folder, METADATA_FILE), b"".join(parts))
 
     @staticmethod
@@ -164,23 +165,23 @@ def _message(array: Any) -> bytes:
     if array.dtype != object:
         return tensor_proto.dump(array)
     texts = array.reshape(-1).tolist()
-    content = b"".join([_varint(len(text)) for text in texts] + texts)
-    return _head(dtypes.string, array.shape) + (_field(4, content) if texts else b"")
+    content = b"".join([varint(len(text)) for text in texts] + texts)
+    return _head(dtypes.string, array.shape) + (field(4, content) if texts else b"")
 
 
 def _head(kind: Any, sizes: Sequence[int]) -> bytes:
-    dims = [_field(2, b"\x08" + _varint(size) if size else b"") for size in sizes]
-    return b"\x08" + _varint(int(kind.as_datatype_enum)) + _field(2, b"".join(dims))
+    dims = [field(2, b"\x08" + varint(size) if size else b"") for size in sizes]
+    return b"\x08" + varint(int(kind.as_datatype_enum)) + field(2, b"".join(dims))
 
 
 def _variant(name: bytes, tensors: Sequence[Any]) -> bytes:
-    parts = [_field(3, _message(np.asarray(tensor._array))) for tensor in tensors]
-    return _field(1, name) + b"".join(parts)
+    parts = [field(3, _message(np.asarray(tensor._array))) for tensor in tensors]
+    return field(1, name) + b"".join(parts)
 
 
 def _variants(sizes: Sequence[int], messages: Sequence[bytes]) -> bytes:
-    content = b"".join([_varint(len(each)) for each in messages] + list(messages))
-    return _head(dtypes.variant, sizes) + _field(4, content)
+    content = b"".join([varint(len(each)) for each in messages] + list(messages))
+    return _head(dtypes.variant, sizes) + field(4, content)
 
 
 def _strings_in(record: bytes) -> tuple[list[int], list[bytes]]:
@@ -306,7 +307,7 @@ class _Snappy:
     @staticmethod
     def _block(data: bytes) -> bytes:
         # 61: a literal whose length, less one, is in the next two bytes.
-        body = _varint(len(data)) + bytes([61 << 2]) + struct.pack("<H", len(data) - 1) + data
+        body = varint(len(data)) + bytes([61 << 2]) + struct.pack("<H", len(data) - 1) + data
         return _LENGTH.pack(len(body)) + body
 
 

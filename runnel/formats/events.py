@@ -29,6 +29,7 @@ from ..core import errors
 from ..core.logger import get_logger
 from .masked_crc import crc32c, mask
 from .tfrecord import read_records
+from .wire import field, varint
 
 MAX_QUEUE = 10
 FLUSH_MILLIS = 2 * 60 * 1000
@@ -55,35 +56,6 @@ _numbers = itertools.count()
 
 
 # Protocol buffers by hand.
-
-
-def varint(number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first.
-
-    >>> from runnel.formats.events import varint
-    >>> varint(300)
-    b'\\xac\\x02'
-    """
-    if 0 <= number < 128:
-        return number.to_bytes(1, "little")
-    # Negative numbers are those of 64 bits.
-    number &= (1 << 64) - 1
-    groups = bytearray()
-    while number > 127:
-        groups.append(number & 127 | 128)
-        number >>= 7
-    groups.append(number)
-    return bytes(groups)
-
-
-def field(number: int, content: bytes) -> bytes:
-    """A field of bytes, text or a message, with its length.
-
-    >>> from runnel.formats.events import field
-    >>> field(1, b"loss")
-    b'\\n\\x04loss'
-    """
-    return varint(number << 3 | 2) + varint(len(content)) + content
 
 
 def event(kind: int, content: bytes, step: int = 0, wall_time: float | None = None) -> bytes:

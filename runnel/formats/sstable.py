@@ -13,41 +13,13 @@ from collections.abc import Iterable, Iterator
 
 from ..core.errors import DataLossError, UnimplementedError
 from .masked_crc import crc32c, mask
+from .wire import read_varint, varint
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48
 _BLOCK = 256 * 1024
 _RESTART_INTERVAL = 16
 _TRAILER = 5
-
-
-def varint(number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first.
-
-    >>> from runnel.formats.sstable import varint
-    >>> varint(300)
-    b'\\xac\\x02'
-    """
-    groups = bytearray()
-    while number > 127:
-        groups.append(number & 127 | 128)
-        number >>= 7
-    groups.append(number)
-    return bytes(groups)
-
-
-def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """The number at a position, and the position after it; IndexError where the data ends."""
-    number = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        number |= (byte & 127) << shift
-        if byte < 128:
-            return number, position
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number of more than 64 bits")
 
 
 class _BlockBuilder:

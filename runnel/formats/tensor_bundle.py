@@ -21,12 +21,13 @@ from google.protobuf.message import DecodeError
 
 from ..core import dtypes
 from ..core.dtypes import DType
-from ..core.errors import DataLossError, NotFoundError, OutOfRangeError, UnimplementedError
+from ..core.errors import DataLossError, NotFoundError, OpError, OutOfRangeError, UnimplementedError
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
 from .masked_crc import crc32c, mask
 from .safe_files import flush_folder, reserve, temporary_name, write_file
 from .slice_keys import slice_key
-from .sstable import read_table, read_varint, varint, write_table
+from .sstable import read_table, write_table
+from .wire import read_varint, varint
 
 # So many bytes are asked for at once.
 _CHUNK = 1 << 24
@@ -88,10 +89,12 @@ def _replace(prefix: str, temporary: str, entries: list[tuple[str, Any]]) -> boo
     Where files cannot have two names, it stays under the other name, and the result is False.
     """
     folder = os.path.dirname(prefix) or "."
-    aside = data_path(prefix, 0, 2)
-    write_file(f"{temporary}.index2", _index(entries, 2))
+    shards = _shards_aside(prefix)
+    aside = data_path(prefix, 0, shards)
+    write_file(f"{temporary}.index2", _index(entries, shards))
     os.replace(f"{temporary}.data", aside)
-    write_file(data_path(prefix, 1, 2), b"")
+    for number in range(1, shards):
+        write_file(data_path(prefix, number, shards), b"")
     flush_folder(folder)
     os.replace(f"{temporary}.index2", index_path(prefix))
     flush_folder(folder)
@@ -102,6 +105,17 @@ def _replace(prefix: str, temporary: str, entries: list[tuple[str, Any]]) -> boo
     os.replace(f"{temporary}.data", data_path(prefix, 0, 1))
     flush_folder(folder)
     return True
+
+
+def _shards_aside(prefix: str) -> int:
+    """A number of shards that the bundle there does not have.
+
+    It has 2 when the last replacement was interrupted: its data is aside itself.
+    """
+    try:
+        return 3 if BundleReader(prefix)._shards == 2 else 2
+    except OpError:
+        return 2
 
 
 def _remove_other_shards(prefix: str) -> None:

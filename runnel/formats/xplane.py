@@ -10,18 +10,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 
+from . import wire
+from .wire import varint
+
 Value = str | int | float | bytes
-
-
-def varint(value: int) -> bytes:
-    """An integer in groups of seven bits, negative ones as 64 bits."""
-    value &= 0xFFFFFFFFFFFFFFFF
-    groups = bytearray()
-    while value > 0x7F:
-        groups.append(value & 0x7F | 0x80)
-        value >>= 7
-    groups.append(value)
-    return bytes(groups)
 
 
 def number_field(field: int, value: int) -> bytes:
@@ -31,8 +23,7 @@ def number_field(field: int, value: int) -> bytes:
 
 def bytes_field(field: int, value: bytes | str) -> bytes:
     """A string or a message as a field."""
-    data = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(data)) + data
+    return wire.field(field, value.encode() if isinstance(value, str) else value)
 
 
 class Plane:

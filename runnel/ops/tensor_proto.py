@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import DType, from_numpy
+from ..formats.wire import field, varint
 
 # Number of the field -> the dtype of its elements where they stand packed; None for varints.
 _FIELDS = {
@@ -30,27 +31,14 @@ _FIELDS = {
 _STRINGS = 8
 
 
-def _varint(number: int) -> bytes:
-    result = bytearray()
-    while number > 127:
-        result.append(number & 127 | 128)
-        number >>= 7
-    result.append(number)
-    return bytes(result)
-
-
-def _field(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
 def dump(array) -> bytes:
     """The bytes of an array."""
     dtype = dtypes.string if array.dtype == object else from_numpy(array.dtype)
-    sizes = [_field(2, b"\x08" + _varint(size) if size else b"") for size in array.shape]
-    head = b"\x08" + _varint(dtype.as_datatype_enum) + _field(2, b"".join(sizes))
+    sizes = [field(2, b"\x08" + varint(size) if size else b"") for size in array.shape]
+    head = b"\x08" + varint(dtype.as_datatype_enum) + field(2, b"".join(sizes))
     if dtype is dtypes.string:
-        return head + b"".join(_field(_STRINGS, text) for text in array.reshape(-1))
-    return head + (_field(4, array.tobytes()) if array.size else b"")
+        return head + b"".join(field(_STRINGS, text) for text in array.reshape(-1))
+    return head + (field(4, array.tobytes()) if array.size else b"")
 
 
 class _Reader:

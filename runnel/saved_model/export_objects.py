@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..core.logger import get_logger
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable
-from ..train.object_graph import identity_of
+from ..train.object_graph import ObjectWalk
 from ..train.trackables import children_of
 from .assets import Asset, asset_of
 from .restored import RestoredFunction, RestoredResource, SignatureMap, UserObject
@@ -37,42 +36,16 @@ class Signatures:
         self.functions = functions
 
 
-class Exported:
-    """The objects under a root, each once, nearest first; the names of the parts of each."""
+class Exported(ObjectWalk):
+    """The objects that a SavedModel holds; the names of the parts of each."""
 
     def __init__(self, root: Any, signatures: Signatures) -> None:
-        self.nodes: list[Any] = []
-        self.paths: list[tuple[str, ...]] = []
-        self.edges: list[dict[str, int]] = []
+        super().__init__()
         self._signatures = signatures
-        self._numbers: dict[int, int] = {}
         # Objects that stand for others, made once.
         self._tables: dict[int, TableExport] = {}
         self._constants: dict[int, Constant] = {}
-        waiting = deque([self._add(root, ())])
-        while waiting:
-            number = waiting.popleft()
-            parts = self._parts(self.nodes[number])
-            if number == 0:
-                parts["signatures"] = signatures
-            for name, part in parts.items():
-                known = self._numbers.get(identity_of(part))
-                if known is None:
-                    known = self._add(part, (*self.paths[number], name))
-                    waiting.append(known)
-                self.edges[number][name] = known
-
-    def _add(self, value: Any, path: tuple[str, ...]) -> int:
-        number = len(self.nodes)
-        self._numbers[identity_of(value)] = number
-        self.nodes.append(value)
-        self.paths.append(path)
-        self.edges.append({})
-        return number
-
-    def number_of(self, value: Any) -> int | None:
-        """The node of an object."""
-        return self._numbers.get(identity_of(value))
+        self._walk(root, self._parts, {"signatures": signatures})
 
     def _parts(self, value: Any) -> dict[str, Any]:
         if isinstance(value, Signatures):

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DType, float32, from_numpy
-from ..formats.events import SUMMARY, event, field, varint
+from ..formats.events import SUMMARY, event
+from ..formats.wire import field, varint
 
 _FLOAT = struct.Struct("<f")
 _TIME = struct.Struct("<Bd")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,29 +28,27 @@ def escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
-class ObjectGraph:
+class ObjectWalk:
     """The objects under a root, each once, nearest first, with the shortest path to each."""
 
-    def __init__(self, root: Any, attached: dict[str, Any] | None = None) -> None:
-        self.root = root
+    def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.paths: list[tuple[str, ...]] = []
         self.edges: list[dict[str, int]] = []
         self._numbers: dict[int, int] = {}
-        self._attached = attached or {}
-        self._collect()
 
-    def _collect(self) -> None:
-        waiting = deque([self._add(self.root, ())])
+    def _walk(self, root: Any, parts_of: Callable[[Any], Mapping[str, Any]], more: Any) -> None:
+        """Collect the root and all parts of objects; `more` are further parts of the root."""
+        waiting = deque([self._add(root, ())])
         while waiting:
             number = waiting.popleft()
-            children = children_of(self.nodes[number])
+            parts = parts_of(self.nodes[number])
             if number == 0:
-                children = {**children, **self._attached}
-            for name, child in children.items():
-                known = self._numbers.get(identity_of(child))
+                parts = {**parts, **more}
+            for name, part in parts.items():
+                known = self._numbers.get(identity_of(part))
                 if known is None:
-                    known = self._add(child, (*self.paths[number], name))
+                    known = self._add(part, (*self.paths[number], name))
                     waiting.append(known)
                 self.edges[number][name] = known
 
@@ -64,6 +63,15 @@ class ObjectGraph:
     def number_of(self, value: Any) -> int | None:
         """The node of an object."""
         return self._numbers.get(identity_of(value))
+
+
+class ObjectGraph(ObjectWalk):
+    """The objects that a checkpoint holds."""
+
+    def __init__(self, root: Any, attached: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.root = root
+        self._walk(root, children_of, attached or {})
 
     def described(self, skip_slots: bool = False) -> tuple[Any, list[tuple[str, DType, Any]]]:
         """The message of the graph, and the names and values of its tensors."""

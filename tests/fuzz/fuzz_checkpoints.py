@@ -24,6 +24,7 @@ import numpy as np
 import runnel as tf
 from runnel.formats import sstable, tensor_bundle
 from runnel.formats.masked_crc import crc32c, mask
+from runnel.formats.wire import read_varint
 from runnel.train.object_graph import GRAPH_KEY
 
 # So much memory may be asked for beyond what the process has at the beginning.
@@ -88,7 +89,7 @@ def inside_blocks(chance, index, data):
     position, handles = 0, []
     footer = index[-48:-8]
     for _ in range(4):
-        number, position = sstable.read_varint(footer, position)
+        number, position = read_varint(footer, position)
         handles.append(number)
     blocks = [(handles[0], handles[1]), (handles[2], handles[3]), (0, handles[0] - 5)]
     start, size = chance.choice(blocks)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import runnel as tf
+from runnel.formats import tensor_bundle
 from runnel.saved_model.reading import read_saved_model
 
 
@@ -99,3 +100,22 @@ def test_a_checkpoint_restores_from_a_saved_model(tmp_path):
     assert module.v.numpy() == 3.0
     with pytest.raises(tf.errors.DataLossError, match="Is a directory"):
         checkpoint.read(tmp_path / "model")
+
+
+def test_a_replacement_interrupted_twice(tmp_path, monkeypatch):
+    prefix = str(tmp_path / "same")
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    checkpoint.write(prefix)
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    for value, module, name in ((2.0, os, "link"), (3.0, tensor_bundle, "flush_folder")):
+        checkpoint.v.assign(value)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(module, name, interrupted)
+            checkpoint.write(prefix)
+        assert tf.train.load_variable(prefix, "v/.ATTRIBUTES/VARIABLE_VALUE") == 2.0
+    checkpoint.write(prefix)
+    assert tf.train.load_variable(prefix, "v/.ATTRIBUTES/VARIABLE_VALUE") == 3.0
+    assert sorted(os.listdir(tmp_path)) == ["same.data-00000-of-00001", "same.index"]

@@ -17,7 +17,8 @@ from tensorboard.context import RequestContext
 
 import runnel as tf
 from runnel.formats import events
-from runnel.formats.events import SUMMARY, EventFile, event, field, varint
+from runnel.formats.events import SUMMARY, EventFile, event
+from runnel.formats.wire import field, varint
 
 RECORD = event(SUMMARY, b"", 1)
 

@@ -13,7 +13,7 @@ from ...core.dtypes import NUMERIC, float16, float32, float64, uint8
 from ...core.op import op
 from ...core.shape_rules import scalar as scalar_shape
 from ...formats import wav
-from ...formats.events import field, varint
+from ...formats.wire import field, varint
 from ...ops.image import png
 from ...summary.encoding import tensor as tensor_proto
 

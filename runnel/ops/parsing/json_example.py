@@ -13,6 +13,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import string
 from ...core.op import op
 from ...core.shape_rules import unchanged
+from ...formats.wire import varint
 
 _LISTS = {
     "bytesList": (0x0A, "bytes"),
@@ -25,17 +26,8 @@ _LISTS = {
 _INTEGERS = (-(2**63), 2**63 - 1)
 
 
-def _varint(number):
-    result = bytearray()
-    while number > 127:
-        result.append(number & 127 | 128)
-        number >>= 7
-    result.append(number)
-    return bytes(result)
-
-
 def _field(tag, data):
-    return bytes([tag]) + _varint(len(data)) + data
+    return bytes([tag]) + varint(len(data)) + data
 
 
 def _members(value, place, allowed=None):
@@ -70,7 +62,7 @@ def _value(value, kind, place):
         raise ValueError(f"{place} is no {kind}: {value!r:.60}") from None
     if not _INTEGERS[0] <= number <= _INTEGERS[1]:
         raise ValueError(f"{place} is out of the range of int64: {number}")
-    return b"\x08" + _varint(number & 0xFFFFFFFFFFFFFFFF)
+    return b"\x08" + varint(number & 0xFFFFFFFFFFFFFFFF)
 
 
 def _feature(value, place):

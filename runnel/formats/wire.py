@@ -1,0 +1,45 @@
+"""The wire format of protocol messages, for those that are written or read by hand."""
+
+from __future__ import annotations
+
+
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first; negative ones as those of 64 bits.
+
+    >>> from runnel.formats.wire import varint
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
+    if 0 <= number < 128:
+        return number.to_bytes(1, "little")
+    number &= (1 << 64) - 1
+    groups = bytearray()
+    while number > 127:
+        groups.append(number & 127 | 128)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
+
+
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """The number at a position, and the position after it; IndexError where the data ends."""
+    number = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, position
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number of more than 64 bits")
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of bytes, text or a message, with its length.
+
+    >>> from runnel.formats.wire import field
+    >>> field(1, b"loss")
+    b'\\n\\x04loss'
+    """
+    return varint(number << 3 | 2) + varint(len(content)) + content
