@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import sys
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -15,6 +16,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # Parts of tf_keras ask for `tensorflow.keras`, which must then be tf_keras itself.
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -27,6 +29,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("runnel")
+
+
+@pytest.fixture(autouse=True)
+def no_seed_of_another_test():
+    """Each test starts without a global seed, in both libraries."""
+    for name in ("runnel", "tensorflow"):
+        if name in sys.modules:
+            sys.modules[name].random.set_seed(None)
 
 
 def pytest_configure(config):

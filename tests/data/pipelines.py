@@ -65,7 +65,7 @@ def assert_equal(got, wanted):
         for ours, theirs in zip(got, wanted, strict=True):
             assert_equal(ours, theirs)
     else:
-        assert got == wanted
+        assert got == wanted, f"{got!r} instead of {wanted!r}"
 
 
 def same(program, *arguments):

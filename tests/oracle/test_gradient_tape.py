@@ -269,6 +269,11 @@ def test_a_used_tape_records_anew_when_entered_again():
     both(program)
 
 
+def _entered_twice(tape):
+    with tape:
+        tape.__enter__()
+
+
 MISTAKES = {
     "target of NumPy": lambda tf, t, y, v: t.gradient(y.numpy(), v),
     "target of Python": lambda tf, t, y, v: t.gradient([y, 3.0], v),
@@ -278,7 +283,7 @@ MISTAKES = {
     "target None": lambda tf, t, y, v: t.gradient(None, v),
     "watch number": lambda tf, t, y, v: t.watch(3.0),
     "stop when stopped": lambda tf, t, y, v: t.stop_recording().__enter__(),
-    "re-enter": lambda tf, t, y, v: (t.__enter__(), t.__enter__()),
+    "re-enter": lambda tf, t, y, v: _entered_twice(t),
     "batch_jacobian of vectors": lambda tf, t, y, v: t.batch_jacobian(
         tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0])
     ),
@@ -289,7 +294,7 @@ MISTAKES = {
 def test_mistakes(mistake):
     failure = both(lambda tf: MISTAKES[mistake](tf, *simple(tf)))
     assert isinstance(failure, Exception) and len(str(failure)) > 20
-    runnel.core.context.state.tapes = ()
+    assert runnel.core.context.state.tapes == ()
 
 
 def test_a_source_that_is_not_a_tensor_is_named():

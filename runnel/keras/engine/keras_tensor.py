@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -316,6 +317,9 @@ class LayersGraph(Graph):
         return self._layer
 
 
+_DISPATCH = os.path.join(os.path.dirname(tf.__file__), "experimental", "dispatch.py")
+
+
 def _outermost_library_frame() -> Any:
     """The frame of the public function at work, whether called by the user or by Keras."""
     frame: Any = sys._getframe(3)
@@ -326,7 +330,9 @@ def _outermost_library_frame() -> Any:
         if module != _COMPOSITES:
             if not module.startswith("runnel.") or module.startswith("runnel.keras."):
                 break
-            found = frame
+            # A function that dispatches calls itself as it was, with the arguments by name.
+            if frame.f_code.co_filename != _DISPATCH:
+                found = frame
         frame = frame.f_back
     return found
 
@@ -388,7 +394,8 @@ def _public_name(code: Any) -> str:
         return _NAMES[name]
     for space in _NAMESPACES:
         function = getattr(getattr(tf, space, None), name, None)
-        if getattr(function, "__code__", None) is code:
+        found = getattr(function, "__code__", None)
+        if found is code or getattr(found, "co_filename", None) == _DISPATCH:
             return f"{space}.{name}"
     return name
 

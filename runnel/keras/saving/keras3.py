@@ -317,6 +317,8 @@ def load_optimizer(optimizer: Any, saved: Mapping[str, Any]) -> bool:
     momenta, which is no listed variable here, and numbers without a meaning where Adafactor has no
     rows and columns; SGD has no momenta if they are not used.
     """
+    if not hasattr(optimizer, "_variables"):
+        return False  # one around another, as for scaled losses
     variables = list(optimizer._variables)
     rate = optimizer._learning_rate
     wanted = [variables[0], *([rate] if isinstance(rate, tf.Variable) else []), *variables[1:]]
