@@ -14,7 +14,6 @@ The messages are encoded by hand: importing protocol buffers takes longer than a
 from __future__ import annotations
 
 import atexit
-import functools
 import itertools
 import os
 import socket
@@ -27,8 +26,7 @@ from typing import Any
 
 from ..core import errors
 from ..core.logger import get_logger
-from .masked_crc import crc32c, mask
-from .tfrecord import read_records
+from .tfrecord import framed, read_records
 from .wire import field, varint
 
 MAX_QUEUE = 10
@@ -42,8 +40,6 @@ _CHUNK = 1 << 20
 _PAUSE = 0.02
 
 _TIME = struct.Struct("<Bd")
-_LENGTH = struct.Struct("<Q")
-_CHECKSUM = struct.Struct("<I")
 
 _FAILURES = {
     FileNotFoundError: errors.NotFoundError,
@@ -69,19 +65,6 @@ def event(kind: int, content: bytes, step: int = 0, wall_time: float | None = No
 FILE_VERSION, GRAPH_DEF, SUMMARY, SESSION_LOG, RUN_METADATA, META_GRAPH = 3, 4, 5, 7, 8, 9
 # What the original names as the maker of its files; readers tell old files by it.
 _SOURCE = field(10, field(1, b"tensorflow.core.util.events_writer"))
-
-
-@functools.lru_cache(maxsize=4096)
-def _header(length: int) -> bytes:
-    """What stands before a record of a length."""
-    number = _LENGTH.pack(length)
-    return number + _CHECKSUM.pack(mask(crc32c(number)))
-
-
-def framed(record: bytes) -> bytes:
-    """A record as it stands in the file."""
-    checksum = _CHECKSUM.pack(mask(crc32c(record)))
-    return b"".join((_header(len(record)), record, checksum))
 
 
 class EventFile:

@@ -7,6 +7,7 @@ All numbers are little-endian. The whole file may be compressed.
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 import zlib
@@ -17,7 +18,10 @@ from ..core import errors
 from .masked_crc import crc32c, mask
 
 _HEADER = struct.Struct("<QI")
+_LENGTH = struct.Struct("<Q")
 _FOOTER = struct.Struct("<I")
+# How many bytes a writer collects before it hands them to the system.
+_WRITTEN_AT_ONCE = 1 << 18
 _CHUNK = 1 << 20
 COMPRESSIONS = ("", "ZLIB", "GZIP")
 # The first 32 in the number of window bits mean a gzip header instead of one of zlib.
@@ -31,13 +35,25 @@ _FAILURES = {
 }
 
 
-def opened(path: Any, mode: str) -> Any:
+def opened(path: Any, mode: str, buffering: int = -1) -> Any:
     """An open file; the operating system's refusal becomes an error of tf.errors."""
     try:
-        return open(os.fsdecode(path), mode)
+        return open(os.fsdecode(path), mode, buffering)
     except OSError as failure:
         kind = _FAILURES.get(type(failure), errors.UnknownError)
         raise kind(None, None, f"{os.fsdecode(path)}; {failure.strerror}") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _header(length: int) -> bytes:
+    """What stands before a record of a length."""
+    number = _LENGTH.pack(length)
+    return number + _FOOTER.pack(mask(crc32c(number)))
+
+
+def framed(record: bytes) -> bytes:
+    """A record as it stands in the file."""
+    return b"".join((_header(len(record)), record, _FOOTER.pack(mask(crc32c(record)))))
 
 
 class Decompressed:
@@ -203,7 +219,7 @@ class TFRecordWriter:
     def __init__(self, path: Any, options: Any = None) -> None:
         compression = _compression(options)
         self._compressor: Any = None
-        self._file = opened(path, "wb")
+        self._file = opened(path, "wb", _WRITTEN_AT_ONCE)
         if compression:
             given = options if isinstance(options, TFRecordOptions) else TFRecordOptions()
             self._compressor = zlib.compressobj(
@@ -226,15 +242,7 @@ class TFRecordWriter:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
         if isinstance(record, str):
             record = record.encode()
-        length = struct.pack("<Q", len(record))
-        data = b"".join(
-            [
-                length,
-                _FOOTER.pack(mask(crc32c(length))),
-                record,
-                _FOOTER.pack(mask(crc32c(record))),
-            ]
-        )
+        data = framed(record)
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
     def flush(self) -> None:
