@@ -18,7 +18,7 @@ Kernel = Callable[..., Any]
 # each, on an AMD EPYC (AVX2) with other work to do: the runs put some sizes eightfold apart, and a
 # run with two threads had no such size at all. Pooling is set higher than measured, for threads of
 # small primitives wait for each other; the sizes of `matmul` and `resize_bilinear` are older. With
-# a single channel, pooling gradients and normalization stay slower than NumPy's.
+# few channels, pooling and normalization are left to NumPy at any size.
 SMALLEST: dict[str, int] = {
     "average_pool": 4096,
     "average_pool_backprop": 4096,
