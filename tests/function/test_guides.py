@@ -34,7 +34,8 @@ def test_retracing_with_keywords_is_explained(caplog):
                 f(runnel.constant(1), number, scale=number, shift=number)
     finally:
         runnel.get_logger().propagate = False
-    assert sum("retracing" in each.message for each in caplog.records) == 1
+    # A record that reaches the handler through two loggers is one warning.
+    assert len({id(each) for each in caplog.records if "retracing" in each.message}) == 1
 
 
 def test_dictionaries_give_their_tensors_in_the_order_of_their_keys():
