@@ -194,10 +194,12 @@ class Graph:
         given = None
         is_read = operation.op.name == "ReadVariableOp"
         if ours is not None and not is_read and ours.f_code.co_name != "__init__":
-            given = ours.f_locals.get("name") or DEFAULT_NAMES.get(ours.f_code.co_name)
+            # Read once: a frame makes a dictionary of its variables each time.
+            values = ours.f_locals
+            given = values.get("name") or DEFAULT_NAMES.get(ours.f_code.co_name)
         if not isinstance(given, str) or ours is None:
             return self.unique_name(state.name_scope + operation.op.name)
-        if given.endswith("/") and "name" in ours.f_locals and ours.f_locals["name"] is None:
+        if given.endswith("/") and values.get("name", "") is None:
             return self.unique_name(f"{self._scope_of(ours, given[:-1])}/{operation.op.name}")
         if self._named is not None and self._named[0] is ours:
             earlier = self._named[1]

@@ -31,8 +31,7 @@ class Joined:
             self.rows.append(slice(start, stop))
         self.shape = (stop, *self.parts[0].shape.as_list()[1:])
         self.dtype = self.parts[0].dtype
-        # Where among the operations the first part is written; the rows written there.
-        self.first = -1
+        # The parts that are written into their rows at once, by their numbers.
         self.written: set[int] = set()
 
 
@@ -42,11 +41,14 @@ class Placing:
     def __init__(self, operations: Sequence[Operation], reused: dict[int, int]) -> None:
         self.joined: dict[int, Joined] = {}
         self.places: dict[int, tuple[Joined, slice]] = {}
+        # The concatenations by the operation that writes the first of their parts.
+        self.begun: dict[int, list[Joined]] = {}
         maker = {id(out): i for i, each in enumerate(operations) for out in each.outputs}
         for index, operation in enumerate(operations):
             if not _is_large_join(operation):
                 continue
             joined = Joined(operation)
+            first = len(operations)
             for number, (part, rows) in enumerate(zip(joined.parts, joined.rows, strict=True)):
                 made = maker.get(id(part), -1)
                 if made < 0 or made in reused or made in self.places:
@@ -54,13 +56,10 @@ class Placing:
                 if _can_be_told(operations[made]):
                     self.places[made] = joined, rows
                     joined.written.add(number)
-                    joined.first = made if joined.first < 0 else min(joined.first, made)
+                    first = min(first, made)
             if joined.written:
                 self.joined[index] = joined
-
-    def begun_by(self, index: int) -> list[Joined]:
-        """The concatenations whose first part an operation writes."""
-        return [each for each in self.joined.values() if each.first == index]
+                self.begun.setdefault(first, []).append(joined)
 
 
 def _is_large_join(operation: Operation) -> bool:

@@ -252,7 +252,7 @@ class _Writer:
         if dropped:
             self.lines.append(f"    del {', '.join(dropped)}")
         for index, (makes, uses, text) in enumerate(written):
-            for joined in self._placing.begun_by(index):
+            for joined in self._placing.begun.get(index, ()):
                 self.lines.append(f"    {self._buffer_line(joined)}")
             if text:
                 self.lines.append(f"    {text}")

@@ -19,7 +19,7 @@ from ..core.convert import convert_to_tensor
 from ..core.dtypes import DType
 from ..core.type_spec import TensorSpec
 from ..formats.tfrecord import bytes_of
-from ..ops.csv import _column
+from ..ops.csv import parsed_column
 from .cardinality import UNKNOWN
 from .dataset import Dataset, invalid
 from .files import _names, _text
@@ -125,7 +125,7 @@ class CsvDatasetV2(Dataset):
 
     def _columns(self, records: list[list[bytes]]) -> list[Any]:
         return [
-            _column(fields, default=default, dtype=kind, missing=self._missing, place=place)
+            parsed_column(fields, default=default, dtype=kind, missing=self._missing, place=place)
             for place, (fields, (kind, default)) in enumerate(
                 zip(zip(*records, strict=True), self._defaults, strict=True)
             )

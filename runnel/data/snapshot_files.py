@@ -26,10 +26,9 @@ from ..core import dtypes, errors
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..formats.safe_files import replace_file
-from ..formats.tfrecord import TFRecordWriter, _records, opened, read_records
-from ..formats.wire import field, varint
+from ..formats.tfrecord import TFRecordWriter, opened, read_records, records
+from ..formats.wire import Reader, field, varint
 from ..ops import tensor_proto
-from ..ops.tensor_proto import _Reader
 from .structure import Leaves
 
 SPEC_FILE = "dataset_spec.pb"
@@ -69,7 +68,7 @@ class Metadata(NamedTuple):
         kinds: list[int] = []
         try:
             with opened(path, "rb") as file:
-                for number, value in _Reader(file.read()):
+                for number, value in Reader(file.read()):
                     if number == 5:
                         kinds += [value] if isinstance(value, int) else _varints(value)
                     fields[number] = value
@@ -86,7 +85,7 @@ class Metadata(NamedTuple):
 
 
 def _varints(data: bytes) -> list[int]:
-    reader, found = _Reader(data), []
+    reader, found = Reader(data), []
     while reader._place < len(data):
         found.append(reader.varint())
     return found
@@ -187,7 +186,7 @@ def _variants(sizes: Sequence[int], messages: Sequence[bytes]) -> bytes:
 def _strings_in(record: bytes) -> tuple[list[int], list[bytes]]:
     """The shape and the texts of a message of strings or variants."""
     sizes, content, listed = [], None, []
-    for number, value in _Reader(record):
+    for number, value in Reader(record):
         if number == 2 and isinstance(value, bytes):
             sizes = tensor_proto._sizes(value)
         elif number == 4 and isinstance(value, bytes):
@@ -201,16 +200,16 @@ def _strings_in(record: bytes) -> tuple[list[int], list[bytes]]:
         return sizes, listed or [b""] * count
     if count > len(content):
         raise ValueError(f"{len(content)} bytes cannot hold {count} texts")
-    reader = _Reader(content)
+    reader = Reader(content)
     lengths = [reader.varint() for _ in range(count)]
     return sizes, [reader.take(length) for length in lengths]
 
 
 def _tensors_in(variant: bytes) -> list[Tensor]:
     found = []
-    for number, value in _Reader(variant):
+    for number, value in Reader(variant):
         if number == 3 and isinstance(value, bytes):
-            kind = dtypes.as_dtype(int(dict(_Reader(value)).get(1, 0)))
+            kind = dtypes.as_dtype(int(dict(Reader(value)).get(1, 0)))
             spec = TensorSpec(None, kind)
             found.append(Tensor(_array(spec, value), kind))
     return found
@@ -274,7 +273,7 @@ def _records_of(path: str, compression: str) -> Iterator[bytes]:
         yield from read_records(path, compression)
         return
     with opened(path, "rb") as file:
-        yield from _records(_Unsnapped(file, path), path)
+        yield from records(_Unsnapped(file, path), path)
 
 
 # Snappy: blocks, each with its length in front.
@@ -349,7 +348,7 @@ class _Unsnapped:
 
 def unsnapped(data: bytes) -> bytes:
     """The contents of a block of Snappy; ValueError where it is none."""
-    reader = _Reader(data)
+    reader = Reader(data)
     size = reader.varint()
     if size > _LARGEST:
         raise ValueError(f"a block of {size} bytes is too large")

@@ -121,10 +121,10 @@ def _exactly(file: Any, size: int) -> bytes:
 def read_records(path: Any, compression: str = "") -> Iterator[bytes]:
     """The records of a file; DataLossError where one is damaged, after all before it."""
     with bytes_of(path, compression) as file:
-        yield from _records(file, path)
+        yield from records(file, path)
 
 
-def _records(file: Any, path: Any) -> Iterator[bytes]:
+def records(file: Any, path: Any) -> Iterator[bytes]:
     offset = 0
     while True:
         header = _exactly(file, 12)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 
 def varint(number: int) -> bytes:
     """A number in groups of seven bits, the lowest first; negative ones as those of 64 bits.
@@ -43,3 +46,43 @@ def field(number: int, content: bytes) -> bytes:
     b'\\n\\x04loss'
     """
     return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+class Reader:
+    """The fields of a message, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._place = data, 0
+
+    def varint(self) -> int:
+        """The number that comes next."""
+        result = shift = 0
+        while True:
+            if self._place >= len(self._data) or shift > 63:
+                raise ValueError("the bytes end in the middle of a number")
+            byte = self._data[self._place]
+            self._place += 1
+            result |= (byte & 127) << shift
+            if byte < 128:
+                return result & 0xFFFFFFFFFFFFFFFF
+            shift += 7
+
+    def take(self, count: int) -> bytes:
+        """The bytes that come next."""
+        if count > len(self._data) - self._place:
+            raise ValueError("the bytes end in the middle of a field")
+        self._place += count
+        return self._data[self._place - count : self._place]
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        while self._place < len(self._data):
+            tag = self.varint()
+            kind = tag & 7
+            if kind == 0:
+                yield tag >> 3, self.varint()
+            elif kind == 2:
+                yield tag >> 3, self.take(self.varint())
+            elif kind in (1, 5):
+                yield tag >> 3, self.take(8 if kind == 1 else 4)
+            else:
+                raise ValueError(f"a field of unknown kind {kind}")

@@ -69,7 +69,7 @@ def DecodeCSV(
     rows = [split(record, index) for index, record in enumerate(records.reshape(-1).tolist())]
     columns = zip(*rows, strict=True) if rows else [()] * len(OUT_TYPE)
     return [
-        _column(fields, *each, missing).reshape(records.shape)
+        parsed_column(fields, *each, missing).reshape(records.shape)
         for fields, each in zip(columns, descriptions, strict=False)
     ]
 
@@ -167,10 +167,10 @@ def _value(field, default, dtype, place, missing):
                 return dtype.as_numpy_dtype((float if dtype.is_floating else int)(field))
             except (ValueError, OverflowError):
                 pass
-    return _column((field,), default, dtype, place, missing).reshape(())
+    return parsed_column((field,), default, dtype, place, missing).reshape(())
 
 
-def _column(fields, default, dtype, place, missing):
+def parsed_column(fields, default, dtype, place, missing):
     """The fields of one column as an array; `default` for those that are missing."""
     absent = b"" in fields or (missing and missing in fields)
     if absent and not default.size:

@@ -294,7 +294,16 @@ ROUNDINGS = {
 
 
 def _there_and_back(
-    input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range, axis
+    input,
+    input_min,
+    input_max,
+    *,
+    signed_input=True,
+    num_bits=8,
+    range_given=False,
+    round_mode="HALF_TO_EVEN",
+    narrow_range=False,
+    axis=-1,
 ):
     choose("round_mode", round_mode, ("HALF_TO_EVEN", "HALF_UP"))
     if not 1 <= num_bits <= 62:
@@ -325,56 +334,17 @@ def _there_and_back(
 _REAL = {bfloat16, float16, float32, float64}
 
 
-@op(
-    "QuantizeAndDequantizeV2",
-    "input: T, input_min: T, input_max: T -> output: T",
-    T=_REAL,
-    shape=unchanged,
+_RANGED = "input: T, input_min: T, input_max: T -> output: T"
+QuantizeAndDequantizeV2 = op(
+    "QuantizeAndDequantizeV2", _RANGED, T=_REAL, shape=unchanged, kernel=_there_and_back
 )
-def QuantizeAndDequantizeV2(
-    input,
-    input_min,
-    input_max,
-    *,
-    signed_input=True,
-    num_bits=8,
-    range_given=False,
-    round_mode="HALF_TO_EVEN",
-    narrow_range=False,
-    axis=-1,
-):
-    return _there_and_back(
-        input, input_min, input_max, signed_input, num_bits, range_given, round_mode,
-        narrow_range, axis,
-    )  # fmt: skip
-
-
 # The steps are passed by: the gradient is that of the identity.
 QuantizeAndDequantizeV2.gradient(lambda op, grad: (grad, None, None))
 
 
-@op(
-    "QuantizeAndDequantizeV4",
-    "input: T, input_min: T, input_max: T -> output: T",
-    T=_REAL,
-    shape=unchanged,
+QuantizeAndDequantizeV4 = op(
+    "QuantizeAndDequantizeV4", _RANGED, T=_REAL, shape=unchanged, kernel=_there_and_back
 )
-def QuantizeAndDequantizeV4(
-    input,
-    input_min,
-    input_max,
-    *,
-    signed_input=True,
-    num_bits=8,
-    range_given=False,
-    round_mode="HALF_TO_EVEN",
-    narrow_range=False,
-    axis=-1,
-):
-    return _there_and_back(
-        input, input_min, input_max, signed_input, num_bits, range_given, round_mode,
-        narrow_range, axis,
-    )  # fmt: skip
 
 
 @QuantizeAndDequantizeV4.gradient

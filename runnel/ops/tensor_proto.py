@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import DType, from_numpy
-from ..formats.wire import field, varint
+from ..formats.wire import Reader, field, varint
 
 # Number of the field -> the dtype of its elements where they stand packed; None for varints.
 _FIELDS = {
@@ -41,49 +41,11 @@ def dump(array) -> bytes:
     return head + (field(4, array.tobytes()) if array.size else b"")
 
 
-class _Reader:
-    """The fields of a message, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._place = data, 0
-
-    def varint(self) -> int:
-        result = shift = 0
-        while True:
-            if self._place >= len(self._data) or shift > 63:
-                raise ValueError("the bytes end in the middle of a number")
-            byte = self._data[self._place]
-            self._place += 1
-            result |= (byte & 127) << shift
-            if byte < 128:
-                return result & 0xFFFFFFFFFFFFFFFF
-            shift += 7
-
-    def take(self, count: int) -> bytes:
-        if count > len(self._data) - self._place:
-            raise ValueError("the bytes end in the middle of a field")
-        self._place += count
-        return self._data[self._place - count : self._place]
-
-    def __iter__(self):
-        while self._place < len(self._data):
-            tag = self.varint()
-            kind = tag & 7
-            if kind == 0:
-                yield tag >> 3, self.varint()
-            elif kind == 2:
-                yield tag >> 3, self.take(self.varint())
-            elif kind in (1, 5):
-                yield tag >> 3, self.take(8 if kind == 1 else 4)
-            else:
-                raise ValueError(f"a field of unknown kind {kind}")
-
-
 def _sizes(data):
     sizes = []
-    for number, dim in _Reader(data):
+    for number, dim in Reader(data):
         if number == 2 and isinstance(dim, bytes):
-            size = dict(_Reader(dim)).get(1, 0)
+            size = dict(Reader(dim)).get(1, 0)
             sizes.append(size if isinstance(size, int) else 0)
     return sizes
 
@@ -97,7 +59,7 @@ def _elements(number, data):
         if len(data) % packed.itemsize:
             raise ValueError("a field's length does not fit its elements")
         return np.frombuffer(data, packed).tolist()
-    reader = _Reader(data)
+    reader = Reader(data)
     elements = []
     while reader._place < len(data):
         elements.append(reader.varint())
@@ -108,7 +70,7 @@ def load(data: bytes) -> tuple[DType, np.ndarray]:
     """The dtype and the array that the bytes describe; ValueError if they are no TensorProto."""
     dtype, sizes, content, strings, values = None, [], None, [], []
     try:
-        for number, value in _Reader(data):
+        for number, value in Reader(data):
             if number == 1 and isinstance(value, int):
                 dtype = dtypes.as_dtype(value)
             elif number == 2 and isinstance(value, bytes):

@@ -15,7 +15,7 @@ from ..matmul import adjoint as adjoint_of
 from .algebra import hints_of, rule
 from .arguments import common_batch, common_batch_tensor, given, require_size, with_common_batch
 from .base import LinearOperator, vector_of_sizes
-from .composition import operator_list, require_hint
+from .composition import implied, operator_list, require_hint
 from .dense import LinearOperatorFullMatrix, LinearOperatorLowerTriangular
 from .diagonal import LinearOperatorDiag
 from .identity import (
@@ -180,19 +180,17 @@ class LinearOperatorBlockDiag(_Blockwise):
         parameters = given(locals())
         self._operators = operator_list(operators)
         message = "The direct sum of {0} operators is always {0}."
-        if all(each.is_non_singular for each in self._operators):
-            is_non_singular = require_hint(is_non_singular, message.format("non-singular"))
-        if all(each.is_self_adjoint for each in self._operators):
-            is_self_adjoint = require_hint(is_self_adjoint, message.format("self-adjoint"))
-        if all(each.is_positive_definite for each in self._operators):
-            is_positive_definite = require_hint(
-                is_positive_definite, message.format("positive definite")
+        hints = {
+            hint: implied(self._operators, hint, said, message.format(what))
+            for hint, said, what in (
+                ("is_non_singular", is_non_singular, "non-singular"),
+                ("is_self_adjoint", is_self_adjoint, "self-adjoint"),
+                ("is_positive_definite", is_positive_definite, "positive definite"),
             )
+        }
         super().__init__(
             self._operators[0].dtype,
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
+            **hints,
             is_square=is_square,
             name=name or "_ds_".join(each.name for each in self._operators),
             parameters=parameters,

@@ -33,6 +33,13 @@ def require_hint(hint: bool | None, message: str) -> bool:
     return True
 
 
+def implied(
+    operators: list[LinearOperator], hint: str, said: bool | None, message: str
+) -> bool | None:
+    """What was said, or True where all operators have the hint and so imply it."""
+    return require_hint(said, message) if all(getattr(each, hint) for each in operators) else said
+
+
 def _is_gram(left: LinearOperator, right: LinearOperator) -> bool:
     """Whether `left @ right` is `A @ A^H`."""
     if left is right:
@@ -64,10 +71,8 @@ class LinearOperatorComposition(LinearOperator):
     ) -> None:
         parameters = given(locals())
         self._operators = operator_list(operators)
-        if all(each.is_non_singular for each in self._operators):
-            is_non_singular = require_hint(
-                is_non_singular, "The composition of non-singular operators is always non-singular."
-            )
+        message = "The composition of non-singular operators is always non-singular."
+        is_non_singular = implied(self._operators, "is_non_singular", is_non_singular, message)
         if len(self._operators) == 2 and _is_gram(*self._operators):
             form = "have the form A @ A.H, hence it must be"
             wrong = "The user provided an incorrect `False` hint."

@@ -18,7 +18,7 @@ from ..matmul import adjoint as adjoint_of, matrix_transpose
 from .algebra import hints_of, rule
 from .arguments import common_batch, common_batch_tensor, given
 from .base import LinearOperator
-from .composition import operator_list, require_hint
+from .composition import implied, operator_list
 
 
 def _outer(left: Tensor, right: Tensor) -> Tensor:
@@ -54,14 +54,18 @@ class LinearOperatorKronecker(LinearOperator):
         self._operators = operator_list(operators)
         message = "The Kronecker product of {0} operators is always {0}."
         if all(each.is_square for each in self._operators):
-            if all(each.is_non_singular for each in self._operators):
-                is_non_singular = require_hint(is_non_singular, message.format("non-singular"))
-            if all(each.is_self_adjoint for each in self._operators):
-                is_self_adjoint = require_hint(is_self_adjoint, message.format("self-adjoint"))
-        if all(each.is_positive_definite for each in self._operators):
-            is_positive_definite = require_hint(
-                is_positive_definite, message.format("positive-definite")
+            is_non_singular = implied(
+                self._operators, "is_non_singular", is_non_singular, message.format("non-singular")
             )
+            is_self_adjoint = implied(
+                self._operators, "is_self_adjoint", is_self_adjoint, message.format("self-adjoint")
+            )
+        is_positive_definite = implied(
+            self._operators,
+            "is_positive_definite",
+            is_positive_definite,
+            message.format("positive-definite"),
+        )
         super().__init__(
             self._operators[0].dtype,
             is_non_singular=is_non_singular,
