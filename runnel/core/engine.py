@@ -38,9 +38,9 @@ SMALLEST: dict[str, int] = {
 # Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.
 HEAVY = frozenset(
     f"{name}{part}"
-    for name in ("Conv2D", "_FusedConv2D", "Conv3D", "DepthwiseConv2dNative")
+    for name in ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
     for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
-)
+) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative"}
 
 
 def find(name: str) -> Kernel | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .engine import HEAVY
 from .tensor import SymbolicTensor, Tensor
 
 if TYPE_CHECKING:
@@ -31,7 +32,16 @@ _UFUNCS: dict[Any, np.ufunc] = {
 # Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
 _FRESH = frozenset(
     {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
-    | {"_FusedConv2D", "BiasAdd", "BiasAddGrad", "Relu", "ReluGrad", "Sigmoid", "SigmoidGrad"}
+    | {
+        "_FusedConv2D",
+        "_FusedDepthwiseConv2dNative",
+        "BiasAdd",
+        "BiasAddGrad",
+        "Relu",
+        "ReluGrad",
+        "Sigmoid",
+        "SigmoidGrad",
+    }
     | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax"}
 )
 # Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
@@ -64,6 +74,9 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
     last = {id(t): index for index, each in enumerate(operations) for t in each.inputs}
     made: set[int] = set()
     for index, operation in enumerate(operations):
+        if operation.type in HEAVY:
+            # An engine may have kept the filters, and knows them by their buffer.
+            kept.add(id(operation.inputs[1]))
         first = id(operation.inputs[0]) if operation.inputs else 0
         if _is_fresh(operation):
             made.update(id(output) for output in operation.outputs)

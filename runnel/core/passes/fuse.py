@@ -1,36 +1,37 @@
-"""Fusion: a product or convolution with the bias and the activation that follow it."""
+"""Fusion: a product or convolution with what is done to its result, channel by channel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..finish import ACTIVATIONS, Finish
 from ..graph import Operation
 from ..op import Op
 from ..shape_rules import unknown
 from ..tensor import SymbolicTensor, Tensor
 from .program import Program, operation_like
 
-_PRODUCTS = ("MatMul", "Conv2D")
-_BIASES = ("BiasAdd",)
+_PRODUCTS = ("MatMul", "Conv2D", "DepthwiseConv2dNative")
+# Those whose kernels take a Finish as one more argument.
+_FINISHING = ("Conv2D", "DepthwiseConv2dNative")
+_FUSED: dict[tuple[Any, ...], Op] = {}
 
 
-def _relu(array: Any) -> Any:
-    return np.maximum(array, 0, out=array)
+class _Chain(NamedTuple):
+    """A product, the bias or the normalization that follows it, and the activation after that."""
 
+    product: Operation
+    shift: Operation
+    activation: Operation | None
 
-def _tanh(array: Any) -> Any:
-    return np.tanh(array, out=array)
-
-
-_ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"Relu": _relu, "Tanh": _tanh}
-_FUSED: dict[tuple[str, str | None], Op] = {}
+    @property
+    def end(self) -> Operation:
+        return self.activation or self.shift
 
 
 def run(program: Program) -> Program:
-    """Add the bias, and apply the activation, in the product's own buffer."""
+    """Add the bias or normalize, and apply the activation, in the product's own buffer."""
     uses = program.uses()
     fetched = {id(tensor) for tensor in program.fetches}
 
@@ -38,23 +39,23 @@ def run(program: Program) -> Program:
         """Whether nobody but the next operation sees a value."""
         return len(uses.get(id(tensor), ())) == 1 and id(tensor) not in fetched
 
+    def unseen(tensor: Tensor) -> bool:
+        return id(tensor) not in uses and id(tensor) not in fetched
+
     # The last operation of each chain takes the place of the whole.
-    ends: dict[int, tuple[Operation, Operation, Operation | None]] = {}
+    chains: dict[int, _Chain] = {}
     for operation in program.operations:
-        if operation.type not in _BIASES:
+        if not _is_shift(operation) or not all(map(unseen, operation.outputs[1:])):
             continue
         product = _producer(operation)
-        if product is None or product.type not in _PRODUCTS or not _fits(product, operation):
+        if product is None or product.type not in _PRODUCTS or not alone(product.outputs[0]):
             continue
-        if not alone(product.outputs[0]):
-            continue
-        biased = operation.outputs[0]
-        following = uses.get(id(biased), [])
-        activation = following[0] if alone(biased) and following[0].type in _ACTIVATIONS else None
-        ends[id(activation or operation)] = product, operation, activation
-    if not ends:
-        return program
-    return _replaced(program, ends)
+        shifted = operation.outputs[0]
+        following = uses.get(id(shifted), [])
+        activation = following[0] if alone(shifted) and following[0].type in ACTIVATIONS else None
+        chain = _Chain(product, operation, activation)
+        chains[id(chain.end)] = chain
+    return _replaced(program, chains) if chains else program
 
 
 def _producer(operation: Operation) -> Operation | None:
@@ -62,52 +63,70 @@ def _producer(operation: Operation) -> Operation | None:
     return value.op if isinstance(value, SymbolicTensor) else None
 
 
-def _fits(product: Operation, bias: Operation) -> bool:
-    dtype = bias.outputs[0].dtype.name
-    layout = bias.given.get("data_format", "NHWC")
-    return dtype in ("float32", "float64") and layout == "NHWC"
+def _is_shift(operation: Operation) -> bool:
+    """Whether an operation adds a bias, or normalizes by known moments, channels last."""
+    attrs = operation.given
+    dtype = operation.outputs[0].dtype.name if operation.outputs else ""
+    if attrs.get("data_format", "NHWC") != "NHWC":
+        return False
+    if operation.type == "FusedBatchNormV3":
+        return not attrs.get("is_training", True) and dtype == "float32"
+    return operation.type == "BiasAdd" and dtype in ("float32", "float64")
 
 
-def _replaced(
-    program: Program, ends: dict[int, tuple[Operation, Operation, Operation | None]]
-) -> Program:
+def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
     dropped: set[int] = set()
-    for end, (product, bias, _) in ends.items():
-        dropped.update(id(each) for each in (product, bias) if id(each) != end)
+    for end, (product, shift, _) in chains.items():
+        dropped.update(id(each) for each in (product, shift) if id(each) != end)
     operations = []
     replaced: dict[int, Tensor] = {}
     for operation in program.operations:
         if id(operation) in dropped:
             continue
-        if id(operation) in ends:
-            product, bias, activation = ends[id(operation)]
-            kind = None if activation is None else activation.type
-            inputs = [*product.inputs, bias.inputs[1]]
-            made = operation_like(operation, _fused(product.op, kind), inputs, product.given)
-            replaced[id(operation.outputs[0])] = made.outputs[0]
-            operations.append(made)
-        else:
+        chain = chains.get(id(operation))
+        if chain is None:
             operations.append(operation)
+            continue
+        product = chain.product
+        inputs = [*product.inputs, *chain.shift.inputs[1:]]
+        made = operation_like(operation, _fused(chain), inputs, product.given)
+        del made.outputs[1:]
+        replaced[id(operation.outputs[0])] = made.outputs[0]
+        operations.append(made)
     return program.with_operations(operations).substituted(replaced)
 
 
-def _fused(product: Op, activation: str | None) -> Op:
-    """The op that does a product, adds a bias and applies an activation."""
-    known = _FUSED.get((product.name, activation))
-    if known is not None:
-        return known
-    kernel = product.kernel
-    finish = None if activation is None else _ACTIVATIONS[activation]
+def _fused(chain: _Chain) -> Op:
+    """The op that does what a chain does."""
+    product = chain.product.op
+    activation = None if chain.activation is None else chain.activation.type
+    epsilon = None
+    if chain.shift.type == "FusedBatchNormV3":
+        epsilon = chain.shift.given.get("epsilon", chain.shift.op.defaults["epsilon"])
+    key = product.name, epsilon, activation
+    known = _FUSED.get(key)
+    if known is None:
+        count = len(chain.shift.inputs) - 1
+        before = ", ".join(f"x{i}: T" for i in range(len(product.inputs) + count))
+        kernel = _kernel(product, epsilon, activation)
+        known = Op(f"_Fused{product.name}", f"{before} -> y: T", kernel, unknown, False, False, {})
+        _FUSED[key] = known
+    return known
+
+
+def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Callable[..., Any]:
+    kernel, count = product.kernel, len(product.inputs)
+    in_passing = product.name in _FINISHING
 
     def fused(*arrays: Any, **attrs: Any) -> Any:
-        result = kernel(*arrays[:-1], **attrs)
-        if not result.flags.writeable or result.base is not None:
-            result = result + arrays[-1]
+        vectors: Any = arrays[count:]
+        if epsilon is None:
+            (bias,) = vectors
+            finish = Finish(None, bias, activation)
         else:
-            result += arrays[-1]
-        return result if finish is None else finish(result)
+            finish = Finish.normalizing(vectors, epsilon, activation)
+        if in_passing:
+            return kernel(*arrays[:count], finish, **attrs)
+        return finish.apply(kernel(*arrays[:count], **attrs))
 
-    before = ", ".join(f"x{i}: T" for i in range(len(product.inputs) + 1))
-    made = Op(f"_Fused{product.name}", f"{before} -> y: T", fused, unknown, False, False, {})
-    _FUSED[product.name, activation] = made
-    return made
+    return fused

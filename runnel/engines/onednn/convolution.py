@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.finish import Finish
+from . import post_ops
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -27,7 +29,7 @@ from .primitive import (
     described,
     dimensions,
 )
-from .reorder import reordered
+from .reorder import kept_filters, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
@@ -59,19 +61,21 @@ class Case(NamedTuple):
         return (self.windows.images[0], *self.windows.output, self.features)
 
 
-def convolve(images: Any, filters: Any, axes: Sequence[Any]) -> Any:
+def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None) -> Any:
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count]."""
     case = _case(images.shape, filters.shape, axes)
     if case is None or images.dtype != np.float32:
         return None
-    primitive = cached(("convolve", case), lambda library: _forward(library, case))
+    vectors = post_ops.vectors_of(finish)
+    key = "convolve", case, len(vectors)
+    primitive = cached(key, lambda library: _forward(library, case, len(vectors)))
     if primitive is None:
         return None
     images = np.ascontiguousarray(images)
-    weights = reordered(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept_filters(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(case.results, np.float32)
-    primitive.run(images, weights, output)
-    return output
+    primitive.run(images, weights, output, *vectors)
+    return output if finish is None else finish.activate(output)
 
 
 def convolve_backprop_images(
@@ -85,7 +89,7 @@ def convolve_backprop_images(
     if primitive is None:
         return None
     gradients = np.ascontiguousarray(gradients)
-    weights = reordered(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept_filters(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(image_shape, np.float32)
     primitive.run(output, weights, gradients)
     return output
@@ -108,9 +112,11 @@ def convolve_backprop_filters(
     return reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
 
 
-def convolve_depthwise(images: Any, filters: Any, axes: Sequence[Any]) -> Any:
+def convolve_depthwise(
+    images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None
+) -> Any:
     """Correlate each channel with its own filters [*kernel, depth, multiplier]."""
-    return convolve(images, _grouped(filters), axes)
+    return convolve(images, _grouped(filters), axes, finish)
 
 
 def backprop_depthwise_images(
@@ -171,15 +177,20 @@ def _windows(case: Case) -> list[Any]:
     return [dimensions(each) for each in (windows.strides, dilations, windows.low, windows.high)]
 
 
-def _forward(library: Library, case: Case) -> Primitive:
+def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
+    """The primitive, with so many vectors that finish its results."""
     images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
+    attrs, vectors = attributes(library), {}
+    if finishing:
+        given = library, finishing, case.features, len(case.results)
+        attrs, vectors = post_ops.attributes(*given), post_ops.arguments(*given)
     descriptor = library.made(
         "dnnl_convolution_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, _DIRECT, images, filters, None, results,
-        *_windows(case), attributes(library),
+        *_windows(case), attrs,
     )  # fmt: skip
-    return Primitive(library, descriptor, {SRC: images, WEIGHTS: None, DST: results})
+    return Primitive(library, descriptor, {SRC: images, WEIGHTS: None, DST: results, **vectors})
 
 
 def _by_images(library: Library, case: Case) -> Primitive:

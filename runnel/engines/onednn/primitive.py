@@ -104,6 +104,8 @@ class Primitive:
         self.descriptor = descriptor
         # How to bring arguments into the order that was chosen for them, and back.
         self.reorders: dict[Hashable, Primitive] = {}
+        # By kind of argument, what `reorder.kept_filters` keeps.
+        self.filters: dict[int, Any] = {}
         self._primitive = library.made("dnnl_primitive_create", descriptor)
         self.chosen = {
             kind: self._query(kind) if given is None else given for kind, given in arguments.items()
@@ -182,7 +184,12 @@ def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | N
 
 @lru_cache(maxsize=1)
 def attributes(library: Library) -> ctypes.c_void_p:
-    """Attributes of primitives: the memory they work in is ours."""
+    """The attributes of most primitives."""
+    return user_scratchpad(library)
+
+
+def user_scratchpad(library: Library) -> ctypes.c_void_p:
+    """New attributes that say: the memory a primitive works in is ours."""
     made = library.made("dnnl_primitive_attr_create")
     library.call("dnnl_primitive_attr_set_scratchpad_mode", made, _USER_SCRATCHPAD)
     return made

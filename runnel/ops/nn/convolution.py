@@ -29,10 +29,10 @@ from .windows import channels_first, to_channels_first, to_channels_last
 CONVOLVED = {float16, bfloat16, float32, float64}
 
 
-def _forward(images, filters, rank, *attrs):
+def _forward(images, filters, rank, *attrs, finish=None):
     axes = place_convolution(images.shape, filters.shape, rank, attrs)
     if not channels_first(attrs[3]):
-        return convolve(images, filters, axes)
+        return convolve(images, filters, axes, finish)
     return to_channels_first(convolve(to_channels_last(images), filters, axes))
 
 
@@ -76,6 +76,7 @@ def _backprop_filter(images, sizes, gradients, rank, *attrs):
 def Conv2D(
     input,
     filter,
+    finish=None,
     *,
     strides,
     padding,
@@ -84,7 +85,10 @@ def Conv2D(
     data_format="NHWC",
     dilations=(1, 1, 1, 1),
 ):
-    return _forward(input, filter, 4, strides, padding, explicit_paddings, data_format, dilations)
+    return _forward(
+        input, filter, 4, strides, padding, explicit_paddings, data_format, dilations,
+        finish=finish,
+    )  # fmt: skip
 
 
 @Conv2D.gradient

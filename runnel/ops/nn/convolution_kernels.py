@@ -23,15 +23,17 @@ FEW_CHANNELS = 4
 
 
 @accelerated("convolve")
-def convolve(images, filters, axes):
+def convolve(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count].
 
     output[n, o, f] = sum over k, c of
         images[n, o * stride + k * dilation - low, c] * filters[k, c, f]
+    and then what `finish` does to it.
     """
     dtype = computing_dtype(images.dtype)
     output = _convolve(images.astype(dtype, copy=False), filters.astype(dtype, copy=False), axes)
-    return output.astype(images.dtype, copy=False)
+    output = output.astype(images.dtype, copy=False)
+    return output if finish is None else finish.apply(output)
 
 
 def _convolve(images, filters, axes):

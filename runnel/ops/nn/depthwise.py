@@ -37,6 +37,7 @@ from .windows import channels_first, to_channels_first, to_channels_last
 def DepthwiseConv2dNative(
     input,
     filter,
+    finish=None,
     *,
     strides,
     padding,
@@ -47,7 +48,7 @@ def DepthwiseConv2dNative(
     attrs = (strides, padding, explicit_paddings, data_format, dilations)
     axes = place_convolution(input.shape, filter.shape, 4, attrs, depthwise=True)
     if not channels_first(data_format):
-        return convolve_depthwise(input, filter, axes)
+        return convolve_depthwise(input, filter, axes, finish)
     return to_channels_first(convolve_depthwise(to_channels_last(input), filter, axes))
 
 

@@ -16,11 +16,12 @@ BLOCK_BYTES = 300_000
 
 
 @accelerated("convolve_depthwise")
-def convolve_depthwise(images, filters, axes):
+def convolve_depthwise(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth, multiplier].
 
     output[n, o, c * multiplier + m] = sum over k of images[n, o * stride + k * dilation - low, c]
     * filters[k, c, m]
+    and then what `finish` does to it.
     """
     dtype = computing_dtype(images.dtype)
     batch, multiplier = images.shape[0], filters.shape[-1]
@@ -42,7 +43,8 @@ def convolve_depthwise(images, filters, axes):
                 np.add(block, held, out=block)
             else:
                 np.multiply(padded[tap], rows[0], out=block)
-    return output.astype(images.dtype, copy=False)
+    output = output.astype(images.dtype, copy=False)
+    return output if finish is None else finish.apply(output)
 
 
 @accelerated("backprop_depthwise_images")
