@@ -8,13 +8,16 @@ element-wise operations. Training makes arrays of the same sizes in every step, 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
-# Arrays up to this size come from pages that are kept, at most so much when nothing is in use.
+# Arrays up to this size come from pages that are kept.
 _LARGEST = 256 << 20
-_KEPT = 512 << 20
+# What is kept when nothing is in use: a share of the memory, at most what mallopt can be told.
+_SHARE = 4
+_MOST = (2 << 30) - 1
 
 
 def keep() -> None:
@@ -24,4 +27,5 @@ def keep() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_MMAP_THRESHOLD, _LARGEST)
-        mallopt(_TRIM_THRESHOLD, _KEPT)
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        mallopt(_TRIM_THRESHOLD, min(memory // _SHARE, _MOST))

@@ -124,3 +124,27 @@ def test_filters_computed_and_changed_within_a_function(engine):
         np.testing.assert_allclose(
             other - one, tf.nn.conv2d(images, tf.ones_like(first), 1, "SAME"), atol=2e-3
         )
+
+
+@pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
+def test_training_holds_no_filters_of_earlier_steps():
+    from runnel.engines.onednn import reorder
+
+    images, filters = random(4, 30, 30, 8), tf.Variable(random(3, 3, 8, 8))
+    optimizer = tf.keras.optimizers.Adam()
+    before = len(reorder.filters)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            loss = tf.reduce_mean(tf.nn.conv2d(images, filters, 1, "SAME") ** 2)
+        to_images, to_filters = tape.gradient(loss, [images, filters])
+        optimizer.apply_gradients([(to_filters, filters)])
+        return to_images
+
+    held = []
+    for _ in range(200):
+        step()
+        held.append(len(reorder.filters) - before)
+    assert max(held) <= 1

@@ -29,7 +29,7 @@ from .primitive import (
     described,
     dimensions,
 )
-from .reorder import kept_filters, reordered
+from .reorder import filters as kept, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
@@ -72,7 +72,7 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | No
     if primitive is None:
         return None
     images = np.ascontiguousarray(images)
-    weights = kept_filters(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(case.results, np.float32)
     primitive.run(images, weights, output, *vectors)
     return output if finish is None else finish.activate(output)
@@ -89,7 +89,7 @@ def convolve_backprop_images(
     if primitive is None:
         return None
     gradients = np.ascontiguousarray(gradients)
-    weights = kept_filters(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
     output = np.empty(image_shape, np.float32)
     primitive.run(output, weights, gradients)
     return output

@@ -7,6 +7,7 @@ arrays are. It belongs to one thread, for the memory objects it tells that to ar
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -37,6 +38,9 @@ _QUERIES = {
 # How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
 _MOST = 1024
 
+# Of how many elements on a second thread is worth its start, where each takes a few cycles.
+_WORTH_SHARING = 1 << 16
+
 Numbers = Sequence[int]
 
 
@@ -54,7 +58,8 @@ class _Thread(threading.local):
         assert library is not None
         self.library: Library = library
         # Primitives keep the number of threads that they were made for.
-        library.use_threads(1 if here.beside_others else threads_chosen() or library.most_threads)
+        self.threads = 1 if here.beside_others else threads_chosen() or library.most_threads
+        library.use_threads(self.threads)
         in_order = 1
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
 
@@ -93,6 +98,9 @@ def address(array: Any) -> int:
     return found
 
 
+_numbers = itertools.count()
+
+
 class Primitive:
     """A computation on arrays of fixed shapes and orders."""
 
@@ -104,8 +112,8 @@ class Primitive:
         self.descriptor = descriptor
         # How to bring arguments into the order that was chosen for them, and back.
         self.reorders: dict[Hashable, Primitive] = {}
-        # By kind of argument, what `reorder.kept_filters` keeps.
-        self.filters: dict[int, Any] = {}
+        # By which it is known where it must not be held.
+        self.number = next(_numbers)
         self._primitive = library.made("dnnl_primitive_create", descriptor)
         self.chosen = {
             kind: self._query(kind) if given is None else given for kind, given in arguments.items()
@@ -131,6 +139,11 @@ class Primitive:
 
     def run(self, *arrays: Any) -> None:
         """Compute with the data of these arrays, in the order of the arguments."""
+        pool.to_engine()
+        self.run_beside(*arrays)
+
+    def run_beside(self, *arrays: Any) -> None:
+        """Compute as `run` does, but take the processors from nobody."""
         set_data, own = self.library.set_data, _thread
         for memory, array in zip(self._memories, arrays, strict=False):
             set_data(memory, address(array))
@@ -139,7 +152,6 @@ class Primitive:
                 own.scratchpad = np.empty(self._scratch, np.uint8)
             set_data(self._memories[-1], address(own.scratchpad))
         count = len(self._memories)
-        pool.to_engine()
         status = self.library.execute(self._primitive, own.stream, count, self._table_address)
         if status:
             raise RuntimeError(f"oneDNN could not compute: status {status}.")
@@ -180,6 +192,31 @@ def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | N
     while len(primitives) > _MOST:
         primitives.popitem(last=False)
     return made
+
+
+def compute(
+    key: tuple[Hashable, ...], make: Callable[[Library], Primitive], size: int, *arrays: Any
+) -> bool:
+    """Run the primitive of a key on arrays of some size; False where there is no primitive.
+
+    While oneDNN has the processors, its threads share large arrays. Else the calling thread does
+    all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
+    """
+    own = _thread
+    if own.threads == 1 or (pool.of_engine and size >= _WORTH_SHARING):
+        primitive = cached(key, make)
+        if primitive is not None:
+            primitive.run_beside(*arrays)
+        return primitive is not None
+    # Some primitives work with the threads they were made for, others with those there are.
+    own.library.use_threads(1)
+    try:
+        primitive = cached((*key, "alone"), make)
+        if primitive is not None:
+            primitive.run_beside(*arrays)
+    finally:
+        own.library.use_threads(own.threads)
+    return primitive is not None
 
 
 @lru_cache(maxsize=1)

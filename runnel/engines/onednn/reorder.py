@@ -13,7 +13,9 @@ from .primitive import DST, SRC, Primitive, address, described
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 # Filters are held after so many uses without a change; where that brought nothing, later.
-_FIRST_PATIENCE, _LAST_PATIENCE = 2, 4096
+_FIRST_PATIENCE, _LAST_PATIENCE = 2, 64
+# How many uses are counted; arrays that come and go must not fill the memory.
+_MOST_COUNTED = 4096
 
 
 def _references(array: Any) -> int:
@@ -21,66 +23,81 @@ def _references(array: Any) -> int:
     return sys.getrefcount(array if array.base is None else array.base)
 
 
-# What that is for an array that only an entry of `Filters` holds.
-_entries = (np.empty(2), None), (np.empty(2)[:1], None)
-_LONE, _LONE_VIEW = (_references(held[0]) for held in _entries)
+class _Entry:
+    """An array that is held, and what it is in the orders of primitives, by their numbers."""
+
+    __slots__ = ("array", "hits", "results")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.results: dict[int, Any] = {}
+        self.hits = 0
+
+    def is_lone(self) -> bool:
+        """Whether nobody else holds the array."""
+        return _references(self.array) <= (_LONE if self.array.base is None else _LONE_VIEW)
+
+
+_LONE, _LONE_VIEW = (_references(_Entry(array).array) for array in (np.empty(2), np.empty(2)[:1]))
 
 
 class Filters:
-    """The filters that one primitive works with, in its order as long as they do not change.
+    """Filters in the orders of primitives, kept as long as they do not change.
 
     Whoever holds a variable's array keeps updates from changing it in place: they make a new one.
     So the numbers of an array that is held here are those it had when it was reordered. A training
-    step changes its variables each time, and holding them would only cost a copy; it is tried
-    ever more rarely there.
+    step changes its variables each time, and holding them only costs a copy; there it is tried
+    rarely. All threads share what is kept: two that held an array would each take it for used.
     """
 
     def __init__(self) -> None:
-        self._uses: dict[int, int] = {}
-        self._held: dict[int, tuple[Any, Any]] = {}
+        self._held: dict[int, _Entry] = {}
+        self._uses: dict[tuple[int, int], int] = {}
         self._patience = _FIRST_PATIENCE
-        self._hits = 0
+        self._misses = 0
 
-    def reordered(self, array: Any, *order: Any) -> Any:
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def reordered(self, array: Any, layout: Layout, primitive: Primitive, kind: int) -> Any:
         """The function of this name, or what it gave for the same array before."""
+        if not array.flags.c_contiguous:
+            return reordered(array, layout, primitive, kind)
         place = address(array)
-        held = self._held.get(place)
-        if held is not None and array.flags.c_contiguous:
-            self._hits += 1
-            return held[1]
-        if self._held:
-            self._let_go()
-        result = reordered(array, *order)
-        self._count(place)
-        if self._uses[place] >= self._patience and array.flags.c_contiguous:
-            del self._uses[place]
-            self._held[place] = array, result
+        entry = self._held.get(place)
+        if entry is not None:
+            result = entry.results.get(primitive.number)
+            if result is not None:
+                entry.hits += 1
+                return result
+        elif self._is_worth_holding(place, primitive):
+            entry = self._held[place] = _Entry(array)
+        result = reordered(array, layout, primitive, kind)
+        if entry is not None:
+            entry.results[primitive.number] = result
         return result
 
-    def _count(self, place: int) -> None:
-        if len(self._uses) > _LAST_PATIENCE:
+    def _is_worth_holding(self, place: int, primitive: Primitive) -> bool:
+        self._misses += 1
+        if self._misses > len(self._held):
+            self._let_go()
+        if len(self._uses) > _MOST_COUNTED:
             self._uses.clear()
-        self._uses[place] = self._uses.get(place, 0) + 1
+        uses = self._uses.get((place, primitive.number), 0) + 1
+        self._uses[place, primitive.number] = uses
+        return uses >= self._patience
 
     def _let_go(self) -> None:
         """Drop arrays that nobody else has any more; be more patient if they served for nothing."""
-        for place in list(self._held):
-            held = self._held[place]
-            if _references(held[0]) > (_LONE if held[0].base is None else _LONE_VIEW):
-                continue
-            del self._held[place]
-            if not self._hits:
-                self._patience = min(4 * self._patience, _LAST_PATIENCE)
-            self._hits = 0
+        self._misses = 0
+        for place, entry in list(self._held.items()):
+            if entry.is_lone():
+                del self._held[place]
+                more = 1 if entry.hits else 4
+                self._patience = min(more * self._patience, _LAST_PATIENCE)
 
 
-def kept_filters(array: Any, layout: Layout, primitive: Primitive, kind: int) -> Any:
-    """`reordered` for filters, which often are those of the call before."""
-    known = primitive.filters.get(kind)
-    if known is None:
-        known = primitive.filters[kind] = Filters()
-    kept: Any = known.reordered(array, layout, primitive, kind)
-    return kept
+filters = Filters()
 
 
 def reordered(
