@@ -20,19 +20,37 @@ Kernel = Callable[..., Any]
 # small primitives wait for each other; the sizes of `matmul` and `resize_bilinear` are older. With
 # few channels, pooling and normalization are left to NumPy at any size.
 SMALLEST: dict[str, int] = {
+    "adam": 32768,
     "average_pool": 4096,
     "average_pool_backprop": 4096,
     "backprop_depthwise_filters": 1024,
     "backprop_depthwise_images": 1024,
     "batch_norm": 16384,
     "batch_norm_backprop": 16384,
+    "concatenate": 65536,
     "convolve": 4096,
     "convolve_backprop_filters": 4096,
     "convolve_backprop_images": 1024,
     "convolve_depthwise": 4096,
+    "elu": 2048,
+    "elu_backprop": 65536,
+    "exp": 32768,
+    "layer_norm": 16384,
+    "leaky_relu": 131072,
+    "log_softmax": 4096,
+    "lstm": 16384,
+    "lstm_backprop": 16384,
     "matmul": 8192,
     "max_pool_backprop": 4096,
-    "resize_bilinear": 16384,
+    "relu6_backprop": 262144,
+    "relu_backprop": 262144,
+    "resize_bilinear": 4096,
+    "resize_nearest": 4096,
+    "resize_nearest_backprop": 4096,
+    "sigmoid": 8192,
+    "sigmoid_backprop": 262144,
+    "softmax": 4096,
+    "tanh_backprop": 262144,
 }
 
 # Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.
@@ -40,7 +58,7 @@ HEAVY = frozenset(
     f"{name}{part}"
     for name in ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
     for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
-) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative"}
+) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative", "_LSTM", "_LSTMGrad"}
 
 
 def find(name: str) -> Kernel | None:

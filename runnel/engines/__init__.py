@@ -29,19 +29,37 @@ ENGINES = ("onednn", "numpy")
 
 # By kernel, the module of oneDNN's that has a function of the same name.
 _ONEDNN = {
+    "adam": "updates",
     "average_pool": "pooling",
     "average_pool_backprop": "pooling",
     "backprop_depthwise_filters": "convolution",
     "backprop_depthwise_images": "convolution",
     "batch_norm": "normalization",
     "batch_norm_backprop": "normalization",
+    "concatenate": "joining",
     "convolve": "convolution",
     "convolve_backprop_filters": "convolution",
     "convolve_backprop_images": "convolution",
     "convolve_depthwise": "convolution",
+    "elu": "elementwise",
+    "elu_backprop": "elementwise",
+    "exp": "elementwise",
+    "layer_norm": "normalization",
+    "leaky_relu": "elementwise",
+    "log_softmax": "softmax",
+    "lstm": "recurrent",
+    "lstm_backprop": "recurrent",
     "matmul": "matmul",
     "max_pool_backprop": "pooling",
+    "relu6_backprop": "elementwise",
+    "relu_backprop": "elementwise",
     "resize_bilinear": "resampling",
+    "resize_nearest": "resampling",
+    "resize_nearest_backprop": "resampling",
+    "sigmoid": "elementwise",
+    "sigmoid_backprop": "elementwise",
+    "softmax": "softmax",
+    "tanh_backprop": "elementwise",
 }
 
 _chosen = "onednn"

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.convert import convert_to_tensor
+from ..core.engine import accelerated
 from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
@@ -54,9 +55,11 @@ class Update:
     `rule(*cells, gradient, *scratch, *numbers)` changes the arrays of the cells in place.
     """
 
-    def __init__(self, rule, scratch=1):
+    def __init__(self, rule, scratch=1, kernel=None):
         self.rule = rule
         self.scratch = scratch
+        # Large arrays are an engine's, if it has a kernel of this name.
+        self._sweep = accelerated(kernel)(self._by_blocks) if kernel else self._by_blocks
 
     def update(self, cells, gradient, numbers):
         """Change the cells in place, or replace their buffers where somebody else holds them."""
@@ -108,15 +111,20 @@ class Update:
                 fresh.append((cells[i], arrays[i]))
         flat = [array.reshape(-1) for array in arrays]
         flat.append(np.ascontiguousarray(gradient).reshape(-1))
-        scratch = _scratch.of(gradient.dtype, self.scratch)
+        self._sweep(*flat, numbers)
+        return fresh
+
+    def _by_blocks(self, *arguments):
+        """Change flat arrays, which the numbers of the rule follow as a tuple."""
+        *flat, numbers = arguments
+        size = flat[0].size
+        scratch = _scratch.of(flat[0].dtype, self.scratch)
         rule = self.rule
-        size = gradient.size
         for start in range(0, size, BLOCK):
             stop = start + BLOCK
             if stop > size:
                 scratch = [buffer[: size - start] for buffer in scratch]
             rule(*[array[start:stop] for array in flat], *scratch, *numbers)
-        return fresh
 
 
 class FusedUpdate(Update):
@@ -126,8 +134,8 @@ class FusedUpdate(Update):
     `numbers(*scalars)` computes what the rule takes, once for all variables of a step.
     """
 
-    def __init__(self, name, inputs, rule, numbers, scratch=1, nesterov=False):
-        super().__init__(rule, scratch)
+    def __init__(self, name, inputs, rule, numbers, scratch=1, nesterov=False, kernel=None):
+        super().__init__(rule, scratch, kernel)
         names = [part.strip() for part in inputs.split(",")]
         self.name = name
         self.cells = sum(1 for each in names if each.startswith("*"))
@@ -283,6 +291,7 @@ ApplyAdam = FusedUpdate(
     "*var, *m, *v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
     rules.adam,
     rules.adam_numbers,
+    kernel="adam",
 )
 ApplyAdamWithAmsgrad = FusedUpdate(
     "ResourceApplyAdamWithAmsgrad",

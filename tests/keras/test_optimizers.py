@@ -165,7 +165,9 @@ def test_big_variables_are_updated_in_blocks(name):
         small.apply_gradients(
             [(runnel.constant(g), v) for g, v in zip(gradients, rows, strict=True)]
         )
-    np.testing.assert_array_equal(whole.numpy(), np.stack([row.numpy() for row in rows]))
+    # Large ones may be an engine's, which rounds the last digit in its own way.
+    found = np.stack([row.numpy() for row in rows])
+    np.testing.assert_allclose(whole.numpy(), found, rtol=1e-6, atol=2e-7)
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES, ids=IDS)

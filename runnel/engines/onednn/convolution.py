@@ -181,10 +181,11 @@ def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
     """The primitive, with so many vectors that finish its results."""
     images, results = channels_last(library, case.images), channels_last(library, case.results)
     filters = described(library, _filter_layout(case)[0], None)
-    attrs, vectors = attributes(library), {}
+    attrs = attributes(library)
+    vectors: dict[int, Any] = {}
     if finishing:
-        given = library, finishing, case.features, len(case.results)
-        attrs, vectors = post_ops.attributes(*given), post_ops.arguments(*given)
+        channels, rank = case.features, len(case.results)
+        attrs, vectors = post_ops.finishing(library, finishing, channels, rank)
     descriptor = library.made(
         "dnnl_convolution_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, _DIRECT, images, filters, None, results,

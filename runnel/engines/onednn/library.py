@@ -14,6 +14,8 @@ from typing import Any
 
 _NAMES = ("libdnnl.so.3", "libdnnl.3.dylib", "dnnl.dll")
 _POINTER = ctypes.c_void_p
+# What a descriptor is asked for.
+_ITS_NAME = 8
 # Read by GNU's OpenMP when it is loaded: how often a thread looks for work before it sleeps.
 _SPINS = "GOMP_SPINCOUNT"
 # Long enough to be awake for the next primitive of a step, some tenths of a millisecond.
@@ -94,6 +96,12 @@ class Library:
 
     def destroy(self, function: str, thing: ctypes.c_void_p) -> None:
         getattr(self._functions, function)(thing)
+
+    def implementation(self, descriptor: ctypes.c_void_p) -> str:
+        """The name of the code that a primitive descriptor chose; "ref..." is of no processor."""
+        name = ctypes.c_char_p()
+        self.call("dnnl_primitive_desc_query", descriptor, _ITS_NAME, 0, ctypes.byref(name))
+        return (name.value or b"").decode()
 
     def threads(self) -> int:
         """How many threads a primitive works with that the calling thread makes."""

@@ -1,4 +1,4 @@
-"""Batch normalization in training, channels last."""
+"""Batch normalization in training, channels last, and layer normalization."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from .primitive import (
     Primitive,
     attributes,
     cached,
+    compute,
     described,
 )
 
@@ -59,6 +60,47 @@ def batch_norm_backprop(
     arrays = (images, mean, variance, scale, gradients, to_images, to_scale, to_offset)
     primitive.run(*arrays)
     return to_images, to_scale, to_offset
+
+
+def layer_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
+    """One image's channels x pixels normalized over the pixels; with their means and variances."""
+    if not _are_rows(images, scale, offset):
+        return None
+    shape = images.shape[1:]
+    result = np.empty(images.shape, np.float32)
+    mean, variance = np.empty_like(scale), np.empty_like(scale)
+    found = compute(
+        ("rows", shape, epsilon),
+        lambda library: _forward_rows(library, shape, epsilon),
+        images.size, images, mean, variance, result,
+    )  # fmt: skip
+    if not found:
+        return None
+    # The parameters it would scale by are the pixels', not the channels'.
+    if not (scale == 1).all():
+        result *= layout.spread(scale)
+    if offset.any():
+        result += layout.spread(offset)
+    return result, mean, variance
+
+
+def _are_rows(*arrays: Any) -> bool:
+    return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
+
+
+def _row_data(library: Library, shape: tuple[int, int]) -> tuple[Any, Any]:
+    """The descriptors of rows, and of one number for each."""
+    return described(library, shape, (shape[1], 1)), described(library, shape[:1], (1,))
+
+
+def _forward_rows(library: Library, shape: tuple[int, int], epsilon: float) -> Primitive:
+    rows, column = _row_data(library, shape)
+    descriptor = library.made(
+        "dnnl_layer_normalization_forward_primitive_desc_create",
+        library.engine, FORWARD_TRAINING, rows, rows, column, ctypes.c_float(epsilon), 0,
+        attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {SRC: rows, MEAN: column, VARIANCE: column, DST: rows})
 
 
 def _fits(*arrays: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Post-ops: scales and shifts of channels that oneDNN does before a result leaves the registers.
+"""Post-ops: what oneDNN does to a result before it leaves the registers.
 
 Activations are not among them: oneDNN's ReLU makes zeros of NaNs, which then nobody would notice.
 """
@@ -6,6 +6,7 @@ Activations are not among them: oneDNN's ReLU makes zeros of NaNs, which then no
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,9 +14,35 @@ from ...core.finish import Finish
 from .library import Library
 from .primitive import described, user_scratchpad
 
-_MULTIPLY, _ADD = 0x1FFF1, 0x1FFF0
+ADD, MULTIPLY = 0x1FFF0, 0x1FFF1
+# A step: an algorithm with its second operand, one with two numbers, or the total with what is
+# in the result's place before.
+Step = tuple[Any, Any]
+TOTAL = "total"
+_SAME_TYPE = 0
 # The second operand of a post-op, by its place in their list.
 _OPERAND, _BY_PLACE = 2, 32768
+
+
+def appended(
+    library: Library, attributes: ctypes.c_void_p, steps: Sequence[Step]
+) -> dict[int, Any]:
+    """Give attributes their post-ops; the descriptors of operands by the arguments they are."""
+    listed = library.made("dnnl_post_ops_create")
+    operands = {}
+    for place, (kind, given) in enumerate(steps):
+        if kind == TOTAL:
+            one, nothing = ctypes.c_float(1.0), ctypes.c_int32(0)
+            library.call("dnnl_post_ops_append_sum", listed, one, nothing, _SAME_TYPE)
+        elif isinstance(given, tuple):
+            numbers = [ctypes.c_float(number) for number in given]
+            library.call("dnnl_post_ops_append_eltwise", listed, kind, *numbers)
+        else:
+            library.call("dnnl_post_ops_append_binary", listed, kind, given)
+            operands[_BY_PLACE * (place + 1) | _OPERAND] = given
+    library.call("dnnl_primitive_attr_set_post_ops", attributes, listed)
+    library.destroy("dnnl_post_ops_destroy", listed)
+    return operands
 
 
 def vectors_of(finish: Finish | None) -> tuple[Any, ...]:
@@ -25,25 +52,12 @@ def vectors_of(finish: Finish | None) -> tuple[Any, ...]:
     return (finish.shift,) if finish.scale is None else (finish.scale, finish.shift)
 
 
-def arguments(library: Library, count: int, channels: int, rank: int) -> dict[int, Any]:
-    """The descriptors of so many vectors, by the kinds of argument that they are."""
-    vector = _vector(library, channels, rank)
-    return {_BY_PLACE * (place + 1) | _OPERAND: vector for place in range(count)}
-
-
 @lru_cache(maxsize=1024)
-def attributes(library: Library, count: int, channels: int, rank: int) -> ctypes.c_void_p:
-    """The attributes of a primitive that adds one vector, or scales by one and adds another."""
-    made = user_scratchpad(library)
-    listed = library.made("dnnl_post_ops_create")
-    for algorithm in (_MULTIPLY, _ADD)[-count:]:
-        vector = _vector(library, channels, rank)
-        library.call("dnnl_post_ops_append_binary", listed, algorithm, vector)
-    library.call("dnnl_primitive_attr_set_post_ops", made, listed)
-    library.destroy("dnnl_post_ops_destroy", listed)
-    return made
-
-
-def _vector(library: Library, channels: int, rank: int) -> Any:
+def finishing(
+    library: Library, count: int, channels: int, rank: int
+) -> tuple[ctypes.c_void_p, dict[int, Any]]:
+    """Attributes that add one vector, or scale by one and add another; with their arguments."""
     ones = [1] * (rank - 2)
-    return described(library, (1, channels, *ones), (channels, 1, *ones))
+    vector = described(library, (1, channels, *ones), (channels, 1, *ones))
+    made = user_scratchpad(library)
+    return made, appended(library, made, [(each, vector) for each in (MULTIPLY, ADD)[-count:]])

@@ -38,8 +38,8 @@ _QUERIES = {
 # How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
 _MOST = 1024
 
-# Of how many elements on a second thread is worth its start, where each takes a few cycles.
-_WORTH_SHARING = 1 << 16
+# From how many elements on a second thread is worth waiting for, where each takes a few cycles.
+_WORTH_SHARING = 1 << 18
 
 Numbers = Sequence[int]
 
@@ -52,7 +52,7 @@ class _Thread(threading.local):
     """What each thread has of its own."""
 
     def __init__(self) -> None:
-        self.primitives: OrderedDict[Hashable, Primitive | None] = OrderedDict()
+        self.primitives: OrderedDict[Hashable, Any] = OrderedDict()
         self.scratchpad = np.empty(0, np.uint8)
         library = load()
         assert library is not None
@@ -92,10 +92,28 @@ def described(
     return Described(library, shape, strides)
 
 
-def address(array: Any) -> int:
-    """Where an array's data is, as long as somebody holds the array."""
+def _by_header(array: Any) -> int:
+    # An array begins with what every object begins with; then comes the address of its data.
+    return _word_at(id(array) + _HEADER).value
+
+
+def _by_interface(array: Any) -> int:
     found: int = array.__array_interface__["data"][0]
     return found
+
+
+_word_at = ctypes.c_size_t.from_address
+_HEADER = object.__basicsize__
+_sample = np.empty(3)[1:]
+# Asking the array takes ten times as long, and a step asks some thousand times.
+_read_address = _by_header if _by_header(_sample) == _by_interface(_sample) else _by_interface
+
+
+def address(array: Any) -> int:
+    """Where an array's data is, as long as somebody holds the array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"oneDNN works on arrays, not on {type(array).__name__}.")
+    return _read_address(array)
 
 
 _numbers = itertools.count()
@@ -125,7 +143,10 @@ class Primitive:
             md = self._query(SCRATCHPAD) if kind == SCRATCHPAD else self.chosen[kind]
             memory = library.made("dnnl_memory_create", md, library.engine, None)
             self._memories.append(memory)
-        pairs = [_Argument(kind, m.value) for kind, m in zip(kinds, self._memories, strict=True)]
+        self._handles = [memory.value for memory in self._memories]
+        # Where each memory object's data was last time.
+        self._addresses = [0] * len(kinds)
+        pairs = [_Argument(*pair) for pair in zip(kinds, self._handles, strict=True)]
         self._table = (_Argument * len(pairs))(*pairs)
         self._table_address = ctypes.addressof(self._table)
 
@@ -144,14 +165,17 @@ class Primitive:
 
     def run_beside(self, *arrays: Any) -> None:
         """Compute as `run` does, but take the processors from nobody."""
-        set_data, own = self.library.set_data, _thread
-        for memory, array in zip(self._memories, arrays, strict=False):
-            set_data(memory, address(array))
+        own, addresses = _thread, self._addresses
         if self._scratch:
             if own.scratchpad.nbytes < self._scratch:
                 own.scratchpad = np.empty(self._scratch, np.uint8)
-            set_data(self._memories[-1], address(own.scratchpad))
-        count = len(self._memories)
+            arrays = (*arrays, own.scratchpad)
+        for place, array in enumerate(arrays):
+            found = address(array)
+            if found != addresses[place]:
+                self.library.set_data(self._handles[place], found)
+                addresses[place] = found
+        count = len(addresses)
         status = self.library.execute(self._primitive, own.stream, count, self._table_address)
         if status:
             raise RuntimeError(f"oneDNN could not compute: status {status}.")
@@ -178,14 +202,14 @@ def prepared_library() -> Library:
     return _thread.library
 
 
-def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | None:
+def cached(key: Hashable, make: Callable[[Library], Any]) -> Any:
     """What this thread has for a key, made at the first use; None where there is no primitive."""
     primitives = _thread.primitives
     if key in primitives:
         primitives.move_to_end(key)
         return primitives[key]
     try:
-        made: Primitive | None = make(_thread.library)
+        made = make(_thread.library)
     except Unsupported:
         made = None
     primitives[key] = made
@@ -195,7 +219,7 @@ def cached(key: Hashable, make: Callable[[Library], Primitive]) -> Primitive | N
 
 
 def compute(
-    key: tuple[Hashable, ...], make: Callable[[Library], Primitive], size: int, *arrays: Any
+    key: tuple[Hashable, ...], make: Callable[[Library], Any], size: int, *arrays: Any
 ) -> bool:
     """Run the primitive of a key on arrays of some size; False where there is no primitive.
 

@@ -1,7 +1,8 @@
-"""Images of bytes resized, channels last."""
+"""Images resized, channels last."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,37 @@ import numpy as np
 from .convolution import channels_last
 from .library import Library
 from .primitive import (
+    DIFF_DST,
+    DIFF_SRC,
     DST,
-    FORWARD_INFERENCE,
+    FORWARD_TRAINING,
     SRC,
     Described,
     Primitive,
+    address,
     attributes,
     cached,
+    compute,
     dimensions,
 )
 
-_LINEAR = 0x2FFF1
+_NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
 _BYTE = 6
+# With fewer channels NumPy is the faster one at picking and adding pixels.
+_FEWEST_CHANNELS = 16
+# Where a step from pixel to pixel has more binary digits, roundings of places differ.
+_DIGITS = 8
+
+# In bytes.
+_ALIGNMENT = 64
+
+Shape = tuple[int, ...]
 
 
 class _Bytes(Described):
     """The descriptor of images of bytes [batch, height, width, channels]."""
 
-    def __init__(self, library: Library, shape: tuple[int, ...]) -> None:
+    def __init__(self, library: Library, shape: Shape) -> None:
         batch, height, width, channels = shape
         self._library = library
         self._as_parameter_ = library.made(
@@ -37,26 +51,100 @@ class _Bytes(Described):
 
 
 def resize_bilinear(images: Any, height: int, width: int) -> Any:
-    """Linear interpolation between the centers of pixels that are bytes."""
-    # Infinities and NaN, which weights of 0 would spread, are no bytes.
+    """Linear interpolation between the centers of pixels."""
+    shape = images.shape
+    target = (shape[0], height, width, shape[3])
+    if images.dtype == np.float32:
+        return _interpolated(images, target)
     if images.dtype != np.uint8:
         return None
-    shape = images.shape
-    result_shape = (shape[0], height, width, shape[3])
     primitive = cached(
-        ("linear", shape, result_shape), lambda library: _made(library, shape, result_shape)
+        ("linear", shape, target),
+        lambda library: _forward(library, _LINEAR, _Bytes(library, shape), target),
     )
     if primitive is None:
         return None
-    result = np.empty(result_shape, np.float32)
+    result = _aligned(target)
     primitive.run(np.ascontiguousarray(images), result)
     return result
 
 
-def _made(library: Library, shape: tuple[int, ...], result_shape: tuple[int, ...]) -> Primitive:
-    source, target = _Bytes(library, shape), channels_last(library, result_shape)
+def _interpolated(images: Any, target: Shape) -> Any:
+    shape = images.shape
+    # A single channel is no faster than NumPy's.
+    if shape[3] == 1 or not _is_exact(shape, target):
+        return None
+    # Infinities, which TensorFlow's differences make NaNs of, would stay what they are.
+    if not np.isfinite(np.maximum.reduce(images, None) - np.minimum.reduce(images, None)):
+        return None
+    return _resized(_LINEAR, images, target)
+
+
+def resize_nearest(images: Any, height: int, width: int) -> Any:
+    """The pixels nearest to the centers of the new ones."""
+    shape = images.shape
+    target = (shape[0], height, width, shape[3])
+    if images.dtype != np.float32 or shape[3] < _FEWEST_CHANNELS or not _is_exact(shape, target):
+        return None
+    return _resized(_NEAREST, images, target)
+
+
+def resize_nearest_backprop(gradients: Any, height: int, width: int) -> Any:
+    """The gradient of `resize_nearest`, which had pictures of this height and width."""
+    target = gradients.shape
+    shape = (target[0], height, width, target[3])
+    if gradients.dtype != np.float32 or shape[3] < _FEWEST_CHANNELS:
+        return None
+    # Made smaller, most pixels get nothing.
+    if target[1] < height or target[2] < width or not _is_exact(shape, target):
+        return None
+    result = np.empty(shape, np.float32)
+    found = compute(
+        ("nearest back", shape, target),
+        lambda library: _backward(library, shape, target),
+        gradients.size, np.ascontiguousarray(gradients), result,
+    )  # fmt: skip
+    return result if found else None
+
+
+def _aligned(shape: Shape) -> Any:
+    """A new array of float32 on whose address oneDNN's stores past the caches do not fault."""
+    size = math.prod(shape)
+    room = np.empty(size + _ALIGNMENT // 4, np.float32)
+    start = -address(room) % _ALIGNMENT // 4
+    return room[start : start + size].reshape(shape)
+
+
+def _is_exact(shape: Shape, target: Shape) -> bool:
+    """Whether a step has few binary digits along both axes."""
+    return all(not (old << _DIGITS) % new for old, new in zip(shape[1:3], target[1:3], strict=True))
+
+
+def _resized(algorithm: int, images: Any, target: Shape) -> Any:
+    shape = images.shape
+    result = _aligned(target)
+    found = compute(
+        ("resize", algorithm, shape, target),
+        lambda library: _forward(library, algorithm, channels_last(library, shape), target),
+        result.size, np.ascontiguousarray(images), result,
+    )  # fmt: skip
+    return result if found else None
+
+
+def _forward(library: Library, algorithm: int, source: Any, target_shape: Shape) -> Primitive:
+    target = channels_last(library, target_shape)
     descriptor = library.made(
         "dnnl_resampling_forward_primitive_desc_create",
-        library.engine, FORWARD_INFERENCE, _LINEAR, None, source, target, attributes(library),
+        library.engine, FORWARD_TRAINING, algorithm, None, source, target, attributes(library),
     )  # fmt: skip
     return Primitive(library, descriptor, {SRC: source, DST: target})
+
+
+def _backward(library: Library, shape: Shape, target_shape: Shape) -> Primitive:
+    source, target = channels_last(library, shape), channels_last(library, target_shape)
+    forward = _forward(library, _NEAREST, source, target_shape)
+    descriptor = library.made(
+        "dnnl_resampling_backward_primitive_desc_create",
+        library.engine, _NEAREST, None, source, target, forward.descriptor, attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {DIFF_DST: target, DIFF_SRC: source})

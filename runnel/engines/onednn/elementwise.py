@@ -1,0 +1,162 @@
+"""Functions of each element: activations whose exponentials NumPy is slow at, and slopes.
+
+Left out are those that oneDNN gets wrong: its ReLU makes zeros of NaNs, its logarithm and softplus
+lose digits, its leaky ReLU has another slope at NaN than TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.engine import pool
+from .library import Library
+from .primitive import (
+    DIFF_DST,
+    DIFF_SRC,
+    DST,
+    FORWARD_TRAINING,
+    SRC,
+    Primitive,
+    attributes,
+    compute,
+    described,
+)
+
+
+class _Function(NamedTuple):
+    """A function in oneDNN's numbering, its two parameters, and what its slope is told by."""
+
+    algorithm: int
+    alpha: float = 0.0
+    beta: float = 0.0
+    slope_by: int = DST
+
+
+_EXP = _Function(0x2A)
+_SIGMOID = _Function(0x29)
+_ELU = _Function(0x22, 1.0)
+_LEAKY_RELU = 0x20
+_SIGMOID_BY_VALUE = _Function(0x104)
+_TANH_BY_VALUE = _Function(0x101)
+_ELU_BY_VALUE = _Function(0x102, 1.0)
+# 1 where 0 < y < 6, and where 0 < y <= infinity.
+_RELU6_BY_VALUE = _Function(0x106, 0.0, 6.0)
+_RELU_BY_VALUE = _Function(0x2E, 0.0, np.inf, SRC)
+
+
+def exp(array: Any, output: Any = None) -> Any:
+    """e to the power of each element, into `output` if given, which may be the array itself."""
+    if not _fits(array, array if output is None else output):
+        return None
+    # It makes infinities of NaNs; a maximum shows them.
+    if np.isnan(np.maximum.reduce(array, None)):
+        return None
+    if output is None:
+        output = np.empty(array.shape, np.float32)
+    return output if _computed(_EXP, array, output) else None
+
+
+def sigmoid(array: Any) -> Any:
+    """1 / (1 + exp(-x))"""
+    return _of(_SIGMOID, array)
+
+
+def elu(array: Any) -> Any:
+    """x where it is positive, exp(x) - 1 elsewhere."""
+    return _of(_ELU, array)
+
+
+def leaky_relu(array: Any, alpha: float) -> Any:
+    """x where it is positive, alpha x elsewhere."""
+    # With alpha 0 this is the ReLU that does not pass NaNs on.
+    return _of(_Function(_LEAKY_RELU, alpha), array) if alpha else None
+
+
+def elu_backprop(gradients: Any, values: Any) -> Any:
+    """The gradient of `elu` from its values."""
+    return _slope(_ELU_BY_VALUE, gradients, values)
+
+
+def sigmoid_backprop(values: Any, gradients: Any) -> Any:
+    """The gradient of `sigmoid` from its values."""
+    return _slope(_SIGMOID_BY_VALUE, gradients, values)
+
+
+def tanh_backprop(values: Any, gradients: Any) -> Any:
+    """The gradient of the hyperbolic tangent from its values."""
+    return _shared_slope(_TANH_BY_VALUE, gradients, values)
+
+
+def relu_backprop(gradients: Any, values: Any) -> Any:
+    """The gradient of ReLU from its values."""
+    return _shared_slope(_RELU_BY_VALUE, gradients, values)
+
+
+def relu6_backprop(gradients: Any, values: Any) -> Any:
+    """The gradient of ReLU6 from its values."""
+    return _shared_slope(_RELU6_BY_VALUE, gradients, values)
+
+
+def _fits(*arrays: Any) -> bool:
+    shape = arrays[0].shape
+    return all(
+        each.dtype == np.float32 and each.shape == shape and each.flags.c_contiguous
+        for each in arrays
+    )
+
+
+def _of(function: _Function, array: Any) -> Any:
+    if not _fits(array):
+        return None
+    output = np.empty(array.shape, np.float32)
+    return output if _computed(function, array, output) else None
+
+
+def _computed(function: _Function, array: Any, output: Any) -> bool:
+    size = array.size
+    key = "function", function, size
+    return compute(key, lambda library: _forward(library, function, size), size, array, output)
+
+
+def _shared_slope(function: _Function, gradients: Any, values: Any) -> Any:
+    # Memory is all that these wait for: one thread is not faster than NumPy's.
+    return _slope(function, gradients, values) if pool.of_engine else None
+
+
+def _slope(function: _Function, gradients: Any, values: Any) -> Any:
+    if not _fits(gradients, values):
+        return None
+    size = gradients.size
+    output = np.empty(gradients.shape, np.float32)
+    found = compute(
+        ("slope", function, size),
+        lambda library: _backward(library, function, size),
+        size, values, gradients, output,
+    )  # fmt: skip
+    return output if found else None
+
+
+def _forward(library: Library, function: _Function, size: int) -> Primitive:
+    data = described(library, (size,), (1,))
+    alpha, beta = ctypes.c_float(function.alpha), ctypes.c_float(function.beta)
+    descriptor = library.made(
+        "dnnl_eltwise_forward_primitive_desc_create",
+        library.engine, FORWARD_TRAINING, function.algorithm, data, data, alpha, beta,
+        attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {SRC: data, DST: data})
+
+
+def _backward(library: Library, function: _Function, size: int) -> Primitive:
+    data = described(library, (size,), (1,))
+    forward = _forward(library, function, size)
+    alpha, beta = ctypes.c_float(function.alpha), ctypes.c_float(function.beta)
+    descriptor = library.made(
+        "dnnl_eltwise_backward_primitive_desc_create",
+        library.engine, function.algorithm, data, data, data, alpha, beta, forward.descriptor,
+        attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {function.slope_by: data, DIFF_DST: data, DIFF_SRC: data})
