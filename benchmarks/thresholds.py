@@ -2,19 +2,22 @@
 
     python benchmarks/thresholds.py
 
-What `SMALLEST` in runnel/core/engine.py says comes from this. Times are the shortest of many calls,
-which a busy machine disturbs least; the processor time, of all threads, is their mean. Where other
-programs run, measure with one thread (--threads 1): primitives whose threads wait for each other
-then cost milliseconds, whatever their size.
+What `SMALLEST` in runnel/core/engine.py says comes from this. The two take turns, and oneDNN counts
+as faster where both its shortest and its middle time are. Other programs must not run meanwhile:
+primitives whose threads wait for a processor cost milliseconds, whatever their size. A kernel is
+measured with oneDNN's threads and, unless it leaves that to NumPy, with the calling thread alone,
+as it runs while BLAS has the processors.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,24 +27,39 @@ import numpy as np
 
 from runnel import engines
 from runnel.core import engine
-from runnel.ops.linalg.matmul import _dot
+from runnel.ops.array import joining
+from runnel.ops.image import resizing
+from runnel.ops.linalg.matmul import product_of
+from runnel.ops.math import elementwise, trigonometry
 from runnel.ops.nn import (
+    activation,
     convolution_kernels,
     depthwise_kernels,
+    gated_kernels,
     normalization,
     pooling_kernels,
+    recurrent_kernels,
+    softmax,
 )
 from runnel.ops.nn.windows import place_axis
 
-SIZES = [1 << power for power in range(7, 18)]
+SIZES = [1 << power for power in range(8, 21)]
 # Height and width, and channels, of images; the batch makes up for the size.
 IMAGES = ((4, 32), (8, 8), (16, 3), (28, 1))
 ROWS = (8, 64, 256)
 COLUMNS = (16, 128, 1024)
+# Rows of the states of recurrent layers.
+BATCHES = (1, 8, 32)
+# The lengths of rows that are normalized.
+LENGTHS = (16, 64, 512)
+ROUNDS = 3
+# The threads of BLAS look for work for a tenth of a second before they leave their processor, and
+# whatever oneDNN's share there then waits for that.
+PAUSE = 0.3
 
 
 class Case(NamedTuple):
-    """A call of a kernel; `array` is the first argument, whose size decides."""
+    """A call of a kernel; the size of its first argument decides."""
 
     what: str
     numpy: Callable[..., Any]
@@ -122,14 +140,107 @@ def normalizations(size: int, name: str) -> Iterator[Case]:
             yield Case(what, normalization._back_by_channel, arguments)
 
 
+def layers(size: int, name: str) -> Iterator[Case]:
+    for length in LENGTHS:
+        count = max(1, size // length)
+        images = random(1, count, length)
+        layout = normalization._Layout((1, count, length, 1), "NCHW")
+        ones, zeros = np.ones(count, np.float32), np.zeros(count, np.float32)
+        yield Case(f"?x{length}", normalization._by_row, (images, ones, zeros, 1e-3, layout))
+
+
+def rows(size: int, name: str) -> Iterator[Case]:
+    kernel = {"softmax": softmax._by_row, "log_softmax": softmax._logarithm_by_row}[name]
+    for length in LENGTHS:
+        yield Case(f"?x{length}", kernel, (random(max(1, size // length), length),))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "elu": activation.Elu.kernel,
+    "exp": elementwise.exponential,
+    "sigmoid": elementwise.Sigmoid.kernel,
+}
+SLOPES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "elu_backprop": (activation.EluGrad.kernel, activation.Elu.kernel),
+    "relu6_backprop": (activation.Relu6Grad.kernel, activation.Relu6.kernel),
+    "relu_backprop": (activation.ReluGrad.kernel, activation.Relu.kernel),
+    "sigmoid_backprop": (elementwise.SigmoidGrad.kernel, elementwise.Sigmoid.kernel),
+    "tanh_backprop": (trigonometry.TanhGrad.kernel, trigonometry.Tanh.kernel),
+}
+
+
+def functions(size: int, name: str) -> Iterator[Case]:
+    array = random(size)
+    if name in SLOPES:
+        slope, function = SLOPES[name]
+        values = function(array)
+        by_value = name in ("sigmoid_backprop", "tanh_backprop")
+        yield Case("vector", slope, (values, array) if by_value else (array, values))
+    elif name == "leaky_relu":
+        yield Case("vector", activation._leaky, (array, np.float32(0.2)))
+    else:
+        yield Case("vector", FUNCTIONS[name], (array,))
+
+
+def resizings(size: int, name: str) -> Iterator[Case]:
+    kernel = {
+        "resize_bilinear": resizing._resize_between_centers,
+        "resize_nearest": resizing._pick_by_centers,
+        "resize_nearest_backprop": resizing._give_by_centers,
+    }[name]
+    for what, batch in images(size):
+        _, height, width, _ = batch.shape
+        factor = 0.5 if name.endswith("backprop") else 2
+        yield Case(what, kernel, (batch, int(height * factor), int(width * factor)))
+        if name == "resize_bilinear":
+            pixels = (np.abs(batch) * 50).astype(np.uint8)
+            yield Case(f"{what} bytes", kernel, (pixels, height // 2, width // 2))
+
+
+def joinings(size: int, name: str) -> Iterator[Case]:
+    for what, batch in images(size):
+        arrays = [batch, random(*batch.shape)]
+        yield Case(what, joining._joined, (batch, arrays, 3))
+
+
 def products(size: int, name: str) -> Iterator[Case]:
-    for rows in ROWS:
+    for count in ROWS:
         for columns in COLUMNS:
-            inner = size // rows
+            inner = size // count
             if inner:
                 yield Case(
-                    f"{rows}x?x{columns}", _dot, (random(rows, inner), random(inner, columns))
+                    f"{count}x?x{columns}",
+                    product_of,
+                    (random(count, inner), random(inner, columns)),
                 )
+
+
+def recurrences(size: int, name: str) -> Iterator[Case]:
+    """Twenty steps of as many inputs as units, whose weights have about so many elements."""
+    is_lstm = name.startswith("lstm")
+    gates, states = (4, 2) if is_lstm else (3, 1)
+    units = int((size / gates) ** 0.5)
+    columns = gates * units
+    bias = random(columns) if is_lstm else random(2, columns)
+    there = recurrent_kernels.lstm if is_lstm else gated_kernels.gru
+    back = recurrent_kernels.lstm_backprop if is_lstm else gated_kernels.gru_backprop
+    for batch in BATCHES:
+        weights = random(units, columns), random(units, columns), bias
+        given = (*weights, random(20, batch, units), *(random(batch, units),) * states)
+        what = f"batch {batch}"
+        if not name.endswith("backprop"):
+            yield Case(what, there, (*given, True))
+            continue
+        # Each takes what it has kept itself.
+        with only_numpy():
+            for_numpy = there(*given, True)
+        fast = engine.find("lstm" if is_lstm else "gru")
+        assert fast is not None
+        nothing = (np.empty(0, np.float32),) * (states - 1)
+        rest = np.empty(0, np.float32), random(batch, units), *nothing, True
+        arguments = (*given, *fast(*given, True), *rest)
+        own = (*given, *for_numpy, *rest)
+        yield Case(what, lambda *_, own=own, back=back: back(*own), arguments)
 
 
 CASES = {
@@ -139,64 +250,125 @@ CASES = {
     "backprop_depthwise_images": depthwise,
     "batch_norm": normalizations,
     "batch_norm_backprop": normalizations,
+    "concatenate": joinings,
     "convolve": convolutions,
     "convolve_backprop_filters": convolutions,
     "convolve_backprop_images": convolutions,
     "convolve_depthwise": depthwise,
+    "elu": functions,
+    "elu_backprop": functions,
+    "exp": functions,
+    "gru": recurrences,
+    "gru_backprop": recurrences,
+    "layer_norm": layers,
+    "leaky_relu": functions,
+    "log_softmax": rows,
+    "lstm": recurrences,
+    "lstm_backprop": recurrences,
     "matmul": products,
     "max_pool_backprop": poolings,
+    "relu6_backprop": functions,
+    "relu_backprop": functions,
+    "resize_bilinear": resizings,
+    "resize_nearest": resizings,
+    "resize_nearest_backprop": resizings,
+    "sigmoid": functions,
+    "sigmoid_backprop": functions,
+    "softmax": rows,
+    "tanh_backprop": functions,
 }
+# Kernels that take the processors when they run; the others may leave them to BLAS.
+HEAVY = (
+    "average_pool", "backprop_depthwise", "batch_norm", "convolve", "gru", "lstm", "matmul",
+    "max_pool",
+)  # fmt: skip
 
 
-def timed(call: Callable[[], Any], seconds: float) -> tuple[float, float]:
-    """The shortest time of a call and the mean of its processor time, in microseconds."""
+class Times(NamedTuple):
+    """The shortest and the middle time of a call, in microseconds."""
+
+    least: float
+    middle: float
+
+    @classmethod
+    def of(cls, seconds: list[float]) -> Times:
+        return cls(min(seconds) * 1e6, statistics.median(seconds) * 1e6)
+
+    def at_most(self, other: Times) -> bool:
+        return self.least <= other.least and self.middle <= other.middle
+
+
+@contextmanager
+def only_numpy() -> Iterator[None]:
+    """Leave every kernel to NumPy meanwhile."""
+    kept = [choice.fast for choice in engine._choices]
+    for choice in engine._choices:
+        choice.fast = None
+    try:
+        yield
+    finally:
+        for choice, fast in zip(engine._choices, kept, strict=True):
+            choice.fast = fast
+
+
+def timed(call: Callable[[], Any], seconds: float) -> list[float]:
+    """The times of calls for a while, the first one, which warms the caches, left out."""
     call()
     times: list[float] = []
-    before, end = time.process_time(), time.perf_counter() + seconds
-    while len(times) < 5 or time.perf_counter() < end:
+    end = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < end:
         begin = time.perf_counter()
         call()
         times.append(time.perf_counter() - begin)
-    return min(times) * 1e6, (time.process_time() - before) / len(times) * 1e6
+    return times
 
 
-def compare(name: str, seconds: float, every: bool) -> int | None:
-    """The size from which on oneDNN is faster, single channels left out; None: there is none."""
+def in_turns(
+    name: str, cases: list[Case], shared: bool, seconds: float
+) -> list[tuple[Times, Times] | None]:
+    """The times of oneDNN and of NumPy for each call; None where oneDNN does not do it."""
     fast = engine.find(name)
     assert fast is not None
+    ours: list[list[float]] = [[] for _ in cases]
+    theirs: list[list[float]] = [[] for _ in cases]
+    for _ in range(ROUNDS):
+        engine.pool.to_engine() if shared else engine.pool.to_blas()
+        time.sleep(PAUSE)
+        for case, times in zip(cases, ours, strict=True):
+            if fast(*case.arguments) is not None:
+                times += timed(lambda case=case: fast(*case.arguments), seconds / ROUNDS)
+        # Products are oneDNN's only while it has the processors; the rest BLAS would have.
+        if name != "matmul":
+            engine.pool.to_blas()
+        with only_numpy():
+            for case, times in zip(cases, theirs, strict=True):
+                times += timed(lambda case=case: case.numpy(*case.arguments), seconds / ROUNDS)
+    return [(Times.of(a), Times.of(b)) if a else None for a, b in zip(ours, theirs, strict=True)]
+
+
+def compare(name: str, shared: bool, seconds: float, every: bool) -> int | None:
+    """The size from which on oneDNN is faster, single channels left out; None: there is none."""
+    sizes = SIZES[: -3 if name.startswith(HEAVY) else None]
+    cases = [(size, case) for size in sizes for case in CASES[name](size, name)]
+    found = in_turns(name, [case for _, case in cases], shared, seconds)
     faster: dict[int, list[bool]] = {}
-    for size in SIZES:
-        for case in CASES[name](size, name):
-            engine.pool.to_engine()
-            if fast(*case.arguments) is None:
-                continue
-            ours = timed(lambda case=case: fast(*case.arguments), seconds)
-            # Products are oneDNN's only while it has the processors; the rest BLAS would have.
-            if name != "matmul":
-                engine.pool.to_blas()
-            engines_own = choice_of(case.numpy)
-            kept, engines_own.fast = engines_own.fast, None
-            theirs = timed(lambda case=case: case.numpy(*case.arguments), seconds)
-            engines_own.fast = kept
-            elements = case.arguments[0].size
-            # A single channel is printed but not counted: with it some kernels lose at every size.
-            if name == "matmul" or not case.what.endswith("x1"):
-                faster.setdefault(size, []).append(ours[0] <= theirs[0])
-            if every:
-                numbers = f"{ours[0]:9.1f} {theirs[0]:9.1f} {ours[1]:9.1f} {theirs[1]:9.1f}"
-                print(f"{name:<27} {case.what:<12} {elements:>8} {numbers}", flush=True)
-    found = None
+    for (size, case), times in zip(cases, found, strict=True):
+        if times is None:
+            continue
+        ours, theirs = times
+        # A single channel is printed but not counted: with it some kernels lose at every size.
+        if name == "matmul" or not case.what.endswith("x1"):
+            faster.setdefault(size, []).append(ours.at_most(theirs))
+        if every:
+            numbers = " ".join(f"{each:9.1f}" for each in (*ours, *theirs))
+            how, elements = "shared" if shared else "alone", case.arguments[0].size
+            print(f"{name:<27} {how:<6} {case.what:<14} {elements:>8} {numbers}", flush=True)
+    found_size = None
     for size in reversed(faster):
         if not all(faster[size]):
             break
-        found = size
-    return found
-
-
-def choice_of(kernel: Any) -> Any:
-    """The place where a kernel keeps the engine's function."""
-    cells = (cell.cell_contents for cell in kernel.__closure__)
-    return next(each for each in cells if isinstance(each, engine.Choice))
+        found_size = size
+    return found_size
 
 
 def main() -> None:
@@ -210,12 +382,16 @@ def main() -> None:
         sys.exit("oneDNN is not in use: there is nothing to compare.")
     engines.use_threads(options.threads)
     if options.every:
-        print(f"{'kernel':<27} {'shape':<12} {'elements':>8}    oneDNN     NumPy  and their CPU")
+        head = "   oneDNN  (middle)     NumPy  (middle)"
+        print(f"{'kernel':<27} {'':<6} {'shape':<14} {'elements':>8} {head}")
     for name in CASES:
-        if any(fnmatch.fnmatch(name, pattern) for pattern in options.only.split(",")):
-            found = compare(name, options.seconds, options.every)
-            word = "no size on" if found is None else found
-            print(f"{name:<27} from {word} (now {engine.SMALLEST[name]})", flush=True)
+        if not any(fnmatch.fnmatch(name, pattern) for pattern in options.only.split(",")):
+            continue
+        words = []
+        for shared in (True,) if name.startswith(HEAVY) else (True, False):
+            found = compare(name, shared, options.seconds, options.every)
+            words.append(f"{'shared' if shared else 'alone'} from {found or 'no size on'}")
+        print(f"{name:<27} {', '.join(words)} (now {engine.SMALLEST[name]})", flush=True)
 
 
 if __name__ == "__main__":

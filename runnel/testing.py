@@ -180,6 +180,31 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
             raise AssertionError(f"Expected the node\n{nodes[0]}\nbut got\n{nodes[1]}")
 
 
+def create_local_cluster(
+    num_workers: int,
+    num_ps: int,
+    protocol: str = "grpc",
+    worker_config: Any = None,
+    ps_config: Any = None,
+) -> tuple[list[Any], list[Any]]:
+    """Make servers of a cluster in this process: its workers, and its parameter servers ("ps").
+
+    Sessions on the targets of its servers share the variables that are placed on one task.
+
+    >>> workers, _ = tf.test.create_local_cluster(num_workers=2, num_ps=1)
+    >>> with tf.Graph().as_default():
+    ...     with tf.device("/job:ps/task:0"):
+    ...         count = tf.compat.v1.get_variable("count", initializer=1)
+    ...     first, second = (tf.compat.v1.Session(each.target) for each in workers)
+    ...     first.run(count.initializer)
+    ...     print(second.run(count.assign_add(10)), first.run(count))
+    11 11
+    """
+    from .compat.v1.server import local_cluster
+
+    return local_cluster(num_workers, num_ps, protocol)
+
+
 def main(argv: Any = None) -> None:
     """Run the tests of the calling program; with `--benchmarks=regex` its benchmarks instead."""
     arguments = list(sys.argv if argv is None else argv)

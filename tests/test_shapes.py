@@ -252,3 +252,9 @@ def test_broadcasting_keeps_the_order_of_the_shapes_in_its_message():
 def test_shapes_have_no_room_for_other_attributes():
     with pytest.raises(AttributeError):
         shapes.TensorShape([2]).other = 1
+
+
+@pytest.mark.parametrize("dims", [None, [], [2], [None, 3], [0, None]])
+def test_as_a_message(dims):
+    messages = [library.TensorShape(dims).as_proto() for library in (tf, shapes)]
+    assert messages[0].SerializeToString() == messages[1].SerializeToString()

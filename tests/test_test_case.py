@@ -11,6 +11,11 @@ import runnel
 
 BOTH = [tensorflow, runnel]
 
+
+def rows_of(tf):
+    return tf.ragged.constant([[1.0], [2.0, 3.0]])
+
+
 # Each assertion as a function of the case and the library; whether it holds.
 ASSERTIONS = {
     "all equal": (lambda t, tf: t.assertAllEqual(tf.constant([1, 2]), [1, 2]), True),
@@ -36,6 +41,20 @@ ASSERTIONS = {
     "greater": (lambda t, tf: t.assertAllGreater(tf.constant([1, 2]), 0), True),
     "in range": (lambda t, tf: t.assertAllInRange([1, 2], 1, 2, open_upper_bound=True), False),
     "in set": (lambda t, tf: t.assertAllInSet(tf.constant([1, 2]), {1, 2, 3}), True),
+    "equal rows": (lambda t, tf: t.assertAllEqual(rows_of(tf), [[1.0], [2.0, 3.0]]), True),
+    "other rows": (lambda t, tf: t.assertAllEqual(rows_of(tf), [[1.0, 2.0], [3.0]]), False),
+    "a row more": (lambda t, tf: t.assertAllEqual(rows_of(tf), [[1.0], [2.0, 3.0], []]), False),
+    "close rows": (lambda t, tf: t.assertAllClose(rows_of(tf), rows_of(tf) + 1e-7), True),
+    "far rows": (lambda t, tf: t.assertAllClose(rows_of(tf), rows_of(tf) + 0.1), False),
+    "texts": (lambda t, tf: t.assertAllEqual(["a", "é"], tf.constant(["a", "é"])), True),
+    "other texts": (lambda t, tf: t.assertAllEqual("a", tf.constant("b")), False),
+    "dtype": (lambda t, tf: t.assertDTypeEqual(tf.constant(1), tf.int32), True),
+    "other dtype": (lambda t, tf: t.assertDTypeEqual(tf.constant(1), tf.int64), False),
+    "empty": (lambda t, tf: t.assertEmpty([]), True),
+    "length": (lambda t, tf: t.assertLen([1], 2), False),
+    "between": (lambda t, tf: t.assertBetween(1, 0, 2), True),
+    "same elements": (lambda t, tf: t.assertSameElements([1, 2, 2], [2, 1]), True),
+    "in order": (lambda t, tf: t.assertContainsInOrder(["a", "b"], "b a"), False),
 }
 
 
@@ -58,6 +77,15 @@ def test_assertions(name):
         else:
             with pytest.raises(AssertionError):
                 assertion(case_of(tf), tf)
+
+
+@pytest.mark.parametrize("tf", BOTH)
+def test_evaluated_composites(tf):
+    rows, places = case_of(tf).evaluate([rows_of(tf), tf.sparse.from_dense([0, 5])])
+    assert type(rows).__name__ == "RaggedTensorValue"
+    assert rows.to_list() == [[1.0], [2.0, 3.0]]
+    assert type(places).__name__ == "SparseTensorValue"
+    assert [places.indices.tolist(), places.values.tolist()] == [[[1]], [5]]
 
 
 @pytest.mark.parametrize("tf", BOTH)

@@ -85,7 +85,8 @@ def for_stmt(
     if own is not None and (thread.graph is not None or is_staged(iter_)):
         own(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
         return
-    if not is_staged(iter_):
+    ragged = hasattr(iter_, "row_splits") and thread.graph is not None
+    if not (ragged or is_staged(iter_)):
         _python_for(iter_, extra_test, body)
         return
     tensor = convert_to_tensor(iter_)

@@ -11,6 +11,7 @@ from .backward import backward, graph_records, is_differentiable, rule_op
 from .context import name_scope, next_key, no_recording, state
 from .convert import convert_to_tensor
 from .graph import FuncGraph
+from .graph_access import NAMED_GRADIENTS
 from .indexed_slices import IndexedSlices
 from .op import REGISTRY, Op, Record, execute
 from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
@@ -402,7 +403,8 @@ def hessians(
 class RegisterGradient:
     """Decorate the gradient rule `rule(op, *gradients)` of the op of this name.
 
-    Ops of Runnel have their rules; this is for ops declared elsewhere.
+    Ops of Runnel have their rules; this is for ops declared elsewhere, and for names that
+    `tf.Graph.gradient_override_map` gives to ops.
     """
 
     def __init__(self, op_type: str) -> None:
@@ -411,7 +413,15 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        op = _registered(self._op_type)
+        try:
+            op = REGISTRY[self._op_type]
+        except KeyError:
+            if self._op_type in NAMED_GRADIENTS:
+                raise KeyError(
+                    f"Registering two gradient with name {self._op_type!r}: choose another name."
+                ) from None
+            NAMED_GRADIENTS[self._op_type] = f
+            return f
         if op.gradient_rule is not None:
             raise KeyError(
                 f"Registering two gradient with name {self._op_type!r}: the op has a gradient."

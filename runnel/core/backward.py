@@ -13,6 +13,7 @@ from . import dtypes, errors
 from .context import next_key, state
 from .convert import convert_to_tensor
 from .indexed_slices import IndexedSlices, to_dense
+from .joined_products import JoinedProducts
 from .op import REGISTRY, Op, Record
 from .shape_rules import unknown
 from .tensor import SymbolicTensor, Tensor
@@ -44,6 +45,7 @@ def backward(
             known = gradients.get(target._key)
             gradients[target._key] = seed if known is None else add_gradients(known, seed)
     sources = set(source_keys)
+    joined = JoinedProducts.of(records, sources)
     for record in reversed(records):
         found: list[Any] = []
         reached = False
@@ -60,11 +62,16 @@ def backward(
         else:
             continue
         record.needed = needed
+        if joined is not None:
+            record.needed = joined.needed_without(record, found, needed)
         for tensor, gradient in zip(record.inputs, apply(record, found), strict=True):
             key = tensor._key
             if gradient is not None and key in needed:
                 known = gradients.get(key)
                 gradients[key] = gradient if known is None else add_gradients(known, gradient)
+    for key, gradient in () if joined is None else joined.results():
+        known = gradients.get(key)
+        gradients[key] = gradient if known is None else add_gradients(known, gradient)
     return gradients
 
 

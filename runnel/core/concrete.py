@@ -6,6 +6,7 @@ program then also gives what the backward one uses ("saved"), and nothing else i
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +19,10 @@ from .graph import FuncGraph, replay
 from .indexed_slices import IndexedSlices
 from .op import Record
 from .plan import Plan, needed_operations
+from .shapes import TensorShape
+from .signature_text import long_text, short_text
 from .tensor import SymbolicTensor, Tensor
+from .type_spec import TensorSpec
 
 # Gradients are traced by one thread at a time: they give keys to the tensors of the graph.
 _differentiating = threading.RLock()
@@ -37,6 +41,8 @@ class ConcreteFunction:
         self._structure = structure
         self._signature = signature
         self._plan: Plan | None = None
+        # What is known of the inputs beside what the graph says.
+        self._shapes: list[TensorShape] | None = None
         self._differentiable: dict[Any, Differentiable] = {}
         captures = graph.captures
         self._captured = [outside for outside, _ in captures]
@@ -48,6 +54,8 @@ class ConcreteFunction:
             v for v in graph.variables.values() if not v.trainable and is_differentiable(v)
         ]
         self._single = structure is _ONE
+        self._named = _named_results(structure)
+        self._effects: Plan | None = None
 
     # What the user sees.
 
@@ -97,26 +105,18 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The arguments and results with their types."""
-        name = self.graph.name
         if self._signature is None:
-            return f"{name}(...)"
-        arguments = self._signature.described()
+            return f"{self.graph.name}(...)"
+        parameters = self._signature.described()
         if not verbose:
-            return f"{name}({', '.join(each for each, _ in arguments)})"
-        returned = nest.map_structure(
-            lambda each: each._type_spec if isinstance(each, Tensor) else each,
-            self.structured_outputs,
-        )
-        lines = ["Input Parameters:"]
-        lines += [f"  {each} ({kind})" for each, kind in arguments]
-        lines += ["Output Type:", f"  {returned!r}", "Captures:"]
-        lines += [f"  {id(each)}: {each._type_spec}" for each in self._captured]
-        if not self._captured:
-            lines.append("  None")
-        return "\n".join(lines)
+            return short_text(parameters, self.structured_outputs)
+        captured = {id(each): each._type_spec for each in self.captured_inputs}
+        return long_text(parameters, self.structured_outputs, captured)
 
     def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at {id(self):#x}>"
+        return (
+            f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
+        )
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
@@ -128,10 +128,33 @@ class ConcreteFunction:
     @property
     def plan(self) -> Plan:
         if self._plan is None:
-            graph = self.graph
-            graph.finalize()
-            self._plan = Plan.optimized(graph, self._feeds, graph.outputs, graph.name)
+            self._plan = self._planned(self.graph.outputs)
         return self._plan
+
+    def _planned(self, fetches: Sequence[Tensor]) -> Plan:
+        graph = self.graph
+        graph.finalize()
+        if self._shapes is not None:
+            from .specializing import specialized
+
+            try:
+                program = specialized(graph, self._feeds, fetches, self._shapes)
+            except ValueError:
+                # The general program finds out what does not fit, if it gets there, and says so.
+                pass
+            else:
+                made = program.feeds, program.fetches, graph.name, program.operations
+                return Plan(graph, *made)
+        return Plan.optimized(graph, self._feeds, fetches, graph.name)
+
+    def specialized(self, shapes: Sequence[TensorShape]) -> ConcreteFunction:
+        """The same function for inputs of these shapes alone: a shorter program."""
+        if self.graph.jit_compile:
+            return self
+        other = copy.copy(self)
+        other._shapes = [*shapes, *(tensor.shape for tensor in self._captured)]
+        other._plan = other._effects = None
+        return other
 
     # Calling.
 
@@ -154,9 +177,21 @@ class ConcreteFunction:
         results = (self._plan or self.plan).run(*arrays)
         return [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
 
+    def run_effects(self, tensors: Sequence[Tensor]) -> None:
+        """Do what the function does to variables and the like, without computing its results.
+
+        For calls from outside of tapes and graphs.
+        """
+        if self._effects is None:
+            self._effects = self._planned([])
+        arrays = [tensor._array for tensor in tensors]
+        self._effects.run(*arrays, *[tensor._array for tensor in self._captured])
+
     def _packed(self, flat: Sequence[Any]) -> Any:
         if self._single:
             return flat[0]
+        if self._named is not None:
+            return {name: flat[place] for name, place in self._named}
         values = iter(flat)
         leaves = [each.value(values) for each in nest.flatten(self._structure)]
         return nest.pack_sequence_as(self._structure, leaves)
@@ -208,6 +243,18 @@ class _Single:
 
 
 _ONE = _Single()
+
+
+def _named_results(structure: Any) -> list[tuple[str, int]] | None:
+    """The names of results that are a plain dict of tensors, with their places; else None."""
+    if type(structure) is not dict or not all(map(_is_tensor_leaf, structure.values())):
+        return None
+    places = {name: place for place, name in enumerate(sorted(structure))}
+    return [(name, places[name]) for name in structure]
+
+
+def _is_tensor_leaf(value: Any) -> bool:
+    return type(value) is Leaf and type(value.spec) is TensorSpec
 
 
 class Leaf:

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .context import state
 from .dtypes import DType, as_dtype, from_numpy
-from .op import REGISTRY, execute, op, type_text
+from .op import KERNEL_FAILURES, REGISTRY, execute, op, type_text
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, Tensor
 
@@ -30,8 +30,15 @@ _FITS: dict[str, frozenset[DType]] = {
     "b": _NUMBERS | {dtypes.bool},
     "i": _NUMBERS,
     "u": _NUMBERS,
-    "f": frozenset(dtype for dtype in _NUMBERS if not dtype.is_integer),
+    "f": frozenset(each for each in _NUMBERS if not (each.is_integer or each.is_quantized)),
     "c": frozenset(dtypes.COMPLEX),
+}
+# Kind of the numbers among which a bool stands first -> the dtypes that may hold both.
+_WIDE_REAL = frozenset({dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex128})
+_BESIDE_BOOL: dict[str, frozenset[DType]] = {
+    "i": _WIDE_REAL | {dtypes.int32, dtypes.int64},
+    "f": _WIDE_REAL,
+    "c": frozenset({dtypes.complex128}),
 }
 
 _LONGEST_HISTORY = 100
@@ -39,6 +46,8 @@ _LONGEST_HISTORY = 100
 # Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
 _CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
 _REGISTERED: list[tuple[int, Any, Callable[..., Any]]] = []
+# Nobody can register a conversion for these, so nobody needs to be asked.
+_ALWAYS_OWN = frozenset({bool, int, float, np.ndarray})
 
 
 @op(
@@ -99,6 +108,8 @@ def convert_to_tensor(
 
 
 def _convert(value: Any, dtype: DType | None) -> Tensor:
+    if type(value) in _ALWAYS_OWN:
+        return tensor_of(*array_of(value, dtype))
     converter = _CONVERTERS.get(type(value)) or _inherited_converter(value)
     if converter is not None:
         return converter(value, dtype)
@@ -196,7 +207,7 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         return np.zeros(array.shape, dtype.numpy), dtype
     if letter == "O":
         _reject_objects(array, value, first)
-    if letter in "US" or (isinstance(first, bool) and letter != "b"):
+    if letter in "US" or not _alike(array, first, dtype):
         raise ValueError(_MIXED)
     if dtype is None:
         dtype = _natural_dtype(array, first)
@@ -207,6 +218,18 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
             raise ValueError(_TOO_LARGE)
         array = array.astype(dtype.numpy)
     return (array[()] if not array.ndim else array), dtype
+
+
+def _alike(array: np.ndarray[Any, Any], first: Any, dtype: DType | None) -> bool:
+    """Whether the first of some numbers, which gives them their kind, allows the others."""
+    letter = array.dtype.kind
+    if isinstance(first, bool) and letter != "b":
+        if dtype is None or dtype not in _BESIDE_BOOL.get(letter, ()):
+            return False
+        return not (dtype is dtypes.int32 and (array != array.astype(np.int32)).any())
+    # As in the original, constants of graphs are not as strict.
+    strict = dtype is not dtypes.complex128 and state.graph is None
+    return letter != "c" or np.iscomplexobj(first) or not strict
 
 
 def _natural_dtype(array: np.ndarray[Any, Any], first: Any) -> DType:
@@ -263,7 +286,9 @@ def _object_array(value: Any) -> np.ndarray[Any, Any]:
 
 def _strings(array: np.ndarray[Any, Any], value: Any, dtype: DType | None) -> tuple[Any, DType]:
     if dtype is not None and dtype is not dtypes.string:
-        raise _misfit(value, dtype)
+        if all(isinstance(leaf, str | bytes) for leaf in array.flat):
+            raise _misfit(value, dtype)
+        raise ValueError(_MIXED)
     encoded = np.empty(array.shape, object)
     flat = encoded.reshape(-1)
     for index, leaf in enumerate(array.flat):
@@ -280,12 +305,12 @@ def _from_numpy(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     letter = value.dtype.kind
     if letter in "USO":
         return _strings(np.asarray(value, dtype=object), value, dtype)
-    if letter == "V" and value.dtype.names:
-        raise ValueError(_unsupported(value))
     try:
         natural = from_numpy(value.dtype)
     except TypeError:
         raise ValueError(_unsupported(value)) from None
+    if natural.is_quantized:
+        value = np.asarray(value).view(natural.numpy)
     if dtype is None:
         dtype = natural
     elif dtype is dtypes.string:
@@ -388,7 +413,11 @@ def _fold(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
         if array is None:
             return None
         arrays.append(array)
-    result = operation.op.run(arrays, operation.given)
+    try:
+        result = operation.op.run(arrays, operation.given)
+    except KERNEL_FAILURES:
+        # The run of the graph tells what is wrong, and where.
+        return None
     return result if operation.op.single else result[tensor.index]
 
 

@@ -231,6 +231,9 @@ def _define(enum: int, name: str, numpy_type: Any, is_numeric: builtins.bool) ->
     dtype.name = name
     dtype.as_datatype_enum = enum
     dtype.numpy = None if numpy_type is None else np.dtype(numpy_type)
+    if name.startswith("q"):
+        # The named field tells NumPy's dtypes apart; the arrays of tensors are plain integers.
+        dtype.numpy = dtype.numpy[0]
     if numpy_type is not None:
         dtype.as_numpy_dtype = numpy_type
     dtype.is_numpy_compatible = numpy_type is not None
@@ -300,10 +303,11 @@ ALL = frozenset(_BY_ENUM.values())
 # NumPy scalar classes and np.dtype objects, both as keys: one lookup serves either.
 _FROM_NUMPY: dict[Any, DType] = {}
 for _dtype in _BY_ENUM.values():
-    if _dtype.numpy is not None:
+    if _dtype.is_quantized:
+        _FROM_NUMPY[_dtype.as_numpy_dtype] = _dtype
+    elif _dtype.numpy is not None:
         _FROM_NUMPY[_dtype.numpy] = _dtype
-        if not _dtype.is_quantized:
-            _FROM_NUMPY[_dtype.numpy.type] = _dtype
+        _FROM_NUMPY[_dtype.numpy.type] = _dtype
 # C's integer types are classes of their own beside the sized ones they equal (which of them
 # differ depends on the platform).
 for _code in "bhilqBHILQ":

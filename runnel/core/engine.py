@@ -13,35 +13,38 @@ from typing import Any
 
 Kernel = Callable[..., Any]
 
-# From about how many elements of its first array on an engine is faster than NumPy for most shapes
-# of three channels and more. Chosen after two runs of benchmarks/thresholds.py with one thread for
-# each, on an AMD EPYC (AVX2) with other work to do: the runs put some sizes eightfold apart, and a
-# run with two threads had no such size at all. Pooling is set higher than measured, for threads of
-# small primitives wait for each other; the sizes of `matmul` and `resize_bilinear` are older. With
-# few channels, pooling and normalization are left to NumPy at any size.
+# From how many elements of its first array on a kernel is an engine's. Measured in two runs of
+# benchmarks/thresholds.py, two threads each, on an AMD EPYC (AVX2) with other programs stopped: the
+# size from which on both the least and the middle time were below NumPy's for all shapes of three
+# channels and more. Most convolutions, poolings and normalizations were so from 256 on; they begin
+# later, for a difference of microseconds is not worth the 0.1 ms that making a primitive takes.
+# Where the runs differ, and for products, which win for most shapes but not for all, it is a
+# judgement. docs/benchmarks.md has the figures, and those of kernels that did not get faster.
 SMALLEST: dict[str, int] = {
     "adam": 32768,
-    "average_pool": 4096,
-    "average_pool_backprop": 4096,
+    "average_pool": 2048,
+    "average_pool_backprop": 2048,
     "backprop_depthwise_filters": 1024,
     "backprop_depthwise_images": 1024,
-    "batch_norm": 16384,
-    "batch_norm_backprop": 16384,
+    "batch_norm": 4096,
+    "batch_norm_backprop": 4096,
     "concatenate": 65536,
-    "convolve": 4096,
+    "convolve": 2048,
     "convolve_backprop_filters": 4096,
     "convolve_backprop_images": 1024,
-    "convolve_depthwise": 4096,
+    "convolve_depthwise": 2048,
     "elu": 2048,
     "elu_backprop": 65536,
     "exp": 32768,
+    "gru": 4096,
+    "gru_backprop": 4096,
     "layer_norm": 16384,
     "leaky_relu": 131072,
-    "log_softmax": 4096,
-    "lstm": 16384,
-    "lstm_backprop": 16384,
+    "log_softmax": 8192,
+    "lstm": 4096,
+    "lstm_backprop": 4096,
     "matmul": 8192,
-    "max_pool_backprop": 4096,
+    "max_pool_backprop": 2048,
     "relu6_backprop": 262144,
     "relu_backprop": 262144,
     "resize_bilinear": 4096,
@@ -58,7 +61,8 @@ HEAVY = frozenset(
     f"{name}{part}"
     for name in ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
     for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
-) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative", "_LSTM", "_LSTMGrad"}
+) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative"}
+HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
 
 
 def find(name: str) -> Kernel | None:

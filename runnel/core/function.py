@@ -105,7 +105,7 @@ class Function:
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, one after the other."""
         texts = [each.pretty_printed_signature(verbose) for _, each in self._traces]
-        return "\n\n".join(texts)
+        return ("\n\n" if verbose else "\n").join(texts)
 
     def code(self) -> str:
         """The Python programs that calls run, one per trace."""

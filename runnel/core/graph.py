@@ -20,6 +20,7 @@ from .context import state
 from .default_names import DEFAULT_NAMES
 from .dtypes import DType
 from .errors import InvalidArgumentError
+from .graph_access import GraphAccess, operation_from
 from .op import REGISTRY, Op, op
 from .shapes import TensorShape
 from .tensor import OutOfScopeError, SymbolicTensor, Tensor
@@ -134,6 +135,34 @@ class Operation:
         return node_def(self)
 
     @property
+    def op_def(self) -> Any:
+        """The op as an OpDef message."""
+        from ..saved_model.op_defs import op_def
+
+        return op_def(self.op)
+
+    @classmethod
+    def from_node_def(
+        cls,
+        node_def: Any,
+        g: Graph,
+        inputs: Sequence[Tensor] | None = None,
+        output_types: Sequence[Any] | None = None,
+        control_inputs: Sequence[Any] | None = None,
+        input_types: Sequence[Any] | None = None,
+        original_op: Any = None,
+        op_def: Any = None,
+    ) -> Operation:
+        """Add the operation that a NodeDef describes to a graph; its types follow from the op."""
+        if not isinstance(g, Graph):
+            raise TypeError(f"Argument g must be a Graph. Received an instance of type {type(g)}")
+        return operation_from(node_def, g, inputs or (), control_inputs or ())
+
+    def colocation_groups(self) -> list[bytes]:
+        """What the operation belongs beside, as "loc:@name"; itself where there is nothing."""
+        return self.graph.colocation_groups(self)
+
+    @property
     def traceback(self) -> list[tuple[str, int, str, str]]:
         if self.location is None:
             return []
@@ -146,7 +175,7 @@ class Operation:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
-class Graph:
+class Graph(GraphAccess):
     """Operations in the order of the program, which is the order of their execution.
 
     >>> graph = tf.Graph()
@@ -230,6 +259,8 @@ class Graph:
         """Append an operation; its output, or the list of its outputs."""
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
+        if self._gradients:
+            op = self.with_gradient(op)
         try:
             types = op.types_of_results(inputs, attrs)
         except InvalidArgumentError as mismatch:
@@ -263,6 +294,8 @@ class Graph:
             for index, (dtype, shape) in enumerate(zip(types, shapes, strict=True))
         ]
         self.operations.append(operation)
+        if self._beside or self._container:
+            self.note_place(operation)
         return operation
 
     def placeholder(
@@ -490,7 +523,8 @@ class FuncGraph(Graph):
                 return tensor
             if not self._encloses(tensor.op.graph):
                 raise OutOfScopeError(tensor)
-            if tensor.op.type == "Const":
+            # A constant that a tape watches has a key, and its gradient comes by a capture.
+            if tensor.op.type == "Const" and not tensor._key:
                 with self.as_default():
                     constant: Tensor = Graph.add(self, tensor.op.op, (), tensor.op.given)
                 return constant

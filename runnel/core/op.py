@@ -33,7 +33,7 @@ REGISTRY = Registry()
 _DTYPES = {name: value for name, value in vars(dtypes).items() if isinstance(value, DType)}
 _NO_ATTRS: dict[str, Any] = {}
 _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
-_KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
+KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
 class CompositeInput(TypeError):
@@ -46,6 +46,11 @@ class CompositeInput(TypeError):
     def __init__(self, composite: Any) -> None:
         super().__init__(f"A {type(composite).__name__} is no tf.Tensor and has no array.")
         self.composite = composite
+
+
+def unsupported() -> type[Exception]:
+    """What to raise for a value that an operation cannot take: graphs name it a wrong type."""
+    return ValueError if state.graph is None else TypeError
 
 
 # The classes of such values, for graphs to ask; empty until their modules are loaded.
@@ -347,7 +352,10 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
         if op.input_lists or not 0 < len(inputs) < 3:
             types = op.result_types.get(tuple([tensor.dtype for tensor in inputs]))
             types = types or op.types_of_results(inputs, attrs)
-            result = op.run([tensor._array for tensor in inputs], attrs)
+            arrays: Sequence[Any] = [tensor._array for tensor in inputs]
+            if op.input_lists:
+                arrays = op.grouped(arrays)
+            result = op.kernel(*arrays, **attrs)
         elif len(inputs) == 2:
             x, y = inputs
             types = op.result_types.get((x.dtype, y.dtype)) or op.types_of_results(inputs, attrs)
@@ -360,7 +368,7 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
         if not leak.tensor.graph.open:
             raise
         return leak.tensor.graph.add(op, inputs, attrs)
-    except _KERNEL_FAILURES as failure:
+    except KERNEL_FAILURES as failure:
         raise op.explain(failure, inputs, attrs) from tracebacks.cause(failure)
     except CompositeInput as found:
         return found.composite._execute(op, inputs, attrs)

@@ -19,7 +19,7 @@ import numpy as np
 from . import engine, errors
 from .context import tracebacks
 from .dtypes import DType
-from .op import _KERNEL_FAILURES
+from .op import KERNEL_FAILURES
 from .placing import Joined, Placing
 from .reuse import reusable, ufunc_of
 from .tensor import SymbolicTensor, Tensor
@@ -82,7 +82,7 @@ class Plan:
         """The arrays of the fetches; an error tells of the operation and the user's line."""
         try:
             return self.program(*arrays)
-        except _KERNEL_FAILURES as failure:
+        except KERNEL_FAILURES as failure:
             raise self.explained(failure) from tracebacks.cause(failure)
 
     def explained(self, failure: Exception) -> Exception:

@@ -42,7 +42,8 @@ _FRESH = frozenset(
         "Sigmoid",
         "SigmoidGrad",
     }
-    | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax"}
+    | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax", "LogSoftmax"}
+    | {"Elu", "EluGrad", "Exp", "LeakyRelu", "Relu6", "Relu6Grad"}
 )
 # Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
 _RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})

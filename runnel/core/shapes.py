@@ -128,6 +128,12 @@ class TensorShape(TensorlessType):
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
+    def as_proto(self) -> Any:
+        """The shape as a TensorShapeProto message."""
+        from ..saved_model.tensors import shape_proto
+
+        return shape_proto(self)
+
     def num_elements(self) -> int | None:
         """The product of the dimensions, or None if one of them is unknown."""
         if self._dims is None or None in self._dims:
@@ -290,6 +296,15 @@ def as_shape(shape: Any) -> TensorShape:
 def unknown_shape(rank: int | None = None) -> TensorShape:
     """A shape that knows at most its rank."""
     return UNKNOWN if rank is None else TensorShape.of((None,) * rank)
+
+
+def row_shape(shape: TensorShape) -> TensorShape:
+    """The shape of what lies along the first dimension; ValueError where there is none."""
+    if shape.rank is None:
+        return shape
+    if shape.rank == 0:
+        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+    return shape[1:]
 
 
 def broadcast_shapes(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:

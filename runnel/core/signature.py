@@ -12,6 +12,7 @@ from . import nest
 from .convert import convert_to_tensor
 from .errors import InvalidArgumentError
 from .shapes import TensorShape
+from .signature_text import type_text
 from .tensor import Tensor
 from .type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from .variable import Variable
@@ -170,10 +171,17 @@ class BoundSignature:
         return (tuple(specs[: len(self.args)]), dict(zip(self.kwargs, specs[len(self.args) :],
                 strict=True)))  # fmt: skip
 
-    def described(self) -> list[tuple[str, str]]:
-        """Each argument's name and type."""
+    def described(self) -> list[tuple[str, str, Any]]:
+        """Each argument's name, the kind of its parameter, and its spec or value."""
+        parameters = self._parameters.signature.parameters.values()
+        variadic = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+        positional = "POSITIONAL_ONLY" if variadic else "POSITIONAL_OR_KEYWORD"
         named = self._parameters.named(self.args, self.kwargs)
-        return [(name, _kind(value)) for name, value in named]
+        count = len(self.args)
+        return [
+            (name, positional if place < count else "KEYWORD_ONLY", value)
+            for place, (name, value) in enumerate(named)
+        ]
 
     def tensors_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
         """The tensors in the arguments of a call; TypeError where they do not fit the trace."""
@@ -203,7 +211,7 @@ class BoundSignature:
             elif any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(expected)):
                 raise TypeError(
                     "Binding inputs to tf.function failed due to `missing a required argument: "
-                    f"{name!r}`. Give {_kind(expected)}."
+                    f"{name!r}`. Give {type_text(expected)}."
                 )
         return tensors
 
@@ -276,9 +284,3 @@ def named_spec(spec: Any, name: str) -> Any:
     if type(spec) is not TensorSpec:
         return spec
     return TensorSpec(spec.shape, spec.dtype, spec.name or name)
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, TypeSpec) or nest.is_nested(value):
-        return repr(value)
-    return f"Literal[{value!r}]"

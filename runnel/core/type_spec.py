@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import nest
+from .context import state
 from .dtypes import DType, as_dtype, float32, from_numpy
-from .shapes import TensorShape, as_shape
+from .shapes import TensorShape, as_shape, row_shape
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -141,6 +142,17 @@ class TypeSpec(ABC):
         specs = self._component_specs
         components = [spec.from_tensors(tensors) for spec in nest.flatten(specs)]
         return self._from_components(nest.pack_sequence_as(specs, components))
+
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """A value of this type that is to be fed: placeholders in the context's graph."""
+        graph = getattr(placeholder_context, "context_graph", None) or state.graph
+        if graph is None:
+            raise ValueError(
+                f"A placeholder for {self!r} belongs to a graph, but the placeholder context has "
+                "none and no graph is being built."
+            )
+        made = [graph.placeholder(spec.dtype, spec.shape) for spec in self.flatten()]
+        return self.from_tensors(iter(made))
 
     def cast(self, value: Any, casting_context: Any) -> Any:
         """The value with its components converted to their specs; TypeError where they cannot be.
@@ -296,6 +308,14 @@ class TensorSpec(TypeSpec):
         """The next tensor of an iterator."""
         return next(tensors)
 
+    def _batch(self, size: int | None) -> TensorSpec:
+        """The spec of so many such tensors stacked."""
+        return TensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        """The spec of a row."""
+        return TensorSpec(row_shape(self._shape), self._dtype)
+
     def cast(self, value: Any, casting_context: Any) -> Any:
         """The value as a tensor that fits this spec; TypeError if its dtype or shape do not."""
         from .convert import convert_to_tensor
@@ -336,6 +356,17 @@ class NoneTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         return None
+
+    @staticmethod
+    def from_value(value: Any) -> NoneTensorSpec:
+        """The spec of None."""
+        return NoneTensorSpec()
+
+    def most_specific_compatible_shape(self, other: Any) -> NoneTensorSpec:
+        """This spec, where the other one is of None, too; ValueError elsewhere."""
+        if type(other) is not type(self):
+            raise ValueError(f"No `TypeSpec` is compatible with both {self} and {other}")
+        return self
 
 
 # What a serialization may hold that has subtypes of its own; everything else is only equal or not.

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import add, sub
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +20,7 @@ from . import dtypes, errors
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype
-from .op import REGISTRY, Op, execute, op
+from .op import REGISTRY, Op, execute, op, unsupported
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
 from .tensor import CPU, Operators, Reference, SymbolicTensor, Tensor, numpy_text
@@ -68,8 +69,11 @@ def AssignVariableOp(resource: Variable, value: Any) -> list[Any]:
     return []
 
 
-def _in_place(name: str, function: Callable[..., Any]) -> Op:
-    """An update `variable = function(variable, value)` of equal shapes."""
+def _in_place(name: str, function: Callable[..., Any], operator: Callable[..., Any]) -> Op:
+    """An update `variable = function(variable, value)` of equal shapes.
+
+    The operator does the same, and to scalars ten times faster.
+    """
 
     def kernel(resource: Variable, value: Any) -> list[Any]:
         with resource._lock:
@@ -88,7 +92,7 @@ def _in_place(name: str, function: Callable[..., Any]) -> Op:
             )
         taken = resource._take() if shape else None
         if taken is None:
-            resource._replace(function(resource._tensor._array, value))
+            resource._replace(operator(resource._tensor._array, value))
         else:
             try:
                 function(taken._array, value, out=taken._array)
@@ -106,8 +110,8 @@ def _in_place(name: str, function: Callable[..., Any]) -> Op:
     return declared
 
 
-AssignAddVariableOp = _in_place("AssignAddVariableOp", np.add)
-AssignSubVariableOp = _in_place("AssignSubVariableOp", np.subtract)
+AssignAddVariableOp = _in_place("AssignAddVariableOp", np.add, add)
+AssignSubVariableOp = _in_place("AssignSubVariableOp", np.subtract, sub)
 
 
 class _VariableMetaclass(type):
@@ -130,6 +134,10 @@ def _with_creator(creator: Callable[..., Any], create: Callable[..., Any]) -> Ca
     return lambda **kwargs: creator(create, **kwargs)
 
 
+_NO_TENSOR = (
+    "Attempt to convert a value ({!r}) with an unsupported type ({}) to a Tensor. A RaggedTensor "
+    "has to_tensor(), a SparseTensor tf.sparse.to_dense."
+)
 _ARGUMENTS = [
     *["initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def"],
     *["dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape"],
@@ -196,6 +204,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
                 tensor = convert_to_tensor(value, None if dtype is None else as_dtype(dtype))
             except ValueError as error:
                 raise ValueError(f"initial_value: {error}") from None
+        if not isinstance(tensor, Tensor):
+            raise unsupported()(_NO_TENSOR.format(value, type(value)))
         if shape is not None and not tensor.shape.is_compatible_with(shape):
             raise ValueError(
                 f"In this `tf.Variable` creation, the initial value's shape ({tensor.shape}) is "
@@ -503,10 +513,7 @@ def convert_to_own_tensor(
     """
     tensor = convert_to_tensor(value, dtype, dtype_hint)
     if not isinstance(tensor, Tensor):
-        raise ValueError(
-            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
-            "Tensor. A RaggedTensor has to_tensor(), a SparseTensor tf.sparse.to_dense."
-        )
+        raise unsupported()(_NO_TENSOR.format(value, type(value)))
     # A tape must tell this tensor from the variable, whose key the operations' inputs carry.
     return value.read_value() if isinstance(value, Variable) else tensor
 

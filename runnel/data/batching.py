@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors, nest
+from ..core.batchable import part_specs
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import as_dtype
-from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import NoneTensorSpec, TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
 from .sources import _rows_in, _slice
-from .structure import Leaves, are_plain, batched, first_sizes, unbatched
+from .structure import Leaves, Parts, are_plain, batched, first_sizes, sized_parts, unbatched
 
 
 def flag(value: Any, name: str) -> bool:
@@ -50,6 +50,7 @@ class _BatchDataset(Dataset):
         size = number(self._tensors[0]) if self._drop else None
         self._specs = nest.flatten(dataset.element_spec)
         self._spec = nest.map_structure(lambda spec: batched(spec, size), dataset.element_spec)
+        self._parts = Parts(self._specs, nest.flatten(self._spec))
 
     def _size(self) -> int:
         return cardinality.of_batches(
@@ -61,11 +62,13 @@ class _BatchDataset(Dataset):
         return Grouped(self._inputs[0]._elements(), size, self._drop, self._stacked)
 
     def _stacked(self, rows: list[Leaves]) -> Leaves:
-        columns = zip(*rows, strict=True)
-        return [
-            _joined(spec, column, place)
-            for place, (spec, column) in enumerate(zip(self._specs, columns, strict=True))
-        ]
+        columns = zip(*map(self._parts.of, rows), strict=True)
+        return self._parts.leaves(
+            [
+                _joined(spec, column, place)
+                for place, (spec, column) in enumerate(zip(self._parts.specs, columns, strict=True))
+            ]
+        )
 
 
 class _ParallelBatchDataset(_BatchDataset):
@@ -125,7 +128,7 @@ def _joined(spec: Any, column: Sequence[Any], place: int) -> Any:
     if hasattr(spec, "ragged_rank"):
         from ..ops.ragged.joining import stack
 
-        return stack(list(column), axis=0)
+        return stack(list(column), axis=0).with_row_splits_dtype(spec.row_splits_dtype)
     from ..ops.sparse.shaping import concat, expand_dims
 
     return concat(0, [expand_dims(each, 0) for each in column], expand_nonconcat_dims=True)
@@ -137,16 +140,14 @@ class _UnbatchDataset(Dataset):
     def __init__(self, dataset: Dataset) -> None:
         self._inputs = (dataset,)
         specs = nest.flatten(dataset.element_spec)
-        for spec in specs:
-            if not isinstance(spec, NoneTensorSpec) and spec.shape.rank == 0:
-                raise ValueError("Cannot unbatch an input with scalar components.")
-        sizes = [size for size in first_sizes(specs) if size is not None]
+        self._spec = nest.map_structure(_row_spec, dataset.element_spec)
+        self._parts = Parts(specs, nest.flatten(self._spec))
+        sizes = [size for size in first_sizes(sized_parts(specs)) if size is not None]
         if len(set(sizes)) > 1:
             raise ValueError(
                 f"Cannot unbatch an input whose components have different batch sizes: {sizes}."
             )
         self._rows = sizes[0] if sizes else None
-        self._spec = nest.map_structure(unbatched, dataset.element_spec)
 
     def _size(self) -> int:
         size = self._inputs[0]._size()
@@ -156,14 +157,23 @@ class _UnbatchDataset(Dataset):
 
     def _elements(self) -> Iterator[Leaves]:
         for leaves in self._inputs[0]._elements():
-            counts = {_rows_in(leaf) for leaf in leaves if leaf is not None}
+            parts = self._parts.of(leaves, minimum_rank=1)
+            counts = {_rows_in(part) for part in parts if part is not None}
             if len(counts) > 1:
                 raise invalid(
                     f"Input element must have the same batch size in each component, got "
                     f"{sorted(counts)}.", "UnbatchDataset",
                 )  # fmt: skip
             for index in range(counts.pop()):
-                yield [_slice(leaf, index) for leaf in leaves]
+                yield self._parts.leaves([_slice(part, index) for part in parts])
+
+
+def _row_spec(spec: Any) -> Any:
+    # The original words it otherwise for datasets than for single specs.
+    for part in sized_parts([spec]):
+        if getattr(part, "shape", None) is not None and part.shape.rank == 0:
+            raise ValueError("Cannot unbatch an input with scalar components.")
+    return unbatched(spec)
 
 
 class _RebatchDataset(Dataset):
@@ -175,7 +185,7 @@ class _RebatchDataset(Dataset):
         self._tensors = (scalar(sizes),) if sizes.shape.rank == 0 else (sizes,)
         self._drop = flag(drop_remainder, "drop_remainder")
         specs = nest.flatten(dataset.element_spec)
-        if not are_plain(specs):
+        if not are_plain([part for spec in specs for part in part_specs(spec)]):
             raise TypeError(f"rebatch takes elements of tensors, got {dataset.element_spec}.")
         known = constant_value(self._tensors[0])
         flat = [] if known is None else np.ravel(known).tolist()
@@ -183,11 +193,10 @@ class _RebatchDataset(Dataset):
             raise invalid(f"Batch sizes must be greater than zero, got {flat}.", "RebatchDatasetV2")
         size = flat[0] if self._drop and len(set(flat)) == 1 else None
 
-        def resized(spec: Any) -> Any:
-            rest = spec.shape[1:] if spec.shape.rank is not None else spec.shape
-            return TensorSpec(TensorShape([size]).concatenate(rest), spec.dtype)
-
-        self._spec = nest.map_structure(resized, dataset.element_spec)
+        self._spec = nest.map_structure(
+            lambda spec: batched(unbatched(spec), size), dataset.element_spec
+        )
+        self._parts = Parts(specs, nest.flatten(self._spec))
 
     def _size(self) -> int:
         return UNKNOWN
@@ -197,15 +206,16 @@ class _RebatchDataset(Dataset):
         wanted = next(sizes)
         held: Leaves | None = None
         for leaves in self._inputs[0]._elements():
-            held = leaves if held is None else _appended(held, leaves)
+            parts = self._parts.of(leaves, minimum_rank=1)
+            held = parts if held is None else _appended(held, parts)
             start = 0
             while len(held[0]) - start >= wanted:
-                yield [leaf[start : start + wanted] for leaf in held]
+                yield self._parts.leaves([part[start : start + wanted] for part in held])
                 start += wanted
                 wanted = next(sizes)
-            held = [leaf[start:] for leaf in held]
+            held = [part[start:] for part in held]
         if held is not None and len(held[0]) and not self._drop:
-            yield held
+            yield self._parts.leaves(held)
 
 
 def _appended(first: Leaves, second: Leaves) -> Leaves:

@@ -32,6 +32,10 @@ class _PaddedBatchDataset(Dataset):
         self._inputs = (dataset,)
         spec = dataset.element_spec
         specs = nest.flatten(spec)
+        if padded_shapes is None and not all(hasattr(each, "shape") for each in specs):
+            raise NotImplementedError(
+                f"padded_batch asks for the `shape` of the elements' specs, but {spec} has none."
+            )
         if not are_plain(specs):
             raise TypeError(f"`padded_batch` is only supported for tensors, got elements {spec}.")
         if padded_shapes is None:

@@ -20,11 +20,13 @@ from .cardinality import INFINITE, UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
 from .structure import (
     Leaves,
+    Parts,
     are_plain,
     first_sizes,
     leaves_of,
     normalized,
     row_of,
+    sized_parts,
     specs_of,
     tensors_of,
     unbatched,
@@ -76,11 +78,13 @@ class _TensorSliceDataset(Dataset):
         if not self._whole:
             raise ValueError("Invalid `element`. `element` should not be empty.")
         self._spec = nest.map_structure(unbatched, whole)
+        self._parts = Parts(self._whole, nest.flatten(self._spec))
         self._tensors = tuple(tensors_of(values))
-        sizes = [size for size in first_sizes(self._whole) if size is not None]
-        for spec, size in zip(self._whole, first_sizes(self._whole), strict=True):
+        parts = sized_parts(self._whole)
+        sizes = [size for size in first_sizes(parts) if size is not None]
+        for spec, size in zip(parts, first_sizes(parts), strict=True):
             if size is not None and size != sizes[0]:
-                shapes = ", ".join(str(each.shape) for each in self._whole)
+                shapes = ", ".join(str(each.shape) for each in parts)
                 raise ValueError(
                     f"Dimensions {sizes[0]} and {size} are not compatible: from_tensor_slices "
                     f"takes tensors with equal first dimensions, got the shapes {shapes}; "
@@ -93,12 +97,12 @@ class _TensorSliceDataset(Dataset):
         return UNKNOWN if self._rows is None else self._rows
 
     def _elements(self) -> Iterator[Leaves]:
-        leaves = leaves_of(self._whole, self._tensors)
-        sizes = [_rows_in(leaf) for leaf in leaves if leaf is not None]
+        parts = self._parts.of(leaves_of(self._whole, self._tensors), minimum_rank=1)
+        sizes = [_rows_in(part) for part in parts if part is not None]
         if any(size != sizes[0] for size in sizes):
             raise invalid(f"Dimensions {sizes} of the first axes differ.", "TensorSliceDataset")
         for index in range(sizes[0]):
-            yield [_slice(leaf, index) for leaf in leaves]
+            yield self._parts.leaves([_slice(part, index) for part in parts])
 
 
 def _rows_in(leaf: Any) -> int:

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..core import nest
+from ..core.batchable import BatchableTypeSpec, part_specs, parts_of, value_of
 from ..core.convert import convert_to_tensor
-from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import NoneTensorSpec, TensorSpec, TypeSpec, type_spec_from_value
 from ..core.variable import Variable
 
 Leaves = list[Any]
+
+_ADVICE = " Extension types that are put into batches derive from BatchableExtensionType."
 
 
 def normalized(value: Any) -> Any:
@@ -171,46 +173,76 @@ def relaxed(first: Any, second: Any, kind: str = "dataset elements") -> Any:
 
 def batched(spec: Any, size: int | None) -> Any:
     """The spec of a batch of values."""
-    if type(spec) is TensorSpec:
-        return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
     if isinstance(spec, NoneTensorSpec):
         return spec
-    from ..ops.ragged.ragged_tensor import RaggedTensorSpec
-    from ..ops.sparse.sparse_tensor import SparseTensorSpec
     from .iterators import DatasetSpec
 
-    if isinstance(spec, RaggedTensorSpec):
-        shape = TensorShape([size]).concatenate(spec.shape)
-        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
-    if isinstance(spec, SparseTensorSpec):
-        return SparseTensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
     if isinstance(spec, DatasetSpec):
         raise TypeError("Batching of datasets is not supported: flat_map over them first.")
-    raise TypeError(f"Elements of the type {spec} cannot be put into batches.")
+    if not hasattr(spec, "_batch"):
+        raise AttributeError(f"Elements of the type {spec} cannot be put into batches.{_ADVICE}")
+    return spec._batch(size)
 
 
 def unbatched(spec: Any) -> Any:
     """The spec of one of the values in a batch."""
     if isinstance(spec, NoneTensorSpec):
         return spec
-    shape = spec.shape
-    if shape.rank == 0:
-        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-    inner = shape[1:] if shape.rank is not None else shape
-    if type(spec) is TensorSpec:
-        return TensorSpec(inner, spec.dtype)
-    from ..ops.ragged.ragged_tensor import RaggedTensorSpec
-    from ..ops.sparse.sparse_tensor import SparseTensorSpec
-
-    if isinstance(spec, RaggedTensorSpec):
-        return RaggedTensorSpec(inner, spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
-    if isinstance(spec, SparseTensorSpec):
-        return SparseTensorSpec(inner, spec.dtype)
-    raise TypeError(f"Values of the type {spec} cannot be taken apart into rows.")
+    if not hasattr(spec, "_unbatch"):
+        raise AttributeError(f"Values of the type {spec} cannot be taken apart into rows.{_ADVICE}")
+    return spec._unbatch()
 
 
-def first_sizes(specs: Sequence[Any]) -> Iterator[int | None]:
+def sized_parts(specs: Sequence[Any]) -> list[Any]:
+    """The specs of all parts that have rows."""
+    parts = [part for spec in specs for part in part_specs(spec)]
+    return [part for part in parts if not isinstance(part, NoneTensorSpec)]
+
+
+def first_sizes(parts: Sequence[Any]) -> list[int | None]:
     """The static sizes of the first dimensions."""
-    for spec in specs:
-        if not isinstance(spec, NoneTensorSpec):
-            yield spec.shape[0] if spec.shape.rank is not None else None
+    return [part.shape[0] if part.shape.rank is not None else None for part in parts]
+
+
+class Parts:
+    """Leaves and the parts that are stacked or sliced for them: mostly the leaves themselves."""
+
+    def __init__(self, specs: Sequence[Any], changed: Sequence[Any]) -> None:
+        """`specs` of the leaves that come, and of those made of the changed parts."""
+        self._specs = specs
+        self._changed = [(spec, part_specs(spec)) for spec in changed]
+        self._same = not any(isinstance(spec, BatchableTypeSpec) for spec in specs)
+        self.specs = [part for spec in specs for part in part_specs(spec)]
+
+    def of(self, leaves: Leaves, minimum_rank: int = 0) -> Leaves:
+        """The parts that stand for leaves."""
+        if self._same:
+            return leaves
+        parts: Leaves = []
+        for spec, leaf in zip(self._specs, leaves, strict=True):
+            if isinstance(spec, BatchableTypeSpec):
+                specs, encoded = part_specs(spec), parts_of(spec, leaf, minimum_rank)
+                parts += [
+                    convert_to_tensor(part)._array if type(each) is TensorSpec else part
+                    for each, part in zip(specs, encoded, strict=True)
+                ]
+            else:
+                parts.append(leaf)
+        return parts
+
+    def leaves(self, parts: Leaves) -> Leaves:
+        """The leaves that changed parts stand for."""
+        if self._same:
+            return parts
+        rest = iter(parts)
+        return [
+            value_of(spec, _as_values(specs, rest))
+            if isinstance(spec, BatchableTypeSpec)
+            else next(rest)
+            for spec, specs in self._changed
+        ]
+
+
+def _as_values(specs: Sequence[Any], parts: Iterator[Any]) -> Iterator[Any]:
+    for spec, part in zip(specs, parts, strict=False):
+        yield Tensor(part, spec.dtype) if type(spec) is TensorSpec else part

@@ -44,6 +44,8 @@ _ONEDNN = {
     "elu": "elementwise",
     "elu_backprop": "elementwise",
     "exp": "elementwise",
+    "gru": "recurrent",
+    "gru_backprop": "recurrent",
     "layer_norm": "normalization",
     "leaky_relu": "elementwise",
     "log_softmax": "softmax",

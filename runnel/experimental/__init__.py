@@ -21,6 +21,10 @@ if _TYPE_CHECKING:
     from ..ops.ragged.dynamic_shape import DynamicRaggedShape as DynamicRaggedShape
     from ..ops.ragged.row_partition import RowPartition as RowPartition
     from . import dlpack as dlpack, extension_type as extension_type, numpy as numpy
+    from .batchable import (
+        BatchableExtensionType as BatchableExtensionType,
+        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
+    )
     from .dispatch import (
         dispatch_for_api as dispatch_for_api,
         dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
@@ -34,20 +38,26 @@ if _TYPE_CHECKING:
         function_executor_type as function_executor_type,
     )
     from .extensions import ExtensionType as ExtensionType, ExtensionTypeSpec as ExtensionTypeSpec
+    from .strict_mode import enable_strict_mode as enable_strict_mode
+    from .structured_tensor import StructuredTensor as StructuredTensor
 
 # Datasets and ragged tensors load when first used.
 _LATER = {
+    "BatchableExtensionType": "experimental.batchable",
     "DynamicRaggedShape": "ops.ragged.dynamic_shape",
     "ExtensionType": "experimental.extensions",
+    "ExtensionTypeBatchEncoder": "experimental.batchable",
     "ExtensionTypeSpec": "experimental.extensions",
     "Optional": "data.optional",
     "RowPartition": "ops.ragged.row_partition",
+    "StructuredTensor": "experimental.structured_tensor",
     "async_clear_error": "experimental.executing",
     "async_scope": "experimental.executing",
     "dispatch_for_api": "experimental.dispatch",
     "dispatch_for_binary_elementwise_apis": "experimental.dispatch",
     "dispatch_for_binary_elementwise_assert_apis": "experimental.dispatch",
     "dispatch_for_unary_elementwise_apis": "experimental.dispatch",
+    "enable_strict_mode": "experimental.strict_mode",
     "function_executor_type": "experimental.executing",
     "unregister_dispatch_for": "experimental.dispatch",
 }

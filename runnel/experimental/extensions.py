@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from typing import Any, cast
 
 import runnel as tf
 
+from ..core.context import state
 from ..core.tensor import Tensor
 from ..core.type_spec import TypeSpec, register_type_spec
 from .fields import (
@@ -35,7 +37,7 @@ class _Maker(type):
         return value
 
     def _checked_fields(cls, given: dict[str, Any]) -> dict[str, Any]:
-        fields: dict[str, Any] = cls._fields  # type: ignore[attr-defined]
+        fields: dict[str, Any] = cls._field_kinds  # type: ignore[attr-defined]
         missing = {name for name in fields if name not in given}
         if missing:
             raise ValueError(f"Missing required fields: {missing}")
@@ -48,12 +50,12 @@ class ExtensionTypeSpec(TypeSpec):
     _value_class: type
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = _bound(self._value_class._fields, {}, args, kwargs)  # type: ignore[attr-defined]
+        given = _bound(self._value_class._field_kinds, {}, args, kwargs)  # type: ignore[attr-defined]
         vars(self).update(given)
         self._check()
 
     def _check(self) -> None:
-        fields = self._value_class._fields  # type: ignore[attr-defined]
+        fields = self._value_class._field_kinds  # type: ignore[attr-defined]
         for name, annotation in fields.items():
             vars(self)[name] = converted_spec(annotation, vars(self)[name], name)
 
@@ -76,7 +78,7 @@ class ExtensionTypeSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: Any) -> Any:
         """The spec that describes a value."""
-        names = cls._value_class._fields  # type: ignore[attr-defined]
+        names = cls._value_class._field_kinds  # type: ignore[attr-defined]
         return cls._of({name: specs_in(getattr(value, name)) for name in names})
 
     @classmethod
@@ -87,7 +89,7 @@ class ExtensionTypeSpec(TypeSpec):
         return spec
 
     def _field_specs(self) -> dict[str, Any]:
-        names = self._value_class._fields  # type: ignore[attr-defined]
+        names = self._value_class._field_kinds  # type: ignore[attr-defined]
         return {name: vars(self)[name] for name in names}
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -112,6 +114,37 @@ class ExtensionTypeSpec(TypeSpec):
     def _to_components(self, value: Any) -> Any:
         fields = self._field_specs().items()
         return tuple(part for name, spec in fields for part in parts_of(spec, getattr(value, name)))
+
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """A value of this type whose tensors are placeholders of the function being traced."""
+        graph: Any = state.graph
+        if graph is None:
+            raise ValueError(
+                f"No function is being traced that could have a placeholder of {self}."
+            )
+        return self.from_tensors(
+            graph.placeholder(each.dtype, each.shape) for each in self.flatten()
+        )
+
+    @classmethod
+    def experimental_type_proto(cls) -> Any:
+        """The class of the messages that describe specs."""
+        from ..saved_model.messages import TypeSpecProto
+
+        return TypeSpecProto
+
+    def experimental_as_proto(self) -> Any:
+        """The spec as a message; NotEncodable where there is none for its class."""
+        from ..saved_model.structured_values import encode
+
+        return encode(self).type_spec_value
+
+    @classmethod
+    def experimental_from_proto(cls, proto: Any) -> Any:
+        """The spec that a message describes."""
+        from ..saved_model.structured_values import decode
+
+        return cls._deserialize(decode(proto.type_state))
 
     def _from_components(self, components: Any) -> Any:
         parts = iter(components)
@@ -160,37 +193,39 @@ class ExtensionType(metaclass=_Maker):
     array([1], dtype=int32)
     """
 
-    _fields: typing.ClassVar[dict[str, Any]] = {}
-    _defaults: typing.ClassVar[dict[str, Any]] = {}
+    _field_kinds: typing.ClassVar[dict[str, Any]] = {}
+    _field_defaults: typing.ClassVar[dict[str, Any]] = {}
+    # What the specs of its values derive from.
+    _spec_class: typing.ClassVar[type] = ExtensionTypeSpec
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kind = type(self)
-        vars(self).update(_bound(kind._fields, kind._defaults, args, kwargs))
+        vars(self).update(_bound(kind._field_kinds, kind._field_defaults, args, kwargs))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         namespace = vars(cls)
-        hints = typing.get_type_hints(cls, localns={cls.__name__: cls})
-        cls._fields = {
+        hints = _hints(cls, sys._getframe(1))
+        cls._field_kinds = {
             name: hint
             for name, hint in hints.items()
             if typing.get_origin(hint) is not typing.ClassVar and hint is not typing.ClassVar
         }
         _check_fields(cls, namespace)
-        cls._defaults = {}
-        for name, annotation in cls._fields.items():
+        cls._field_defaults = {}
+        for name, annotation in cls._field_kinds.items():
             if hasattr(cls, name):
                 default = getattr(cls, name)
                 converted(annotation, default, f"default value for {name}")
-                cls._defaults[name] = default
+                cls._field_defaults[name] = default
         if cls.__init__ is ExtensionType.__init__:
-            cls.__signature__ = _signature(cls._fields, cls._defaults)  # type: ignore[attr-defined]
+            cls.__signature__ = _signature(cls._field_kinds, cls._field_defaults)  # type: ignore[attr-defined]
         body = dict(vars(namespace["Spec"])) if "Spec" in namespace else {}
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
         body |= {"_value_class": cls, "__module__": cls.__module__}
         body["__qualname__"] = f"{cls.__qualname__}.Spec"
-        cls.Spec = type(f"{cls.__name__}.Spec", (ExtensionTypeSpec,), body)  # type: ignore[attr-defined]
+        cls.Spec = type(f"{cls.__name__}.Spec", (cls._spec_class,), body)  # type: ignore[attr-defined]
         register_type_spec(cls, cls.Spec.from_value)  # type: ignore[attr-defined]
 
     @property
@@ -209,14 +244,14 @@ class ExtensionType(metaclass=_Maker):
         object.__delattr__(self, name)
 
     def _require_open(self, name: str) -> None:
-        if name not in type(self)._fields or vars(self).get("_is_complete"):
+        if name not in type(self)._field_kinds or vars(self).get("_is_complete"):
             raise AttributeError(
                 f"Cannot mutate attribute `{name}` outside the custom constructor of "
                 "ExtensionType. Make a new value instead."
             )
 
     def __repr__(self) -> str:
-        names = type(self)._fields
+        names = type(self)._field_kinds
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({fields})"
 
@@ -251,9 +286,18 @@ def _equal(one: Tensor, another: Tensor) -> Tensor:
     )
 
 
+def _hints(cls: type, frame: Any) -> dict[str, Any]:
+    """The annotations of a class; `frame` is where it was defined."""
+    try:
+        return typing.get_type_hints(cls, localns={cls.__name__: cls})
+    except NameError:  # they are strings with names that the module does not have
+        names = {**frame.f_globals, **frame.f_locals, cls.__name__: cls}
+        return typing.get_type_hints(cls, localns=names)
+
+
 def _check_fields(cls: type, namespace: Any) -> None:
     """ValueError or TypeError where the body of a subclass has no proper fields."""
-    fields: dict[str, Any] = cls._fields  # type: ignore[attr-defined]
+    fields: dict[str, Any] = cls._field_kinds  # type: ignore[attr-defined]
     invalid = f"The field annotations for {cls.__name__} are invalid."
     for name in fields:
         if name in _RESERVED:
@@ -271,4 +315,4 @@ def _check_fields(cls: type, namespace: Any) -> None:
 
 def as_dict(value: ExtensionType) -> dict[str, Any]:
     """The fields of an extension type's value by name; nested values stay as they are."""
-    return {name: getattr(value, name) for name in type(value)._fields}
+    return {name: getattr(value, name) for name in type(value)._field_kinds}

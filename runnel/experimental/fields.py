@@ -8,12 +8,12 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..core.composites import is_composite
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import DType, as_dtype
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec, type_spec_from_value
-from ..core.variable import Variable
 
 _PLAIN = (int, float, str, bytes, bool, type(None))
 _UNIONS = (typing.Union, types.UnionType)
@@ -41,15 +41,6 @@ class ImmutableDict(collections.abc.Mapping[Any, Any]):
 
     def __repr__(self) -> str:
         return f"ImmutableDict({self._items!r})"
-
-
-def is_composite(kind: Any) -> bool:
-    """Whether a class is one of values made of tensors, such as a ragged tensor."""
-    return (
-        isinstance(kind, type)
-        and hasattr(kind, "_type_spec")
-        and not issubclass(kind, Tensor | Variable)
-    )
 
 
 def check_annotation(annotation: Any) -> None:
@@ -96,7 +87,8 @@ def _converted(annotation: Any, value: Any, path: str, convert: Convert) -> Any:
         if not isinstance(value, Mapping):
             raise _misfit(annotation, value, path)
         kind, inner = arguments
-        return ImmutableDict(
+        made: Any = dict if convert is _as_spec else ImmutableDict
+        return made(
             (
                 _converted(kind, key, f"{path}.keys()", convert),
                 _converted(inner, each, f"{path}[{key!r}]", convert),

@@ -28,6 +28,14 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
     "SequenceExample": [("context", 1, "Features"), ("feature_lists", 2, "FeatureLists")],
     "JobDef": [("name", 1, "string"), ("tasks", 2, "int32 -> string")],
     "ClusterDef": [("job", 1, "*JobDef")],
+    "ServerDef": [
+        ("cluster", 1, "ClusterDef"),
+        ("job_name", 2, "string"),
+        ("task_index", 3, "int32"),
+        ("protocol", 5, "string"),
+        ("port", 6, "int32"),
+        ("replica", 8, "int32"),
+    ],
 }
 
 _made = message_classes("runnel/example.proto", _PACKAGE, _MESSAGES, choices={"Feature": "kind"})
@@ -45,3 +53,4 @@ Example: Any = _made["Example"]
 SequenceExample: Any = _made["SequenceExample"]
 JobDef: Any = _made["JobDef"]
 ClusterDef: Any = _made["ClusterDef"]
+ServerDef: Any = _made["ServerDef"]

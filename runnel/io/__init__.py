@@ -48,6 +48,10 @@ from ..ops.parsing.sequence_example import (
     parse_sequence_example as parse_sequence_example,
     parse_single_sequence_example as parse_single_sequence_example,
 )
+from ..ops.protos import (
+    decode_proto as decode_proto,
+    encode_proto as encode_proto,
+)
 from ..ops.serialized_sparse import (
     deserialize_many_sparse as deserialize_many_sparse,
     serialize_many_sparse as serialize_many_sparse,

@@ -153,18 +153,16 @@ def while_loop(
             cond, body, loop_vars, shape_invariants, maximum_iterations, given
         )
     limit = None if maximum_iterations is None else int(maximum_iterations)
-    structure = values = loop_vars
+    values = loop_vars
     rounds = 0
     while cond(*values) and (limit is None or rounds < limit):
         result = body(*values)
         if len(values) == 1 and not isinstance(result, list | tuple):
-            result = [result]
-        nest.assert_same_structure(list(structure), list(result))
+            result = nest.pack_sequence_as(loop_vars, nest.flatten(result))
+        nest.assert_same_structure(list(loop_vars), list(result))
         values = result
         rounds += 1
-    return nest.pack_sequence_as(
-        structure, [_as_loop_value(value) for value in nest.flatten(values)]
-    )
+    return nest.map_structure(_as_loop_value, values)
 
 
 def _as_loop_value(value):

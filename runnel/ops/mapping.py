@@ -15,6 +15,7 @@ from ..core.type_spec import TensorSpec
 from .array.joining import stack, unstack
 from .array.shaping import shape as shape_of
 from .control_flow import while_loop
+from .encoded_mapping import involves_encoded, map_encoded, map_encoded_at_once
 from .tensor_array import TensorArray
 
 
@@ -25,6 +26,9 @@ def _elements(elems):
         raise ValueError("elems must be a Tensor or a structure of at least one Tensor.")
     if any(each.shape.rank == 0 for each in flat):
         raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars.")
+    sizes = {each.shape[0] for each in flat if each.shape.rank} - {None}
+    if len(sizes) > 1:
+        raise ValueError(f"The elements have different numbers of rows: {sorted(sizes)}.")
     return flat
 
 
@@ -39,10 +43,8 @@ class _Traced:
 
     def __init__(self, elems):
         flat = _elements(elems)
-        sizes = {each.shape[0] for each in flat if each.shape.rank and each.shape[0] is not None}
-        if len(sizes) > 1:
-            raise ValueError(f"The elements have different numbers of rows: {sorted(sizes)}.")
-        self.known = sizes.pop() if sizes else None
+        sizes = [each.shape[0] for each in flat if each.shape.rank]
+        self.known = next((size for size in sizes if size is not None), None)
         self.count = shape_of(flat[0])[0] if self.known is None else convert_to_tensor(self.known)
         self._structure = elems
         self._arrays = [TensorArray(each.dtype, self.count).unstack(each) for each in flat]
@@ -83,6 +85,8 @@ def map_fn(
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable.")
     signature = dtype if fn_output_signature is None else fn_output_signature
+    if involves_encoded(elems, signature):
+        return map_encoded(map_fn, fn, elems, signature)
     if COMPOSITES:
         from .ragged.mapping import involves_ragged, map_rows
 
@@ -149,6 +153,8 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     >>> tf.vectorized_map(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
     [1, 4, 9]
     """
+    if involves_encoded(elems, None):
+        return map_encoded_at_once(vectorized_map, fn, elems)
     if not _is_traced(elems):
         return _stacked([fn(row) for row in _rows(elems)])
     return _traced_map(fn, elems, _result_of(fn, elems))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from ..core.convert import convert_to_tensor
-from ..core.dtypes import as_dtype, bfloat16, float32
-from ..core.errors import UnimplementedError
+from ..core.convert import constant_value, convert_to_tensor
+from ..core.dtypes import as_dtype, bfloat16, float32, int32
+from ..core.errors import InvalidArgumentError, UnimplementedError
 from ..core.op import execute, op
-from ..core.shape_rules import unchanged
+from ..core.shape_rules import SCALAR, unchanged
+from .array import joining
 from .array.arguments import require_type
 from .quantization import QUANTIZED, ROUNDINGS, along_axis, choose, common_scale
 
+_AWAY = ROUNDINGS["HALF_AWAY_FROM_ZERO"]
 _MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 
 
 def _integers(dtype):
     """The limits of a quantized dtype's integers."""
-    return np.iinfo(dtype.numpy[0])
+    return np.iinfo(dtype.numpy)
 
 
 def _require_range(input, low, high, axis, mode):
@@ -101,7 +105,7 @@ def QuantizeV2(
     whole = np.clip(np.asarray(levels, np.float64), limits.min, limits.max)
     result = np.ascontiguousarray(whole.astype(limits.dtype)).reshape(input.shape)
     bounds = [np.asarray(each, np.float32).reshape(min_range.shape) for each in (low, high)]
-    return result.view(T.numpy), *bounds
+    return result, *bounds
 
 
 @op(
@@ -117,8 +121,8 @@ def Dequantize(
     choose("mode", mode, _MODES)
     _require_range(input, min_range, max_range, axis, mode)
     input = np.asarray(input)
-    levels = input.view(input.dtype[0]).astype(np.float64)
-    limits = np.iinfo(input.dtype[0])
+    levels = input.astype(np.float64)
+    limits = np.iinfo(input.dtype)
     low, high = (
         np.asarray(along_axis(each, axis, input.ndim), np.float64)
         for each in (min_range, max_range)
@@ -167,7 +171,30 @@ def quantize(
         "ensure_minimum_range": ensure_minimum_range,
     }
     values = tuple([convert_to_tensor(each, float32) for each in (input, min_range, max_range)])
-    return execute(QuantizeV2, values, attrs)
+    return _Quantized(*execute(QuantizeV2, values, attrs))
+
+
+class _Quantized(NamedTuple):
+    """Integers of few bits, and the range of the numbers that they stand for."""
+
+    output: Any
+    output_min: Any
+    output_max: Any
+
+
+# The results of an op are a named tuple of its name.
+_Quantized.__name__ = "QuantizeV2"
+
+
+class _Concatenated(NamedTuple):
+    """Integers of few bits, and the range of the numbers that they stand for."""
+
+    output: Any
+    output_min: Any
+    output_max: Any
+
+
+_Concatenated.__name__ = "QuantizedConcat"
 
 
 def dequantize(
@@ -196,3 +223,86 @@ def dequantize(
     }
     bounds = [convert_to_tensor(each, float32) for each in (min_range, max_range)]
     return execute(Dequantize, (convert_to_tensor(input), *bounds), attrs)
+
+
+def _concatenated_shapes(inputs, attrs):
+    axis, values, mins, maxes = inputs
+    for name, bounds in (("input_mins", mins), ("input_maxes", maxes)):
+        for bound in bounds:
+            if bound.shape.num_elements() not in (None, 1):
+                raise ValueError(f"{name} must be scalars, but one has the shape {bound.shape}")
+    place = constant_value(axis)
+    if place is not None and place.item() < 0:
+        raise ValueError(f"concat_dim must not be negative, got {place.item()}")
+    return [joining.ConcatV2.shape_rule([values, axis], {}), SCALAR, SCALAR]
+
+
+@op(
+    "QuantizedConcat",
+    "concat_dim: int32, values: N*T, input_mins: N*float32, input_maxes: N*float32 -> "
+    "output: T, output_min: float32, output_max: float32",
+    T=QUANTIZED,
+    shape=_concatenated_shapes,
+    gradient=None,
+)
+def QuantizedConcat(concat_dim, values, input_mins, input_maxes):
+    lows, highs = ([np.float32(each.item()) for each in list] for list in (input_mins, input_maxes))
+    axis = concat_dim.item()
+    if axis < 0:
+        raise ValueError(f"concat_dim must not be negative, got {axis}")
+    low, high = min(np.float32(0), *lows), max(highs)
+    limits = np.iinfo(values[0].dtype)
+    if limits.min < 0:
+        # Zero stays in the middle of signed integers.
+        high = max(-low, abs(high))
+        low = -high
+    parts = [
+        part
+        if (start, end) == (low, high)
+        else _levels(_numbers(part, start, end), low, high, limits)
+        for part, start, end in zip(values, lows, highs, strict=True)
+    ]
+    return np.concatenate(parts, axis), np.float32(low), np.float32(high)
+
+
+def _numbers(levels, low, high):
+    """The real numbers for which levels stand, zero being one of them."""
+    limits = np.iinfo(levels.dtype)
+    step = (high - low) / np.float32(float(limits.max) - limits.min)
+    places = levels.astype(np.float32) - np.float32(limits.min)
+    return (places + _AWAY(np.asarray(low / step))) * step
+
+
+def _levels(numbers, low, high, limits):
+    """The levels that stand for real numbers."""
+    # Times the steps by unit: divided by a step, halves are rounded another way.
+    density = np.float32(float(limits.max) - limits.min) / (high - low)
+    first = _AWAY(np.asarray(low * density))
+    levels = _AWAY(numbers * density).astype(np.float64) - first + limits.min
+    return np.clip(levels, limits.min, limits.max).astype(limits.dtype)
+
+
+def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
+    """Quantized tensors put together, as integers of a range that holds all of theirs.
+
+    >>> q, low, high = tf.quantization.quantize([-1.0, 1.0], -1.0, 1.0, tf.quint8)
+    >>> joined = tf.quantization.quantized_concat(0, [q, q], [low, -3.0], [high, 3.0])
+    >>> joined.output.numpy().tolist(), float(joined.output_max)
+    ([86, 171, 0, 255], 3.0)
+    """
+    lengths = {len(values), len(input_mins), len(input_maxes)}
+    if len(lengths) > 1 or len(values) < 2:
+        raise InvalidArgumentError(
+            None,
+            None,
+            "values, input_mins and input_maxes must be lists of one length, 2 or more, but have "
+            f"{len(values)}, {len(input_mins)} and {len(input_maxes)} items [Op:QuantizedConcat]",
+        )
+    return _Concatenated(
+        *QuantizedConcat(
+            convert_to_tensor(concat_dim, int32),
+            [convert_to_tensor(each) for each in values],
+            [convert_to_tensor(each, float32) for each in input_mins],
+            [convert_to_tensor(each, float32) for each in input_maxes],
+        )
+    )

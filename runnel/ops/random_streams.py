@@ -124,6 +124,12 @@ def set_seed(seed):
         _graph_seeds.setdefault(state.graph, _GraphSeeds(state.graph)).seed = seed
 
 
+def seed_of_graph(graph: Any) -> Any:
+    """The seed that was set for a graph, or None."""
+    known = _graph_seeds.get(graph)
+    return None if known is None else known.seed
+
+
 def get_seed(op_seed):
     """The pair of seeds for an operation: (global, its own), or (None, None) if there is none."""
     seed, seed2, _ = _combined(op_seed)

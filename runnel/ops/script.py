@@ -11,10 +11,11 @@ from ..core.backward import is_differentiable
 from ..core.context import init_scope, state
 from ..core.convert import array_of, convert_to_tensor
 from ..core.dtypes import as_dtype
-from ..core.op import op
+from ..core.op import COMPOSITES, op
 from ..core.shape_rules import UNKNOWN
 from ..core.tape import GradientTape, UnconnectedGradients
 from ..core.tensor import Tensor
+from ..core.type_spec import TensorSpec, TypeSpec
 
 
 def _unknown_shapes(inputs, attrs):
@@ -123,6 +124,8 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     >>> tf.py_function(lambda x: x.numpy() * 2, [tf.constant(3.0)], tf.float32)
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
     """
+    if state.graph is not None and _holds_composites(inp, Tout):
+        return _call_with_composites(func, inp, Tout)
     tensors = [convert_to_tensor(value) for value in inp]
     dtypes = _dtypes(Tout)
     if state.graph is None:
@@ -131,6 +134,37 @@ def py_function(func=None, inp=None, Tout=None, name=None):
         kinds = [tensor.dtype for tensor in tensors]
         outputs = EagerPyFunc(tensors, func=_Calls(func), Tin=kinds, Tout=dtypes)
     return outputs if isinstance(Tout, list | tuple) else outputs[0]
+
+
+def _holds_composites(inp, Tout):
+    specs = [each for each in nest.flatten(Tout) if isinstance(each, TypeSpec)]
+    return any(type(each) in COMPOSITES for each in nest.flatten(inp)) or any(
+        not isinstance(spec, TensorSpec) for spec in specs
+    )
+
+
+def _call_with_composites(func, inp, Tout):
+    """A function of ragged and sparse tensors, called with the tensors they are made of."""
+    inputs = list(inp)
+    outputs = list(Tout) if isinstance(Tout, list | tuple) else [Tout]
+    specs = [each if isinstance(each, TypeSpec) else TensorSpec(None, each) for each in outputs]
+
+    def flat_function(*tensors):
+        results = _sequence(func(*nest.pack_sequence_as(inputs, tensors, True)), specs)
+        pairs = zip(specs, results, strict=True)
+        components = [spec._to_components(value) for spec, value in pairs]
+        return nest.flatten(components)
+
+    parts = [nest.flatten(spec._component_specs) for spec in specs]
+    dtypes = [part.dtype for components in parts for part in components]
+    results = iter(py_function(flat_function, nest.flatten(inputs, True), dtypes))
+    values = []
+    for spec, components in zip(specs, parts, strict=True):
+        tensors = [next(results) for _ in components]
+        for tensor, part in zip(tensors, components, strict=True):
+            tensor.set_shape(part.shape)
+        values.append(spec._from_components(nest.pack_sequence_as(spec._component_specs, tensors)))
+    return values if isinstance(Tout, list | tuple) else values[0]
 
 
 def _call_eagerly(func, tensors, dtypes):

@@ -18,7 +18,7 @@ from typing import Any
 from ..core import engine, errors
 from ..core.context import state, tracebacks
 from ..core.exchange import Exchange
-from ..core.op import _KERNEL_FAILURES, Op, execute
+from ..core.op import KERNEL_FAILURES, Op, execute
 from ..core.plan import Plan
 from ..core.tensor import Tensor
 from ..core.variable import Variable
@@ -155,7 +155,7 @@ class Recorder:
             begin = clock()
             try:
                 return program(steps.append, *arrays)
-            except _KERNEL_FAILURES as failure:
+            except KERNEL_FAILURES as failure:
                 raise plan.explained(failure) from tracebacks.cause(failure)
             finally:
                 note((plan, begin, clock(), thread(), shapes, steps))

@@ -13,4 +13,5 @@ from ..ops.quantization import (
 from ..ops.quantized import (
     dequantize as dequantize,
     quantize as quantize,
+    quantized_concat as quantized_concat,
 )

@@ -6,10 +6,10 @@ from ..ops.ragged.constructors import (
     range as range,
     row_splits_to_segment_ids as row_splits_to_segment_ids,
     segment_ids_to_row_splits as segment_ids_to_row_splits,
+    stack as stack,
     stack_dynamic_partitions as stack_dynamic_partitions,
 )
 from ..ops.ragged.elementwise import map_flat_values as map_flat_values
-from ..ops.ragged.joining import stack as stack
 from ..ops.sparse.crossing import (
     ragged_cross as cross,
     ragged_cross_hashed as cross_hashed,

@@ -32,6 +32,12 @@ OURS_ALONE = frozenset(
         "Dilation2DTangent",
         "FractionalAvgPoolGradGrad",
         "FractionalMaxPoolGradGrad",
+        "GRULayer",
+        "GRULayerGrad",
+        "LSTMGates",
+        "LSTMGatesGrad",
+        "LSTMLayer",
+        "LSTMLayerGrad",
         "NonMaxSuppressionPadded",
         "RaggedFeatureCross",
         "RaggedTensorToText",
@@ -59,7 +65,7 @@ OURS_ALONE = frozenset(
 WITHDRAWN = frozenset(["MatrixExponential"])
 
 # Attributes of TensorFlow that kernels here do not take, with the one value they work for.
-_FIXED: dict[str, dict[str, Any]] = {
+FIXED: dict[str, dict[str, Any]] = {
     "AssignVariableOp": {"validate_shape": False},
     "ConcatOffset": {"shape_type": int32},
     "EagerPyFunc": {"is_async": False},
@@ -82,7 +88,7 @@ _FIXED: dict[str, dict[str, Any]] = {
 # Those of them that change a result.
 _MATTER = frozenset(["multiply_linear_by_lr", "shape_type", "update_slots", "use_nesterov"])
 # Attributes of kernels here that TensorFlow's ops do not have.
-_LEFT_OUT = {
+LEFT_OUT = {
     # Their defaults have the types that an attribute lists already.
     "DecodeCSV": frozenset(["T"]),
     "ParseExampleV2": frozenset(["T"]),
@@ -111,7 +117,9 @@ _FLOATS = frozenset(
     ]
 )
 _SHAPES = frozenset(["shape", "value_shape"])
-_BYTES = frozenset(["left_pad", "pattern", "rewrite", "right_pad", "separator"])
+_BYTES = frozenset(
+    ["descriptor_source", "left_pad", "pattern", "rewrite", "right_pad", "separator"]
+)
 
 # Python functions by the token that stands for them in nodes, as long as they live.
 _FUNCTIONS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
@@ -207,16 +215,20 @@ def attributes_of(
             found[argument.count] = length
     for name, value in {**op.defaults, **given}.items():
         if not name.startswith("_") and value is not None:
-            found[name] = _fitting(name, value)
-    found.update(_FIXED.get(op.name, {}))
-    for name in _LEFT_OUT.get(op.name, ()):
+            found[name] = fitting(name, value)
+    if op.name == "Const" and found["dtype"].is_quantized:
+        # Only NumPy's dtypes with names tell them from other integers.
+        found["value"] = found["value"].view(found["dtype"].as_numpy_dtype)
+    found.update(FIXED.get(op.name, {}))
+    for name in LEFT_OUT.get(op.name, ()):
         found.pop(name, None)
     if "func" in found:
         found["token"] = token_of(found.pop("func"))
     return found
 
 
-def _fitting(name: str, value: Any) -> Any:
+def fitting(name: str, value: Any) -> Any:
+    """The value of an attribute in the form that its type asks for."""
     if name in _FLOATS:
         return [float(v) for v in value] if isinstance(value, list | tuple) else float(value)
     if name in _SHAPES:
@@ -285,7 +297,7 @@ def _stream_of(text: str) -> Any:
 
 
 def _require_known_values(op: Op, node: Any) -> None:
-    for name, fixed in _FIXED.get(op.name, {}).items():
+    for name, fixed in FIXED.get(op.name, {}).items():
         if name in _MATTER and name in node.attr:
             value = value_of(node.attr[name], name)
             if value != fixed:

@@ -11,6 +11,7 @@ from ..core import nest
 from ..core.concrete import _ONE, ConcreteFunction
 from ..core.function import Function
 from ..core.logger import get_logger
+from ..core.signature import named_spec
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable
@@ -116,10 +117,16 @@ def result_specs(concrete: ConcreteFunction) -> Any:
         spec: Any = concrete.graph.outputs[0]._type_spec
         return TensorSpec(spec.shape, spec.dtype, "output_0")
     leaves = [
-        leaf.constant if leaf.spec is None else leaf.spec
-        for leaf in nest.flatten(concrete._structure)
+        leaf.constant if leaf.spec is None else named_spec(leaf.spec, _joined(path))
+        for path, leaf in nest.flatten_with_tuple_paths(concrete._structure)
     ]
     return nest.pack_sequence_as(concrete._structure, leaves)
+
+
+def _joined(path: tuple[Any, ...]) -> str:
+    """A result's name by its place: `a_0` for the first of a list at "a", `tensor_0` in a list."""
+    unnamed = ["tensor"] if path and isinstance(path[0], int) else []
+    return "_".join(map(str, [*unnamed, *path]))
 
 
 def parts_of(value: Any) -> dict[str, Any]:

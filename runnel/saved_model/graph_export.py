@@ -29,6 +29,7 @@ from .attributes import (
     attributes_of,
     output_lengths,
 )
+from .composed import COMPOSED, composition
 from .custom_gradients import ATTRIBUTE, has_own_gradient, traced_gradient
 from .tensors import shape_proto
 
@@ -61,16 +62,21 @@ def as_graph_def(
         nodes.write(operation)
     library.require_complete()
     graph_def = GraphDef(node=nodes.nodes)
-    graph_def.versions.producer = GRAPH_DEF_VERSION
+    graph_def.versions.CopyFrom(graph_def_versions())
     if library.functions:
         graph_def.library.function.extend(library.functions)
         graph_def.versions.min_consumer = _MIN_CONSUMER
     return graph_def
 
 
+def graph_def_versions() -> Any:
+    """The versions of the messages of graphs."""
+    return GraphDef(versions={"producer": GRAPH_DEF_VERSION}).versions
+
+
 def node_def(operation: Operation) -> Any:
     """The NodeDef of one operation."""
-    library = Library()
+    library = Library(strict=operation.type not in COMPOSED)
     nodes = _GraphNodes(library, operation.graph, False)
     nodes.write(operation)
     library.require_complete()
@@ -182,6 +188,7 @@ class _Nodes:
         self.library = library
         self.nodes: list[Any] = []
         self.sources: dict[int, str] = {}
+        self._compositions: list[FuncGraph] = []
         self._names: set[str] = set()
         self._writing = ""
         self._add_shapes = add_shapes
@@ -242,6 +249,9 @@ class _Nodes:
 
     def write(self, operation: Operation) -> None:
         """Add the node of an operation, after those it refers to."""
+        if operation.type in COMPOSED and self.library.strict:
+            self._write_composition(operation)
+            return
         foreign = operation.type in OURS_ALONE | WITHDRAWN or operation.type.startswith("_")
         if foreign and self.library.strict:
             self.library.refuse(operation, operation.type)
@@ -263,9 +273,13 @@ class _Nodes:
             attrs = _handle_attributes(operation)
         else:
             attrs = attributes_of(operation.op, inputs, operation.outputs, operation.given)
+            if attrs.get("container") == "":
+                attrs["container"] = operation.graph.container_of(operation)
         self._writing = _clean(operation.name)
         node = NodeDef(name=self._writing, op=operation.type, device=operation.device)
         node.input.extend(self.reference(tensor) for tensor in (*inputs, *resources))
+        if operation.graph.is_colocated(operation):
+            attrs = {**attrs, "_class": operation.colocation_groups()}
         self._put(node, attrs)
         if self.names_gradients and has_own_gradient(operation):
             traced = traced_gradient(operation)
@@ -280,6 +294,21 @@ class _Nodes:
             before.update(dict.fromkeys(self.order.before(operation, node.name)))
         node.input.extend(f"^{name}" for name in before)
         self.nodes.append(node)
+
+    def _write_composition(self, operation: Operation) -> None:
+        """Add nodes that together do what an operation does."""
+        graph, feeds, results = composition(operation)
+        # References go by the identity of tensors, which must not pass to others.
+        self._compositions.append(graph)
+        for feed, tensor in zip(feeds, operation.inputs, strict=True):
+            # What only the operation itself looks at may have no reference.
+            if any(feed is each for part in graph.operations for each in part.inputs):
+                self.sources[_identity(feed)] = self.reference(tensor)
+        for part in needed_operations(graph, feeds, [each for each in results if each is not None]):
+            self.write(part)
+        for output, result in zip(operation.outputs, results, strict=True):
+            if result is not None:
+                self.sources[_identity(output)] = self.reference(result)
 
     def _put(self, node: Any, attrs: dict[str, Any]) -> None:
         for name in sorted(attrs):
@@ -555,7 +584,7 @@ def _handle_attributes(operation: Operation) -> dict[str, Any]:
     name = _clean(operation.name)
     return {
         "allowed_devices": [],
-        "container": "",
+        "container": operation.graph.container_of(operation),
         "debug_name": f"{name}/",
         "dtype": variable.dtype,
         "shape": variable.shape,

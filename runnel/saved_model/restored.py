@@ -119,6 +119,11 @@ class RestoredConcreteFunction(ConcreteFunction):
             structure = nest.map_structure(_leaf, results)
         super().__init__(graph, structure, signature)
         self._function_name = name
+        self._results = results
+
+    @property
+    def structured_outputs(self) -> Any:
+        return self._results
 
     @property
     def name(self) -> str:
@@ -307,4 +312,4 @@ class RestoredFunction(Function):
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, one after the other."""
         texts = [each.pretty_printed_signature(verbose) for each in self.concrete_functions]
-        return "\n\n".join(texts)
+        return ("\n\n" if verbose else "\n").join(texts)

@@ -21,8 +21,8 @@ class ImportedVariable(variables.GraphVariable):
     def __init__(self, graph: Graph, name: str, dtype: DType, shape: TensorShape) -> None:
         self.graph = graph
         self._key = next_key()
-        lock: Any = threading.RLock()
-        self._lock = lock
+        variables.by_key[self._key] = self
+        self._own_lock = threading.RLock()
         self._name = f"{name}:0"
         self.dtype = dtype
         self._shape = shape

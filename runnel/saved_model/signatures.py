@@ -69,7 +69,8 @@ def _gives_tensors(concrete: ConcreteFunction) -> bool:
 
 
 def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) or isinstance(getattr(value, "_type_spec", None), TypeSpec)
+    spec = getattr(value, "_type_spec", value)
+    return isinstance(value, Tensor) or isinstance(spec, TypeSpec)
 
 
 def _concrete(function: Any) -> ConcreteFunction:

@@ -1,8 +1,11 @@
 """tf.test: Testing of numerical code."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+
 from ..testing import (
     assert_equal_graph_def as assert_equal_graph_def,
     compute_gradient as compute_gradient,
+    create_local_cluster as create_local_cluster,
     disable_with_predicate as disable_with_predicate,
     gpu_device_name as gpu_device_name,
     is_built_with_cuda as is_built_with_cuda,
@@ -19,4 +22,20 @@ from .benchmark import (
     Benchmark as Benchmark,
     benchmark_config as benchmark_config,
 )
-from .case import TestCase as TestCase
+
+if _TYPE_CHECKING:
+    from .case import TestCase as TestCase
+
+
+def __getattr__(name: str) -> _Any:
+    # Abseil's test case brings half of the standard library.
+    if name != "TestCase":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .case import TestCase
+
+    globals()[name] = TestCase
+    return TestCase
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "TestCase"})

@@ -1,4 +1,4 @@
-"""tf.test.TestCase: unittest's, with assertions about tensors, arrays and messages."""
+"""tf.test.TestCase: Abseil's, with assertions about tensors, arrays and messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import re
 import shutil
 import tempfile
 import threading
-import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from absl.testing import absltest
 
 from ..core import nest
 from ..core.context import state
@@ -22,7 +22,9 @@ from ..core.devices import DeviceSpec
 from ..core.errors import InvalidArgumentError, OpError
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.variable import Variable
+from ..ops.ragged.ragged_tensor import RaggedTensor
 from ..ops.random_streams import set_seed
+from ..ops.sparse.sparse_tensor import SparseTensor
 
 # Every test begins with the same random numbers.
 _SEED = 87654321
@@ -83,8 +85,8 @@ class CheckedThread:
         return self._thread.is_alive()
 
 
-class TestCase(unittest.TestCase):
-    """unittest's TestCase with assertions about arrays, tensors and structures of them."""
+class TestCase(absltest.TestCase):
+    """Abseil's TestCase with assertions about arrays, tensors and structures of them."""
 
     def __init__(self, methodName: str = "runTest") -> None:
         super().__init__(methodName)
@@ -183,8 +185,14 @@ class TestCase(unittest.TestCase):
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Equal shapes and elements."""
+        if _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(_nested_list(a), _nested_list(b), msg)
+            return
         a, b = _array_of(a), _array_of(b)
         self.assertEqual(a.shape, b.shape, msg)
+        # Texts are compared as the bytes that tensors hold.
+        if "U" in (a.dtype.kind, b.dtype.kind):
+            a, b = (_encoded(each) for each in (a, b))
         np.testing.assert_array_equal(a, b, msg or "")
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
@@ -204,6 +212,8 @@ class TestCase(unittest.TestCase):
             for key in a:
                 self.assertAllClose(a[key], b[key], rtol, atol, msg)
             return
+        if _is_ragged(a) or _is_ragged(b):
+            a, b = _nested_list(a), _nested_list(b)
         if _is_ragged_list(a):
             self.assertEqual(len(a), len(b), msg)
             for each, other in zip(a, b, strict=True):
@@ -289,7 +299,8 @@ class TestCase(unittest.TestCase):
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """The array has this dtype."""
-        self.assertEqual(_array_of(target).dtype, np.dtype(expected_dtype))
+        expected = getattr(expected_dtype, "as_numpy_dtype", expected_dtype)
+        self.assertEqual(_array_of(target).dtype, np.dtype(expected))
 
     def assertArrayNear(
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
@@ -339,7 +350,7 @@ class TestCase(unittest.TestCase):
     # Failures.
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(
+    def assertRaisesWithPredicateMatch(  # type: ignore[override]  # as TensorFlow has it
         self, exception_type: Any, expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
         """A block that raises an exception of which a function, or a regex, says yes."""
@@ -441,6 +452,13 @@ def _is_array(value: Any) -> bool:
 
 
 def _evaluated(value: Any) -> Any:
+    if isinstance(value, RaggedTensor | SparseTensor):
+        from ..compat.v1 import values
+
+        if isinstance(value, RaggedTensor):
+            return values.RaggedTensorValue(_evaluated(value.values), value.row_splits.numpy())
+        parts = value.indices, value.values, value.dense_shape
+        return values.SparseTensorValue(*map(_evaluated, parts))
     return value.numpy() if hasattr(value, "numpy") else value
 
 
@@ -448,6 +466,22 @@ def _array_of(value: Any) -> np.ndarray[Any, Any]:
     if isinstance(value, SymbolicTensor):
         return np.asarray(_default_session().run(value))
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+
+
+def _is_ragged(value: Any) -> bool:
+    return hasattr(value, "to_list")
+
+
+def _nested_list(value: Any) -> Any:
+    if _is_ragged(value):
+        return value.to_list()
+    if _is_array(value):
+        return _array_of(value).tolist()
+    return [_nested_list(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _encoded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.char.encode(array, "utf-8").astype(object) if array.dtype.kind == "U" else array
 
 
 def _widened(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

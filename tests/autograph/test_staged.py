@@ -310,3 +310,24 @@ def test_mapped_functions_are_converted():
 
 def _halved(v):
     return v // 2 if v % 2 == 0 else v
+
+
+def test_rows_of_ragged_tensors():
+    @runnel.function(input_signature=[runnel.RaggedTensorSpec([None, None], runnel.int32)])
+    def total(rows):
+        found = 0
+        for row in rows:
+            if runnel.size(row) > 1:
+                found += runnel.reduce_sum(row)
+        return found
+
+    assert total(runnel.ragged.constant([[1, 2], [], [3], [4, 5, 6]])).numpy() == 18
+
+
+def test_rows_whose_number_is_unknown_need_a_statement():
+    @runnel.function(input_signature=[runnel.RaggedTensorSpec([None, None], runnel.int32)])
+    def listed(rows):
+        return list(rows)
+
+    with pytest.raises(TypeError, match=r"tf\.map_fn"):
+        listed(runnel.ragged.constant([[1, 2], []]))

@@ -214,3 +214,19 @@ def test_types_for_annotations():
         note(set(typing.get_args(types.TensorLike)) >= {int, float, list, np.ndarray})
 
     same(program)
+
+
+def test_errors_in_functions_still_show_the_users_line():
+    Masked = masked(runnel)
+
+    @runnel.experimental.dispatch_for_api(runnel.add, {"x": Masked})
+    def handler(x, y, name=None):
+        return x
+
+    @runnel.function(input_signature=[runnel.TensorSpec([None])] * 2)
+    def total(x, y):
+        return runnel.add(x, y)
+
+    with dispatched(runnel, handler), pytest.raises(runnel.errors.InvalidArgumentError) as failure:
+        total(runnel.ones([2]), runnel.ones([3]))
+    assert "test_dispatch.py" in str(failure.value)

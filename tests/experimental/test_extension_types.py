@@ -287,3 +287,16 @@ def test_the_original_agrees_on_the_base_classes():
     for name in ("ExtensionType", "ExtensionTypeSpec"):
         assert hasattr(tensorflow.experimental, name)
         assert getattr(runnel.experimental, name).__doc__
+
+
+def test_annotations_as_text_see_the_names_around_the_class():
+    Inner = masked(runnel)
+
+    class Outer(runnel.experimental.ExtensionType):
+        inner: "Inner"
+        rest: "runnel.Tensor"
+
+    value = Outer(Inner([1], [True]), [2.0])
+    assert value.inner.values.numpy().tolist() == [1]
+    with pytest.raises(TypeError, match="inner"):
+        Outer([1], [2.0])

@@ -183,3 +183,36 @@ def test_custom_gradients_of_functions_in_functions():
             note(gradient, second.gradient(gradient, x))
 
     same(program)
+
+
+def test_constants_that_a_tape_watches_inside():
+    def program(tf, note):
+        @tf.function
+        def by_loop():
+            v = tf.constant([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                tape.watch(v)
+                _, y = tf.while_loop(
+                    lambda i, total: i < 2, lambda i, total: (i + 1, total + v[i]), (0, 0.0)
+                )
+            return tape.gradient(y, v)
+
+        @tf.function
+        def by_branch(flag):
+            v = tf.constant([1.0, 2.0])
+            with tf.GradientTape() as tape:
+                tape.watch(v)
+                y = tf.cond(flag, lambda: v * 2.0, lambda: v * 3.0)
+            return tape.gradient(y, v)
+
+        @tf.function
+        def by_rows():
+            rows = tf.ragged.constant([[1.0, 2.0], [3.0, 4.0, 5.0]])
+            with tf.GradientTape() as tape:
+                tape.watch(rows.flat_values)
+                y = tf.map_fn(tf.reduce_max, rows, fn_output_signature=tf.float32)
+            return tape.gradient(y, rows.flat_values)
+
+        note(by_loop(), by_branch(tf.constant(False)), by_rows())
+
+    same(program)

@@ -23,7 +23,7 @@ from graph_programs import (
 import runnel
 from runnel.core.graph import Graph
 from runnel.core.op import REGISTRY
-from runnel.saved_model.attributes import _FIXED, _LEFT_OUT, OURS_ALONE, kernel_attributes
+from runnel.saved_model.attributes import FIXED, LEFT_OUT, OURS_ALONE, kernel_attributes
 from runnel.saved_model.graph_export import Library, as_graph_def
 from runnel.saved_model.graph_import import function_graph
 
@@ -95,7 +95,7 @@ def _parsed(found):
 
 
 def _attributes_here(op):
-    found = set(kernel_attributes(op)) | set(_FIXED.get(op.name, {}))
+    found = set(kernel_attributes(op)) | set(FIXED.get(op.name, {}))
     for argument in (*op.inputs, *op.outputs):
         found.update({argument.type} - set(op.fixed))
         found.update({argument.count} - {None, "*"})
@@ -103,7 +103,7 @@ def _attributes_here(op):
         found = found - {"func"} | {"token"}
     if op.name == "While":
         found -= {"Tout", "carried", "invariants", "reverse"}
-    return {name for name in found if name[0] != "_"} - _LEFT_OUT.get(op.name, set())
+    return {name for name in found if name[0] != "_"} - LEFT_OUT.get(op.name, set())
 
 
 def test_every_op_has_the_attributes_and_outputs_of_the_original():

@@ -274,3 +274,17 @@ def test_buffers_are_written_again_in_another_shape():
         ):
             np.testing.assert_allclose(eager, traced, rtol=1e-6)
     np.testing.assert_array_equal(before, x)
+
+
+def test_what_is_kept_for_a_gradient_is_discarded_without_one():
+    layer = tf.keras.layers.LSTM(2)
+    x = tf.ones([3, 4, 5])
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x)
+        return tape.gradient(y, x)
+
+    assert "keep=False" in lines(lambda x: layer(x), x)
+    assert "keep=True" in lines(gradient, x)

@@ -1,5 +1,6 @@
 """When functions are traced, what they may take and return, and what they refuse."""
 
+import collections
 import gc
 import logging
 import weakref
@@ -506,3 +507,68 @@ def test_a_dropped_function_leaves_no_graphs():
     del f
     gc.collect()
     assert sum(reference() is not None for reference in graphs) < 20
+
+
+Pair = collections.namedtuple("Pair", ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (lambda tf: lambda: None, lambda tf: ((), {})),
+        (lambda tf: lambda x: [x, (x, None)], lambda tf: ((tf.TensorSpec([2]),), {})),
+        (lambda tf: lambda x: Pair(x, {"k": x}), lambda tf: ((tf.TensorSpec([2]),), {})),
+        (
+            lambda tf: lambda x, *rest, **named: x + rest[0] + named["z"],
+            lambda tf: ((tf.TensorSpec([2]), tf.TensorSpec([2])), {"z": tf.TensorSpec([2])}),
+        ),
+        (
+            lambda tf: lambda x, y="s", z=None, b=True, *, k: x,
+            lambda tf: ((tf.TensorSpec([], name="n"),), {"k": 1.5}),
+        ),
+        (lambda tf: lambda x: x * 2, lambda tf: ((tf.RaggedTensorSpec([None, None]),), {})),
+        (
+            lambda tf: lambda x: x["a"],
+            lambda tf: (({"a": tf.TensorSpec([2]), "b": [(1, tf.TensorSpec([]))]},), {}),
+        ),
+        (
+            lambda tf: lambda x: x,
+            lambda tf: ((Pair(tf.TensorSpec([2]), tf.TensorSpec([], tf.string)),), {}),
+        ),
+    ],
+)
+def test_signatures_are_printed(function, arguments):
+    def program(tf, note):
+        args, kwargs = arguments(tf)
+        traced = tf.function(function(tf), autograph=False)
+        concrete = traced.get_concrete_function(*args, **kwargs)
+        note(str(concrete), repr(concrete).rpartition(" at 0x")[0])
+        note(traced.pretty_printed_concrete_signatures(verbose=False))
+
+    same(program)
+
+
+def test_signatures_of_all_traces_are_printed():
+    def program(tf, note):
+        traced = tf.function(lambda x: x * 2)
+        for value in (tf.constant(1), tf.constant([1.0]), 3):
+            traced(value)
+        note(traced.pretty_printed_concrete_signatures())
+        v = tf.Variable(1.0)
+        capturing = tf.function(lambda x: x * v).get_concrete_function(tf.TensorSpec([]))
+        note(str(capturing).rpartition(": ")[2])
+
+    same(program)
+
+
+def test_saved_functions_say_what_they_give(tmp_path):
+    def program(tf, note):
+        module = tf.Module()
+        module.f = tf.function(lambda x: {"y": x * 2}, input_signature=[tf.TensorSpec([None])])
+        folder = str(tmp_path / tf.__name__)
+        tf.saved_model.save(module, folder, signatures=module.f)
+        signature = tf.saved_model.load(folder).signatures["serving_default"]
+        note(str(signature.structured_outputs), str(signature.structured_input_signature))
+        note(str(signature))
+
+    same(program)

@@ -45,6 +45,8 @@ _SHARES = {
     "huge": 1,
     "wav": 2,
     "csv": 3,
+    "message": 3,
+    "descriptors": 2,
 }
 # The formats whose checksums would hide most changes.
 _CHECKED = ("png", "tfrecord")
@@ -154,6 +156,8 @@ class Readers:
             "huge": seeds.huge_images(),
             "wav": seeds.wavs(),
             "csv": seeds.csvs(),
+            "message": seeds.messages(),
+            "descriptors": seeds.descriptors(),
         }
         self._whole = self.originals["example"][1]
 
@@ -205,6 +209,25 @@ class Readers:
     def csv(self, data, source):
         defaults = [tf.constant(0, tf.int64), tf.constant(0.0), "", ""]
         tf.io.decode_csv(data, defaults, use_quote_delim=source.random() < 0.8)
+
+    def message(self, data, source):
+        text = data[:1].isalpha()
+        fields = ["numbers", "packed", "words", "inner", "group", "double", "zigzag"]
+        types = [tf.int32, tf.int64, tf.string, tf.string, tf.string, tf.float64, tf.int32]
+        tf.io.decode_proto(
+            data,
+            "fuzz.Message",
+            fields,
+            types,
+            b"bytes://" + self.originals["descriptors"][0],
+            "text" if text else "binary",
+            sanitize=source.random() < 0.3,
+        )
+
+    def descriptors(self, data, source):
+        described = b"bytes://" + data
+        tf.io.decode_proto(b"", "fuzz.Message", ["numbers"], [tf.int32], described)
+        tf.io.encode_proto([[1]], [[[1]]], ["numbers"], "fuzz.Message", described)
 
 
 def _limit_memory():

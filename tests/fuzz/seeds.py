@@ -207,3 +207,41 @@ def huge_images():
             place = max(jpeg.find(b"\xff\xc0"), jpeg.find(b"\xff\xc2")) + 5
             found.append(with_size(jpeg, place, 2, width, height))
     return found
+
+
+def descriptors():
+    """Sets of descriptors of a message."""
+    from google.protobuf import descriptor_pb2
+
+    kinds = descriptor_pb2.FieldDescriptorProto
+    described = descriptor_pb2.FileDescriptorSet()
+    file = described.file.add(name="fuzz.proto", package="fuzz", syntax="proto2")
+    message = file.message_type.add(name="Message")
+    message.nested_type.add(name="Group").field.add(name="a", number=1, type=5, label=1)
+    fields = [
+        ("numbers", kinds.TYPE_INT32, 3, ""),
+        ("packed", kinds.TYPE_INT64, 3, ""),
+        ("words", kinds.TYPE_STRING, 3, ""),
+        ("inner", kinds.TYPE_MESSAGE, 1, ".fuzz.Message"),
+        ("group", kinds.TYPE_GROUP, 3, ".fuzz.Message.Group"),
+        ("double", kinds.TYPE_DOUBLE, 3, ""),
+        ("zigzag", kinds.TYPE_SINT32, 1, ""),
+    ]
+    for number, (name, kind, label, other) in enumerate(fields, 1):
+        message.field.add(name=name, number=number, type=kind, label=label, type_name=other or None)
+    message.field[1].options.packed = True
+    return [described.SerializeToString()]
+
+
+def messages():
+    """Messages as those descriptors describe them, and two as text."""
+    group = b"\x2b\x08\x03\x2c"
+    whole = (
+        b"\x08\x05\x08\x07\x12\x03\x01\x02\x03\x1a\x02ab" + group + b"\x31" + bytes(8) + b"\x38\x05"
+    )
+    return [
+        whole,
+        whole + b"\x22" + bytes([len(whole)]) + whole,
+        b"numbers: 3 words: 'abc' inner { zigzag: -4 } Group { a: 1 }",
+        b"double: 1.5e3 double: inf packed: [1, 2]",
+    ]

@@ -720,3 +720,22 @@ def test_training_follows_the_original():
             losses[-1].append(float(loss))
     np.testing.assert_allclose(losses[1], losses[0], atol=1e-3)
     assert losses[1][-1] < 0.5 * losses[1][0]
+
+
+def test_states_given_to_both_directions():
+    def states(tf, keras, x):
+        layer = keras.layers.Bidirectional(keras.layers.LSTM(2, stateful=True))
+        layer(x)
+        layer.reset_states([np.full((2, 2), i, np.float32) for i in range(4)])
+        return [tf.identity(s) for each in ("forward", "backward")
+                for s in getattr(layer, f"{each}_layer").states]  # fmt: skip
+
+    compare(states, VALUES)
+
+    def reset(given):
+        return lambda tf, keras, x: _called(
+            keras.layers.Bidirectional(keras.layers.GRU(2, stateful=True)), x
+        ).reset_states(given)
+
+    compare_failure(reset(STATE), VALUES)
+    compare_failure(reset([STATE] * 3), VALUES)

@@ -49,6 +49,18 @@ def test_interpolation(interpolation, size):
     layer_check("UpSampling2D", kwargs, (2, 5, 7, 2), tolerance=1e-5)
 
 
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic"])
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8"])
+def test_dtypes_of_larger_images(interpolation, dtype):
+    pixels = np.arange(12).reshape(1, 2, 2, 3).astype(dtype)
+    wanted, got = (
+        keras.layers.UpSampling2D(interpolation=interpolation, dtype=dtype)(pixels)
+        for keras in (tf_keras, runnel.keras)
+    )
+    assert got.dtype.name == wanted.dtype.name
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_area_is_nearest_for_whole_factors():
     layer_check(
         "UpSampling2D",

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import tensorflow
 from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
+
+import runnel
 
 
 def draw(seed, *shape, low=0.0, high=1.0):
@@ -183,3 +186,11 @@ def test_combined_suppression(seed, count, per_class, total, pad, clip):
 )
 def test_suppression_refused(call):
     check_raises(call, draw(0, 6, 4), draw(1, 6))
+
+
+def test_the_type_of_combined_suppression():
+    results = [
+        tf.image.combined_non_max_suppression(tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 1, 1)
+        for tf in (tensorflow, runnel)
+    ]
+    assert len({(type(each).__name__, each._fields) for each in results}) == 1

@@ -129,3 +129,15 @@ def test_standardization(dtype, shape):
     check(lambda tf, x: tf.image.per_image_standardization(x), x, tolerance=2e-5, smooth=False)
     flat = np.full(shape, 3, dtype)
     check(lambda tf, x: tf.image.per_image_standardization(x), flat, gradient=False)
+
+
+@pytest.mark.parametrize("name", ["rgb_to_hsv", "hsv_to_rgb"])
+@pytest.mark.parametrize("shape", [[None, None, None], [None], None, [2, 2, 3], [2, None]])
+def test_the_last_dimension_is_known(name, shape):
+    shapes = [
+        tf.function(getattr(tf.image, name), input_signature=[tf.TensorSpec(shape)])
+        .get_concrete_function()
+        .structured_outputs.shape
+        for tf in (tensorflow, runnel)
+    ]
+    assert str(shapes[0]) == str(shapes[1])

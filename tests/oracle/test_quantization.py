@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
-from compare import check, check_raises
+import tensorflow
+from compare import assert_same, check, check_raises
+from expressions import assert_same_outcome
 from hypothesis import given, settings, strategies as st
+
+import runnel
 
 X = np.array([-7.0, -6.0, -0.03, 0.0, 0.011, 0.5, 3.0, 6.0, 6.5], np.float32)
 CHANNELS = np.array([[-3.0, -1.9, -1.0], [0.0, 1.1, 2.2]], np.float32)
@@ -183,3 +187,95 @@ def test_refusals_of_quantize():
     check_raises(quantized("qint8", LOW[:2], HIGH[:2], mode="SCALED", axis=1), CHANNELS)
     check_raises(lambda tf: tf.quantization.dequantize([1, 2], -1.0, 1.0))
     check_raises(dequantized("float64"), X)
+
+
+QUANTIZED = """
+tf.constant([1, 2], tf.qint8)
+tf.constant([1, 2], tf.quint16).numpy()
+tf.constant(np.array([1, 2], tf.qint8.as_numpy_dtype))
+tf.constant(3, tf.qint32).numpy()
+tf.constant([1.5], tf.qint8)
+tf.cast([1, 2], tf.quint8)
+tf.bitcast(tf.cast([1, -2], tf.qint8), tf.uint8)
+tf.bitcast(tf.constant([1, 2], tf.int32), tf.qint32)
+tf.constant([[1, 2], [3, 4]], tf.qint8)[1:].numpy().tolist()
+np.array(tf.constant([1, 2], tf.qint8)).dtype
+str(tf.constant([1, 2], tf.qint8))
+tf.qint8.as_numpy_dtype
+tf.as_dtype(tf.quint16.as_numpy_dtype)
+tf.quantization.quantize([-1.0, 0.0, 1.0], -1.0, 1.0, tf.qint8)
+tf.reshape(tf.constant([1, 2], tf.quint8), [2, 1])
+"""
+
+
+@pytest.mark.parametrize("call", [line for line in QUANTIZED.split("\n") if line])
+def test_quantized_tensors(call):
+    assert_same_outcome(call)
+
+
+def test_quantized_constants_in_a_graph():
+    graph = runnel.Graph()
+    with graph.as_default():
+        runnel.cast(runnel.constant([1, -2], runnel.qint8), runnel.int32, name="several")
+        runnel.cast(runnel.constant(7, runnel.quint8), runnel.int32, name="one")
+    described = graph.as_graph_def()
+    for tf in (tensorflow, runnel):
+        with tf.Graph().as_default() as other, tf.compat.v1.Session() as session:
+            message = tf.compat.v1.GraphDef.FromString(described.SerializeToString())
+            tf.graph_util.import_graph_def(message, name="")
+            assert session.run("several:0").tolist() == [1, -2]
+            assert session.run("one:0") == 7
+            assert other.get_operations()[0].type == "Const"
+
+
+def joined(axis, ranges, dtype="quint8"):
+    def call(tf, *levels):
+        lows, highs = [low for low, _ in ranges], [high for _, high in ranges]
+        tensors = [tf.bitcast(each, getattr(tf, dtype)) for each in levels]
+        return tf.quantization.quantized_concat(axis, tensors, lows, highs)
+
+    return call
+
+
+LEVELS = np.arange(256, dtype=np.uint8).reshape(2, 128)
+
+
+@pytest.mark.parametrize(
+    "ranges", [[(-1.0, 1.0), (-3.0, 2.0)], [(0.0, 5.0)] * 2, [(0.5, 1.0), (0.25, 2.0)]]
+)
+def test_quantized_concat(ranges):
+    check(joined(0, ranges), LEVELS, LEVELS[:1])
+    check(joined(1, ranges), LEVELS, LEVELS[:, :5])
+    found = joined(0, ranges)(runnel, LEVELS, LEVELS)
+    assert type(found).__name__ == "QuantizedConcat"
+    assert found._fields == joined(0, ranges)(tensorflow, LEVELS, LEVELS)._fields
+
+
+@settings(max_examples=25)
+@given(*[st.floats(-5, 5, width=32)] * 2, *[st.floats(0.5, 5, width=32)] * 2)
+def test_quantized_concat_of_any_ranges(low, other, width, wide):
+    call = joined(0, [(low, low + width), (other, other + wide)])
+    wanted, found = call(tensorflow, LEVELS, LEVELS), call(runnel, LEVELS, LEVELS)
+    assert_same(wanted[1:], found[1:])
+    # Halves between two levels go either way.
+    away = wanted.output.numpy().astype(int) - found.output.numpy()
+    assert abs(away).max() <= 1
+    assert (away != 0).mean() < 0.25
+
+
+def test_quantized_concat_of_wide_integers():
+    levels = np.int32([-(2**31), -5, 0, 1, 2**30])
+    call = joined(0, [(-1.0, 1.0), (-3.0, 2.0)], "qint32")
+    wanted, found = call(tensorflow, levels, levels), call(runnel, levels, levels)
+    assert_same(wanted[1:], found[1:])
+    np.testing.assert_allclose(found.output.numpy(), wanted.output.numpy(), atol=300)
+
+
+def test_refusals_of_quantized_concat():
+    pair = [(-1.0, 1.0)] * 2
+    check_raises(joined(-1, pair), LEVELS, LEVELS)
+    check_raises(joined(5, pair), LEVELS, LEVELS)
+    check_raises(joined(0, pair), LEVELS, LEVELS[:, :5])
+    check_raises(joined(0, pair), np.uint8(1), np.uint8(2))
+    check_raises(joined(0, pair[:1]), LEVELS)
+    check_raises(joined(0, pair[:1]), LEVELS, LEVELS)

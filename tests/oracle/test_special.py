@@ -196,3 +196,17 @@ def test_derivatives_at_zero():
     for name in ("i0", "i0e", "i1", "i1e", "j0", "j1"):
         check(call(f"math.special.bessel_{name}"), np.zeros(2), smooth=False, second_order=False)
     check(call("math.special.spence"), np.ones(2), smooth=False, second_order=False)
+
+
+def test_many_numbers():
+    import runnel
+
+    numbers = np.linspace(-6, 9, 40000).astype(np.float32)
+    numbers[:9] = np.nan, np.inf, -np.inf, -0.0, 1e30, -1e30, 1e-40, 12.0, -12.0
+    check(call("math.erfc"), numbers, gradient=False, tolerance=1e-5)
+    check(lambda tf, x: tf.nn.gelu(x), numbers[10:], gradient=False, tolerance=1e-5)
+    check(lambda tf, x: tf.nn.gelu(x, approximate=True), numbers, gradient=False, tolerance=1e-5)
+    check(lambda tf, x: x**3.0, numbers, gradient=False)
+    check(call("math.erfc"), numbers[10:].reshape(-1, 30)[:, ::2], gradient=False, tolerance=1e-5)
+    exact = runnel.math.erfc(numbers.astype(np.float64)).numpy()
+    np.testing.assert_allclose(runnel.math.erfc(numbers), exact, rtol=1e-5, atol=1e-37)

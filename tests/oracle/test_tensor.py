@@ -302,3 +302,17 @@ def test_registered_conversion():
     tf.register_tensor_conversion_function(Celsius, convert)
     assert float(tf.convert_to_tensor(Celsius(3.5))) == 3.5
     assert float(tf.constant(1.0) + Celsius(3.5)) == 4.5
+
+
+MIXED = ["True", "1", "1.5", "2j", "2**40", "'a'"]
+
+
+@pytest.mark.parametrize("dtype", ["None", "bool", "int8", "int32", "int64", "float16", "bfloat16",
+                                   "float32", "complex64", "complex128", "string",
+                                   "qint8"])  # fmt: skip
+def test_mixed_sequences(dtype):
+    dtype = dtype if dtype == "None" else f"tf.{dtype}"
+    for first in MIXED:
+        for second in MIXED:
+            if first != second:
+                assert_same_outcome(f"tf.constant([{first}, {second}], {dtype})")

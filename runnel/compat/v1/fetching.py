@@ -14,10 +14,20 @@ from .variables import GraphVariable, snapshot
 def fetched(graph, fetches):
     """The tensors and operations of a structure, and a function that builds it of their values."""
     if isinstance(fetches, SymbolicTensor) and fetches.op.graph is graph:
-        return [fetches], _only
+        return [_allowed(graph, fetches)], _only
     leaves = []
     build = _walk(graph, fetches, leaves)
     return leaves, build
+
+
+def _allowed(graph, element):
+    if not graph.is_fetchable(element):
+        name = element.name if isinstance(element, Operation) else element.op.name
+        raise ValueError(
+            f"Operation {name} has been marked as not fetchable (tf.Graph.prevent_fetching). Fetch "
+            "another tensor."
+        )
+    return element
 
 
 def _only(values):
@@ -52,7 +62,7 @@ def _walk(graph, fetch, leaves):
         parts = [_walk(graph, getattr(fetch, name), leaves) for name in names]
         return lambda values: type(fetch)(*[part(values) for part in parts])
     position = len(leaves)
-    leaves.append(_leaf(graph, fetch))
+    leaves.append(_allowed(graph, _leaf(graph, fetch)))
     return lambda values: values[position]
 
 

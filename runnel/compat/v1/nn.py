@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runnel as _tf
 
+from ...ops.nn.normalization import fused_batch_norm as fused_batch_norm
 from . import rnn_cell as rnn_cell
 from .older import (
     depth_to_space as depth_to_space,
@@ -286,39 +287,6 @@ def xw_plus_b(x, weights, biases, name=None):
 def relu_layer(x, weights, biases, name=None):
     """relu(x · weights + biases)."""
     return _tf.nn.relu(xw_plus_b(x, weights, biases))
-
-
-def fused_batch_norm(
-    x,
-    scale,
-    offset,
-    mean=None,
-    variance=None,
-    epsilon=0.001,
-    data_format="NHWC",
-    is_training=True,
-    name=None,
-    exponential_avg_factor=1.0,
-):
-    """Batch normalization of images; also the mean and the variance of the batch."""
-    x = _tf.convert_to_tensor(x)
-    channels_first = data_format == "NCHW"
-    shape = [1, -1, 1, 1] if channels_first else [1, 1, 1, -1]
-    if not is_training:
-        used_mean, used_variance = mean, variance
-        result = mean, variance
-    else:
-        axes = [0, 2, 3] if channels_first else [0, 1, 2]
-        used_mean, used_variance = _tf.nn.moments(x, axes)
-        count = _tf.cast(_tf.size(x) / _tf.size(used_mean), x.dtype)
-        result = used_mean, used_variance * count / _tf.maximum(count - 1.0, 1.0)
-        if exponential_avg_factor != 1.0:
-            share = exponential_avg_factor
-            result = (
-                mean * (1 - share) + result[0] * share, variance * (1 - share) + result[1] * share,
-            )  # fmt: skip
-    used = [_tf.reshape(each, shape) for each in (used_mean, used_variance, offset, scale)]
-    return _tf.nn.batch_normalization(x, *used, epsilon), *result
 
 
 def zero_fraction(value, name=None):

@@ -20,6 +20,7 @@ from ...core.variable import Variable
 from ...ops.random_streams import Stream
 from .defaults import get_default_graph, sessions
 from .fetching import fetched
+from .server import SharedValues, server_of
 from .values import RaggedTensorValue, parts_of
 from .variables import GraphVariable, snapshot
 
@@ -62,6 +63,7 @@ class _Step:
         graph = session.graph
         tensors = [each for each in fetches if isinstance(each, Tensor)]
         needed = _needed(graph, fetches, feeds)
+        session.require_devices(needed)
         for operation in needed:
             if operation.type == "Placeholder":
                 _missing(operation)
@@ -131,8 +133,9 @@ class BaseSession:
         self._closed = False
         self._steps = {}
         self._streams = {}
-        # The values of the variables, by their keys.
-        self.values = {}
+        # The values of the variables, by their keys; those of a server are not this session's.
+        self._shared = SharedValues(server_of(target)) if target else None
+        self.values = {} if self._shared is None else self._shared
 
     @property
     def graph(self):
@@ -166,6 +169,8 @@ class BaseSession:
         step = self._steps.get(name)
         if step is None:
             step = self._steps[name] = _Step(self, leaves, keys)
+        if self._shared is not None:
+            self._shared.require_open()
         if step.writes:
             # A variable may keep what was fed; the user may change it afterwards.
             values = [value.copy() for value in values]
@@ -226,9 +231,21 @@ class BaseSession:
 
     def list_devices(self):
         """The devices that operations run on."""
-        from ...core.devices import list_physical_devices
+        from ...config import list_logical_devices
 
-        return list_physical_devices()
+        if self._shared is not None:
+            return self._shared.devices()
+        prefix = "/job:localhost/replica:0/task:0"
+        return [each._replace(name=prefix + each.name) for each in list_logical_devices()]
+
+    def require_devices(self, operations):
+        """Refuse operations on devices that the session cannot reach."""
+        if self._shared is not None:
+            self._shared.require_devices(operations)
+
+    def lock_of(self, variable):
+        """What an update of a variable holds."""
+        return variable._own_lock if self._shared is None else self._shared.lock(variable._key)
 
     def close(self):
         """Forget the values of the variables; the session cannot be used any more."""
@@ -271,7 +288,12 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Sessions of this process share no containers: there is nothing to clear."""
+        """Forget the values of variables on the server of a target, and end its sessions.
+
+        `containers` names those whose values are forgotten, in place of all.
+        """
+        if target:
+            server_of(target).reset(containers)
 
 
 class InteractiveSession(BaseSession):
@@ -324,6 +346,8 @@ def _tensor(graph, key):
             f"Cannot interpret feed_dict key as Tensor: Tensor {key} is not an element of this "
             "graph."
         )
+    if not graph.is_feedable(key):
+        raise ValueError(f"Tensor {key.name} may not be fed.")
     return key
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 from ...core.context import init_scope, name_scope, next_key, state
@@ -37,6 +38,10 @@ _VarIsInitializedOp = Op(
     False,
     {},
 )
+
+
+# The variables of all graphs by their keys, for values that do not belong to one session.
+by_key: weakref.WeakValueDictionary[int, GraphVariable] = weakref.WeakValueDictionary()
 
 
 class GraphVariable(Variable):
@@ -102,8 +107,9 @@ class GraphVariable(Variable):
         unique = graph.unique_name(wanted)
         self.graph = graph
         self._key = next_key()
+        by_key[self._key] = self
         # Held by updates; they may read the variable meanwhile.
-        self._lock = threading.RLock()
+        self._own_lock = threading.RLock()
         self._name = f"{unique}:0"
         with name_scope(f"{unique}/"):
             value = initial_value
@@ -152,6 +158,11 @@ class GraphVariable(Variable):
         self._snapshot._key = self._key
 
     # The cell: a place in the values of the session at work.
+
+    @property
+    def _lock(self):
+        session = state.session
+        return self._own_lock if session is None else session.lock_of(self)
 
     @property
     def _tensor(self):
@@ -222,7 +233,7 @@ class GraphVariable(Variable):
 
     @property
     def device(self):
-        return ""
+        return self._handle_op.device
 
     def is_initialized(self, name=None):
         """A tensor that tells whether the session has a value for this variable."""

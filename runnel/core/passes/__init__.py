@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ..graph import Graph
 from ..tensor import Tensor
-from . import fold, fuse, products, prune, share, stack, tidy
+from . import discard, fold, fuse, products, prune, share, stack, tidy
 from .program import Program
 
 # What `tf.config.optimizer.set_experimental_options` calls each pass.
@@ -21,6 +21,7 @@ PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
     ("common_subgraph_elimination", share.run),
     ("loop_optimization", stack.run),
     ("remapping", fuse.run),
+    ("remapping", discard.run),
 )
 
 

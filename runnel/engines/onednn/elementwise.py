@@ -82,7 +82,7 @@ def elu_backprop(gradients: Any, values: Any) -> Any:
 
 def sigmoid_backprop(values: Any, gradients: Any) -> Any:
     """The gradient of `sigmoid` from its values."""
-    return _slope(_SIGMOID_BY_VALUE, gradients, values)
+    return _shared_slope(_SIGMOID_BY_VALUE, gradients, values)
 
 
 def tanh_backprop(values: Any, gradients: Any) -> Any:

@@ -1,8 +1,9 @@
-"""Long short-term memory: all steps of a layer."""
+"""Recurrent layers, all steps: long short-term memory, and gated units that reset after."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from .primitive import (
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
+    FORWARD_INFERENCE,
     FORWARD_TRAINING,
     SRC,
     WEIGHTS,
@@ -28,14 +30,27 @@ from .reorder import reordered
 
 _BACKWARD = 128
 _FORTH = 1
-_GATES = 4
-# States and weights of the state follow those of the inputs in oneDNN's numbering, then carries.
-_SRC_H, _SRC_C, _DST_H, _DST_C, _RECURRENT = SRC + 1, SRC + 2, DST + 1, DST + 2, WEIGHTS + 1
-_DIFF_SRC_H, _DIFF_SRC_C, _DIFF_DST_H, _DIFF_DST_C = (
-    kind + place for kind in (DIFF_SRC, DIFF_DST) for place in (1, 2)
-)
-_DIFF_RECURRENT = DIFF_WEIGHTS + 1
 _OF_WEIGHTS = 131
+# In oneDNN's numbering the weights of the state follow those of the inputs, and states what they
+# belong to.
+_RECURRENT = WEIGHTS + 1
+# Elements of the outputs: oneDNN's workspace has 80 bytes for each, and as many to work in.
+_MOST_OUTPUTS = 1 << 22
+
+
+class _Kind(NamedTuple):
+    """A kind of layer: what oneDNN calls it, and how many of what it has."""
+
+    name: str
+    gates: int
+    biases: int
+    states: int
+    # Further weights that a layer can have, and none has here.
+    others: int
+
+
+_LSTM = _Kind("lstm", gates=4, biases=4, states=2, others=2)
+_GRU = _Kind("lbr_gru", gates=3, biases=4, states=1, others=0)
 
 
 class _Sizes(NamedTuple):
@@ -56,20 +71,13 @@ class _Data(NamedTuple):
     outputs: Any
 
 
-def lstm(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, c: Any) -> Any:
-    """The outputs of all steps, the last carry, and oneDNN's workspace."""
-    sizes = _sizes(x, h)
-    if x.dtype != np.float32 or not _is_worth_it(sizes):
+def lstm(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, c: Any, keep: bool) -> Any:
+    """The outputs of all steps, the last carry, and if it is to be kept oneDNN's workspace."""
+    found = _there(_LSTM, (kernel, recurrent, bias), x, (h, c), keep)
+    if found is None:
         return None
-    primitive = cached(("lstm", sizes), lambda library: _forward(library, sizes))
-    if primitive is None:
-        return None
-    weights = [_ordered(each, sizes, primitive, kind) for each, kind in _kinds(kernel, recurrent)]
-    outputs = np.empty((sizes.length, sizes.batch, sizes.units), np.float32)
-    last_h, last_c = np.empty(h.shape, np.float32), np.empty(h.shape, np.float32)
-    workspace = np.empty(-(-primitive.size(WORKSPACE) // 4), np.float32)
-    primitive.run(*_plain(x, h, c), *weights, *_plain(bias), outputs, last_h, last_c, workspace)
-    return outputs, last_c, workspace
+    outputs, (_, last_c), kept = found
+    return outputs, last_c, kept
 
 
 def lstm_backprop(
@@ -77,58 +85,128 @@ def lstm_backprop(
     kept: Any, to_outputs: Any, to_h: Any, to_c: Any, with_x: bool,
 ) -> Any:  # fmt: skip
     """The gradients by x, h, c, the kernel, its recurrent one and the bias."""
-    sizes = _sizes(x, h)
-    if x.dtype != np.float32 or not _is_worth_it(sizes):
+    weights, gradients = (kernel, recurrent, bias), (to_outputs, to_h, to_c)
+    return _back(_LSTM, weights, x, (h, c), outputs, (outputs[-1], last_c), kept, gradients)
+
+
+def gru(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, keep: bool) -> Any:
+    """The outputs of all steps, and if it is to be kept oneDNN's workspace."""
+    if bias.shape != (2, _GRU.gates * h.shape[1]):
         return None
-    forward = cached(("lstm", sizes), lambda library: _forward(library, sizes))
-    primitive = cached(("lstm back", sizes), lambda library: _backward(library, sizes))
+    found = _there(_GRU, (kernel, recurrent, _joined(bias)), x, (h,), keep)
+    if found is None:
+        return None
+    outputs, _, kept = found
+    return outputs, kept
+
+
+def gru_backprop(
+    recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, outputs: Any, kept: Any,
+    to_outputs: Any, to_h: Any, with_x: bool,
+) -> Any:  # fmt: skip
+    """The gradients by x, h, the kernel, its recurrent one and the bias."""
+    weights, gradients = (kernel, recurrent, _joined(bias)), (to_outputs, to_h)
+    found = _back(_GRU, weights, x, (h,), outputs, (outputs[-1],), kept, gradients)
+    if found is None:
+        return None
+    *rest, to_bias = found
+    units = h.shape[1]
+    of_state = np.concatenate([to_bias[: 2 * units], to_bias[3 * units :]])
+    return *rest, np.stack([to_bias[: 3 * units], of_state])
+
+
+def _joined(bias: Any) -> Any:
+    """The biases of both products where they are added, then those of the candidate one by one."""
+    units = bias.shape[-1] // 3
+    both = bias[0, : 2 * units] + bias[1, : 2 * units]
+    return np.concatenate([both, bias[0, 2 * units :], bias[1, 2 * units :]])
+
+
+def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool) -> Any:
+    """The outputs, the last states and the workspace."""
+    sizes = _sizes(x, states)
+    if not _fits(kind, sizes, weights, x, states):
+        return None
+    key = kind, sizes, keep
+    primitive = cached(("steps", key), lambda library: _forward(library, *key))
+    if primitive is None:
+        return None
+    outputs = np.empty((sizes.length, sizes.batch, sizes.units), np.float32)
+    last = [np.empty(each.shape, np.float32) for each in states]
+    kept = np.empty(primitive.size(WORKSPACE) // 4 if keep else 0, np.float32)
+    given = (*_plain(x, *states), *_ordered(weights, kind, primitive), outputs, *last)
+    primitive.run(*given, *([kept] if keep else []))
+    return outputs, last, kept
+
+
+def _back(
+    kind: _Kind, weights: Any, x: Any, states: Sequence[Any], outputs: Any, last: Sequence[Any],
+    kept: Any, gradients: Sequence[Any],
+) -> Any:  # fmt: skip
+    """The gradients by x, the states and the weights; those that are given may be empty."""
+    sizes = _sizes(x, states)
+    if not _fits(kind, sizes, weights, x, states):
+        return None
+    there, key = (kind, sizes, True), (kind, sizes)
+    forward = cached(("steps", there), lambda library: _forward(library, *there))
+    primitive = cached(("steps back", key), lambda library: _backward(library, *key))
     if forward is None or primitive is None or forward.size(WORKSPACE) != kept.nbytes:
         return None
-    weights = [_ordered(each, sizes, primitive, kind) for each, kind in _kinds(kernel, recurrent)]
-    x, h, c, bias = _plain(x, h, c, bias)
-    results = [np.empty(each.shape, np.float32) for each in (x, h, c)]
+    likes = list(zip(gradients, (outputs, *states), strict=True))
+    if any(gradient.size and gradient.shape != like.shape for gradient, like in likes):
+        return None
+    x, *states = _plain(x, *states)
+    results = [np.empty(each.shape, np.float32) for each in (x, *states)]
     # To these oneDNN adds.
-    sums = [np.zeros(each.shape, np.float32) for each in (kernel, recurrent, bias)]
+    sums = [np.zeros(each.shape, np.float32) for each in weights]
     given = [
         _plain(gradient)[0] if gradient.size else np.zeros(like.shape, np.float32)
-        for gradient, like in ((to_outputs, outputs), (to_h, h), (to_c, c))
+        for gradient, like in likes
     ]
-    primitive.run(
-        x, h, c, *weights, bias, outputs, outputs[-1], last_c, *results, *sums, *given, kept
-    )
+    ordered = _ordered(weights, kind, primitive)
+    primitive.run(x, *states, *ordered, outputs, *last, *results, *sums, *given, kept)
     return *results, *sums
 
 
-def _sizes(x: Any, h: Any) -> _Sizes:
+def _sizes(x: Any, states: Sequence[Any]) -> _Sizes:
     length, batch, inputs = x.shape
-    return _Sizes(length, batch, inputs, h.shape[1])
+    return _Sizes(length, batch, inputs, states[0].shape[1])
 
 
-def _is_worth_it(sizes: _Sizes) -> bool:
-    return sizes.batch >= 2
+def _fits(kind: _Kind, sizes: _Sizes, weights: Any, x: Any, states: Sequence[Any]) -> bool:
+    """Whether arrays are what oneDNN would take them for; it looks at none of their shapes."""
+    length, batch, inputs, units = sizes
+    columns = kind.gates * units
+    shapes = [(inputs, columns), (units, columns), (kind.biases * units,), x.shape]
+    shapes += [(batch, units)] * kind.states
+    alike = zip((*weights, x, *states), shapes, strict=True)
+    return bool(
+        x.size
+        and length * batch * units <= _MOST_OUTPUTS
+        and all(each.dtype == np.float32 and each.shape == shape for each, shape in alike)
+    )
 
 
 def _plain(*arrays: Any) -> list[Any]:
     return [np.ascontiguousarray(array) for array in arrays]
 
 
-def _kinds(kernel: Any, recurrent: Any) -> tuple[tuple[Any, int], ...]:
-    return (kernel, WEIGHTS), (recurrent, _RECURRENT)
+def _ordered(weights: Any, kind: _Kind, primitive: Primitive) -> list[Any]:
+    """Weights in the orders that a primitive chose, and the bias."""
+    kernel, recurrent, bias = weights
+    found = []
+    for each, place in ((kernel, WEIGHTS), (recurrent, _RECURRENT)):
+        rows, columns = each.shape
+        shape = (1, 1, rows, kind.gates, columns // kind.gates)
+        found.append(reordered(each, (shape, _strides(shape)), primitive, place))
+    return [*found, *_plain(bias)]
 
 
-def _ordered(weights: Any, sizes: _Sizes, primitive: Primitive, kind: int) -> Any:
-    """Weights in the order that a primitive chose."""
-    rows, units = weights.shape[0], sizes.units
-    shape = (1, 1, rows, _GATES, units)
-    strides = (rows * _GATES * units, rows * _GATES * units, _GATES * units, units, 1)
-    return reordered(weights, (shape, strides), primitive, kind)
-
-
-def _data(library: Library, sizes: _Sizes) -> _Data:
+def _data(library: Library, kind: _Kind, sizes: _Sizes) -> _Data:
     length, batch, inputs, units = sizes
     shapes = (
-        (length, batch, inputs), (1, 1, batch, units), (1, 1, inputs, _GATES, units),
-        (1, 1, units, _GATES, units), (1, 1, _GATES, units), (length, batch, units),
+        (length, batch, inputs), (1, 1, batch, units), (1, 1, inputs, kind.gates, units),
+        (1, 1, units, kind.gates, units), (1, 1, kind.biases, units), (length, batch, units),
     )  # fmt: skip
     return _Data(*(described(library, shape, _strides(shape)) for shape in shapes))
 
@@ -137,50 +215,65 @@ def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(np.prod(shape[place + 1 :])) for place in range(len(shape)))
 
 
-def _any_weights(library: Library, sizes: _Sizes) -> tuple[Any, Any]:
-    return tuple(
-        described(library, (1, 1, rows, _GATES, sizes.units), None)
+def _layer(kind: _Kind, data: _Data, kernel: Any, recurrent: Any) -> list[Any]:
+    """The descriptors of a layer, or of the gradients by them, in the order of oneDNN's calls."""
+    states, nothing = [data.state] * kind.states, [None] * kind.others
+    return [data.x, *states, kernel, recurrent, *nothing, data.bias, data.outputs, *states]
+
+
+def _any_weights(library: Library, kind: _Kind, sizes: _Sizes) -> list[Any]:
+    return [
+        described(library, (1, 1, rows, kind.gates, sizes.units), None)
         for rows in (sizes.inputs, sizes.units)
-    )  # type: ignore[return-value]
+    ]
 
 
-def _forward(library: Library, sizes: _Sizes) -> Primitive:
-    data = _data(library, sizes)
-    kernel, recurrent = _any_weights(library, sizes)
+def _forward(library: Library, kind: _Kind, sizes: _Sizes, keep: bool) -> Primitive:
+    data = _data(library, kind, sizes)
     descriptor = library.made(
-        "dnnl_lstm_forward_primitive_desc_create",
-        library.engine, FORWARD_TRAINING, _FORTH, data.x, data.state, data.state, kernel, recurrent,
-        None, None, data.bias, data.outputs, data.state, data.state, 0, attributes(library),
+        f"dnnl_{kind.name}_forward_primitive_desc_create",
+        library.engine, FORWARD_TRAINING if keep else FORWARD_INFERENCE, _FORTH,
+        *_layer(kind, data, *_any_weights(library, kind, sizes)), 0, attributes(library),
     )  # fmt: skip
-    return Primitive(library, descriptor, {**_taken(library, descriptor, data), WORKSPACE: None})
+    taken = _taken(library, descriptor, kind, data)
+    return Primitive(library, descriptor, {**taken, WORKSPACE: None} if keep else taken)
 
 
-def _backward(library: Library, sizes: _Sizes) -> Primitive:
-    data = _data(library, sizes)
-    kernel, recurrent = _any_weights(library, sizes)
-    forward = _forward(library, sizes)
+def _backward(library: Library, kind: _Kind, sizes: _Sizes) -> Primitive:
+    data = _data(library, kind, sizes)
+    forward = _forward(library, kind, sizes, True)
     descriptor = library.made(
-        "dnnl_lstm_backward_primitive_desc_create",
-        library.engine, _BACKWARD, _FORTH, data.x, data.state, data.state, kernel, recurrent,
-        None, None, data.bias, data.outputs, data.state, data.state,
-        data.x, data.state, data.state, data.kernel, data.recurrent, None, None, data.bias,
-        data.outputs, data.state, data.state, 0, forward.descriptor, attributes(library),
+        f"dnnl_{kind.name}_backward_primitive_desc_create",
+        library.engine, _BACKWARD, _FORTH,
+        *_layer(kind, data, *_any_weights(library, kind, sizes)),
+        *_layer(kind, data, data.kernel, data.recurrent),
+        0, forward.descriptor, attributes(library),
     )  # fmt: skip
     gradients = {
-        DIFF_SRC: data.x, _DIFF_SRC_H: data.state, _DIFF_SRC_C: data.state,
-        DIFF_WEIGHTS: data.kernel, _DIFF_RECURRENT: data.recurrent, DIFF_BIAS: data.bias,
-        DIFF_DST: data.outputs, _DIFF_DST_H: data.state, _DIFF_DST_C: data.state,
-    }  # fmt: skip
-    taken = _taken(library, descriptor, data)
+        **_with_states(DIFF_SRC, data.x, kind, data),
+        DIFF_WEIGHTS: data.kernel,
+        DIFF_WEIGHTS + 1: data.recurrent,
+        DIFF_BIAS: data.bias,
+        **_with_states(DIFF_DST, data.outputs, kind, data),
+    }
+    taken = _taken(library, descriptor, kind, data)
     return Primitive(library, descriptor, {**taken, **gradients, WORKSPACE: None})
 
 
-def _taken(library: Library, descriptor: Any, data: _Data) -> dict[int, Any]:
+def _taken(library: Library, descriptor: Any, kind: _Kind, data: _Data) -> dict[int, Any]:
     """The arguments that both directions have, with the orders chosen for the weights."""
     kernel, recurrent = (
         ctypes.c_void_p(library.query_md(descriptor, _OF_WEIGHTS, place)) for place in (0, 1)
     )
     return {
-        SRC: data.x, _SRC_H: data.state, _SRC_C: data.state, WEIGHTS: kernel, _RECURRENT: recurrent,
-        BIAS: data.bias, DST: data.outputs, _DST_H: data.state, _DST_C: data.state,
-    }  # fmt: skip
+        **_with_states(SRC, data.x, kind, data),
+        WEIGHTS: kernel,
+        _RECURRENT: recurrent,
+        BIAS: data.bias,
+        **_with_states(DST, data.outputs, kind, data),
+    }
+
+
+def _with_states(first: int, of_first: Any, kind: _Kind, data: _Data) -> dict[int, Any]:
+    """An argument by its number, followed by as many states as there are."""
+    return {first: of_first, **{first + 1 + place: data.state for place in range(kind.states)}}

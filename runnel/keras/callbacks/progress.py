@@ -96,12 +96,13 @@ class ProgbarLogger(Callback):
             unit_name="step" if self.use_steps else "sample",
         )
 
-    def _bar(self) -> Progbar:
+    def _bar(self, logs: dict[str, Any] | None) -> Progbar:
         if self.progbar is None:
             self._start()
         assert self.progbar is not None
-        # Metrics are averaged by themselves; some are made with the first batch only.
-        if self.model:
+        # Metrics are averaged by themselves; some are made with the first batch only. To find them
+        # all layers are looked at, which takes longer than a small step.
+        if self.model and logs and not self.progbar.stateful_metrics.issuperset(logs):
             self.progbar.stateful_metrics |= {metric.name for metric in self.model.metrics}
         return self.progbar
 
@@ -113,10 +114,10 @@ class ProgbarLogger(Callback):
             size = logs.pop("size", 0)
             self.seen += size or logs.pop("batch", 0)
         if self.verbose == 1:
-            self._bar().update(self.seen, (logs or {}).items(), finalize=False)
+            self._bar(logs).update(self.seen, (logs or {}).items(), finalize=False)
 
     def _finish(self, logs: dict[str, Any] | None) -> None:
-        bar = self._bar()
+        bar = self._bar(logs)
         if self.target is None:
             self.target = bar.target = self.seen
         bar.update(self.target, (logs or {}).items(), finalize=True)

@@ -10,6 +10,8 @@ import numpy as np
 import runnel as tf
 
 from ...core.context import state
+from ...core.convert import convert_to_tensor
+from ...core.tensor import Tensor
 from .. import regularizers
 from ..mixed_precision import Policy, global_policy
 from . import masking, naming
@@ -41,6 +43,12 @@ class Layer(LayerNodes):
     # Whether the layer keeps states between batches, and whether it passes masks on.
     stateful = False
     supports_masking = False
+    # Whether the `call` in the same class is a computation and nothing else: it makes no variables,
+    # calls no other layers, and asks for no training, mask or name scope.
+    _only_computes = False
+    # The dtype and the sizes, but for the first, of inputs that such a layer was found to take as
+    # they are. Forgotten when any attribute is set.
+    _plain_inputs: Any = None
 
     def __init__(
         self,
@@ -149,6 +157,22 @@ class Layer(LayerNodes):
         return inputs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        plain = self._plain_inputs
+        if plain is not None and len(args) == 1 and not kwargs:
+            inputs = args[0]
+            if (
+                type(inputs) is Tensor
+                and inputs.dtype is plain[0]
+                and inputs._array.shape[1:] == plain[1]
+                and state.graph is None
+                and not masking.state.in_use
+                and not context.losses_made
+            ):
+                return self.call(inputs)
+        return self._call_with_care(args, kwargs)
+
+    def _call_with_care(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make of the arguments what `call` takes, build the layer if need be, and run it."""
         spec = call_spec(type(self))
         if args:
             inputs, rest = args[0], args[1:]
@@ -156,7 +180,10 @@ class Layer(LayerNodes):
             inputs, rest = kwargs.pop(spec.first), ()
         else:
             raise ValueError("The first argument to `Layer.call` must always be passed.")
-        if type(inputs) is not tf.Tensor:
+        others = rest or kwargs
+        if type(inputs) is np.ndarray and not (others and holds_keras_tensors((rest, kwargs))):
+            inputs = convert_to_tensor(inputs)
+        elif type(inputs) is not Tensor:
             if holds_keras_tensors((inputs, rest, kwargs)):
                 return apply_symbolically(self, inputs, rest, kwargs)
             inputs = _as_tensors(inputs, self._name)
@@ -169,7 +196,23 @@ class Layer(LayerNodes):
             self._maybe_build(inputs)
         if self._input_spec is not None:
             check_inputs(self._input_spec, inputs, self._name)
-        return self._run(spec, inputs, rest, kwargs)
+        outputs = self._run(spec, inputs, rest, kwargs)
+        if spec.only_computes and not rest:
+            self._note_plain_inputs(inputs)
+        return outputs
+
+    def _note_plain_inputs(self, inputs: Any) -> None:
+        """Let the next inputs like these go straight to `call`, if nothing else is done to them."""
+        if (
+            type(inputs) is Tensor
+            and inputs._array.shape
+            and "call" not in self.__dict__
+            and self._activity_regularizer is None
+            and self._dtype_policy.compute_dtype == self._dtype_policy.variable_dtype
+            and _is_own(getattr(self, "activation", None))
+            and _takes_any_count(self._input_spec, len(inputs._array.shape))
+        ):
+            set_plainly(self, "_plain_inputs", (inputs.dtype, inputs._array.shape[1:]))
 
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
         mask = None
@@ -278,6 +321,20 @@ class Layer(LayerNodes):
 
     def finalize_state(self) -> None:
         """Called when the weights of a layer that adapts to data are final."""
+
+
+def _is_own(function: Any) -> bool:
+    """Whether a function is none of the user's, which might ask for the name scope."""
+    return getattr(function, "__module__", "runnel").partition(".")[0] == "runnel"
+
+
+def _takes_any_count(spec: Any, rank: int) -> bool:
+    """Whether a spec says nothing about the first size of inputs of a rank."""
+    if spec is None:
+        return True
+    if not isinstance(spec, InputSpec) or (spec.shape and spec.shape[0] is not None):
+        return False
+    return 0 not in spec.axes and -rank not in spec.axes
 
 
 def _policy_of(dtype: Any) -> Policy:

@@ -21,6 +21,10 @@ class CallSpec:
         self.takes_mask = "mask" in self.names
         # Whether the layer may give a mask to outputs of inputs that have none.
         self.makes_masks = kind.compute_mask is not Layer.compute_mask
+        owner = next(each for each in kind.__mro__ if "call" in each.__dict__)
+        self.only_computes = bool(owner.__dict__.get("_only_computes")) and not (
+            self.takes_training or self.takes_mask or self.makes_masks
+        )
         defaults = {p.name: p.default for p in named if p.default is not p.empty}
         self.training_default = defaults.get("training")
         self._position = self.names.index("training") - 1 if "training" in self.names else -1

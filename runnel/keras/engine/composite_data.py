@@ -8,12 +8,19 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.batchable import BatchableTypeSpec, parts_of, value_of
 from .kinds import is_ragged, is_sparse
 
 
 def is_composite(value: Any) -> bool:
-    """Whether a value is a ragged or sparse tensor, or a sparse matrix of SciPy."""
-    return is_ragged(value) or is_sparse(value) or _is_scipy_matrix(value)
+    """Whether a value is made of several tensors that have rows, or a sparse matrix of SciPy."""
+    return is_ragged(value) or is_sparse(value) or is_encoded(value) or _is_scipy_matrix(value)
+
+
+def is_encoded(value: Any) -> bool:
+    """Whether a value is encoded to be put into batches, as those of extension types are."""
+    kind = type(value)
+    return hasattr(kind, "_type_spec") and isinstance(value._type_spec, BatchableTypeSpec)
 
 
 def _is_scipy_matrix(value: Any) -> bool:
@@ -30,6 +37,32 @@ def tensor_of_composite(value: Any) -> Any:
         values = values.astype(tf.keras.backend.floatx())
     indices = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
     return tf.sparse.reorder(tf.SparseTensor(indices, values, matrix.shape))
+
+
+class EncodedRows:
+    """The examples in a batch of values of an extension type, to be picked by number."""
+
+    def __init__(self, value: Any) -> None:
+        spec = value._type_spec
+        self._spec = spec._unbatch()._batch(None)
+        parts = parts_of(spec, value, minimum_rank=1)
+        self._parts = [rows_of(each) if is_composite(each) else np.asarray(each) for each in parts]
+
+    def __len__(self) -> int:
+        return len(self._parts[0])
+
+    def part(self, where: Any) -> Any:
+        """The examples in a slice, or at places in any order."""
+        picked = (
+            tf.constant(each[where]) if isinstance(each, np.ndarray) else each.part(where)
+            for each in self._parts
+        )
+        return value_of(self._spec, picked)
+
+
+def rows_of(value: Any) -> Any:
+    """The examples in a value made of several tensors, to be picked by number."""
+    return EncodedRows(value) if is_encoded(value) else CompositeRows(value)
 
 
 class CompositeRows:
@@ -66,8 +99,8 @@ class CompositeRows:
 
 
 def plain(output: Any) -> Any:
-    """An output of a model as NumPy's array, unless it is ragged or sparse."""
-    return output if is_ragged(output) or is_sparse(output) else np.asarray(output)
+    """An output of a model as NumPy's array, unless it is made of several tensors."""
+    return output if is_composite(output) else np.asarray(output)
 
 
 def joined(parts: Any) -> Any:
@@ -76,12 +109,22 @@ def joined(parts: Any) -> Any:
         return tf.concat(list(parts), axis=0)
     if is_sparse(parts[0]):
         return tf.sparse.concat(axis=0, sp_inputs=list(parts), expand_nonconcat_dims=True)
+    if is_encoded(parts[0]):
+        spec = parts[0]._type_spec
+        columns = zip(*[parts_of(spec, each, minimum_rank=1) for each in parts], strict=True)
+        whole = spec._unbatch()._batch(None)
+        results = ([plain(part) for part in column] for column in columns)
+        return value_of(whole, (_tensor(joined(each)) for each in results))
     if len({part.shape[1:] for part in parts}) > 1:
         # Batches that were padded to different sizes.
         rank = max(axis for part in parts for axis in _differing(part, parts[0])) or 1
         rows = [tf.RaggedTensor.from_tensor(part, ragged_rank=rank) for part in parts]
         return tf.concat(rows, axis=0)
     return np.concatenate(parts)
+
+
+def _tensor(value: Any) -> Any:
+    return tf.constant(value) if isinstance(value, np.ndarray) else value
 
 
 def _differing(part: Any, other: Any) -> list[int]:

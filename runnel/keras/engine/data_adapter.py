@@ -12,7 +12,7 @@ import runnel as tf
 
 from ...core.convert import tensor_of
 from ...core.dtypes import from_numpy
-from .composite_data import CompositeRows, is_composite, tensor_of_composite
+from .composite_data import CompositeRows, EncodedRows, is_composite, rows_of, tensor_of_composite
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
@@ -67,6 +67,7 @@ class ArrayBatches(Batches):
         self._is_tuple = isinstance(self._structure, tuple) and all(
             part is array for part, array in zip(self._structure, self._flat, strict=False)
         )
+        self._parts = [_picker(array) for array in self._flat]
         self._count = len(next(each for each in self._flat if each is not None))
         self._batch_size = batch_size
         self._shuffle = shuffle
@@ -82,7 +83,7 @@ class ArrayBatches(Batches):
                 if produced >= self._limit:
                     return
                 where = slice(start, start + size) if order is None else order[start : start + size]
-                parts = [_part(array, where) for array in self._flat]
+                parts = [part(where) for part in self._parts]
                 yield (
                     tuple(parts)
                     if self._is_tuple
@@ -97,7 +98,7 @@ def _in_memory(value: Any) -> Any:
     if value is None:
         return None
     if is_composite(value):
-        return CompositeRows(value)
+        return rows_of(value)
     if isinstance(value, tf.Tensor | tf.Variable):
         value = np.asarray(value)
     elif not isinstance(value, np.ndarray):
@@ -107,17 +108,23 @@ def _in_memory(value: Any) -> Any:
     return value
 
 
-def _part(array: Any, where: Any) -> Any:
-    """Some rows of an array as a tensor, which shares the memory of rows in order."""
+def _picker(array: Any) -> Callable[[Any], Any]:
+    """What gives the rows of an array in a slice, or at places in any order, as a tensor."""
     if array is None:
-        return None
-    if isinstance(array, CompositeRows):
-        return array.part(where)
-    rows = array[where]
-    if rows.dtype.kind not in "fiub":
-        return tf.constant(rows)
-    rows.flags.writeable = False
-    return tensor_of(rows, from_numpy(rows.dtype))
+        return lambda where: None
+    if isinstance(array, CompositeRows | EncodedRows):
+        return array.part
+    if array.dtype.kind not in "fiub":
+        return lambda where: tf.constant(array[where])
+    dtype = from_numpy(array.dtype)
+
+    def part(where: Any) -> Any:
+        # Rows in order share the memory of the array.
+        rows = array[where] if type(where) is slice else array.take(where, 0)
+        rows.flags.writeable = False
+        return tensor_of(rows, dtype)
+
+    return part
 
 
 class SequenceBatches(Batches):
@@ -270,7 +277,7 @@ def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
 
 
 def _rows(value: Any) -> int:
-    return len(CompositeRows(value)) if is_composite(value) else np.shape(value)[0]
+    return len(rows_of(value)) if is_composite(value) else np.shape(value)[0]
 
 
 def _weighted(batches: Batches, class_weight: Any) -> Batches:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import runnel as tf
 
+from ...core.composites import is_composite
+from ...core.exchange import is_stand_in, own_code
 from ...core.graph import Graph, Operation, Placeholder
 from ...core.tensor import SymbolicTensor
 from .call_context import context
@@ -18,7 +19,9 @@ from .naming import unique_name
 
 _order = itertools.count()
 
-_COMPOSITES = "runnel.keras.engine.composite"
+# Members of composites stand between the operations that use them, and what looks for handlers
+# between a function's stand-in and the function itself.
+_BETWEEN = frozenset({"runnel.keras.engine.composite", "runnel.core.dispatch"})
 # Public names of what Python's operators do, by the name of the op they come to.
 _OPERATORS = {
     "AddV2": "__operators__.add", "Sub": "math.subtract", "Mul": "math.multiply",
@@ -110,7 +113,7 @@ class KerasTensor(SymbolicTensor):
 
 
 class CompositeKerasTensor:
-    """A ragged or sparse tensor in a functional model: its tensors are KerasTensors."""
+    """A value made of tensors in a functional model: its tensors are KerasTensors."""
 
     _type_spec: Any
 
@@ -122,6 +125,14 @@ class CompositeKerasTensor:
     def _parts_of_value(self, value: Any) -> list[Any]:
         """The tensors of a value that may be given for this one, be it dense."""
         raise NotImplementedError
+
+    def _parts(self) -> list[Any]:
+        """The tensors that this one is made of."""
+        return list(self._type_spec._to_components(self))
+
+    def _of_parts(self, parts: list[Any]) -> Any:
+        """The value made of these tensors."""
+        return self._type_spec._from_components(parts)
 
     @property
     def op(self) -> Any:
@@ -151,7 +162,7 @@ class CompositeKerasTensor:
 
 
 def is_keras_tensor(value: Any) -> bool:
-    """Whether a value is one of a functional model: dense, ragged or sparse."""
+    """Whether a value is one of a functional model, be it dense or made of several tensors."""
     return isinstance(value, KerasTensor | CompositeKerasTensor)
 
 
@@ -159,16 +170,13 @@ def parts_of(value: Any) -> list[KerasTensor]:
     """The KerasTensors that a value of a functional model is made of."""
     if isinstance(value, KerasTensor):
         return [value]
-    parts = value._type_spec._to_components(value)
-    return [part for part in parts if isinstance(part, KerasTensor)]
+    return [part for part in value._parts() if isinstance(part, KerasTensor)]
 
 
 def value_in(values: dict[int, Any], tensor: Any) -> Any:
     """The value of a KerasTensor, or of a composite by the values of its parts."""
     if isinstance(tensor, CompositeKerasTensor) and id(tensor) not in values:
-        spec = tensor._type_spec
-        parts = [values.get(id(part), part) for part in spec._to_components(tensor)]
-        return spec._from_components(parts)
+        return tensor._of_parts([values.get(id(part), part) for part in tensor._parts()])
     return values[id(tensor)]
 
 
@@ -176,8 +184,7 @@ def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
     """Note the value of a KerasTensor, and those of the parts of a composite."""
     values[id(tensor)] = value
     if isinstance(tensor, CompositeKerasTensor):
-        parts = tensor._type_spec._to_components(tensor)
-        for part, each in zip(parts, tensor._parts_of_value(value), strict=True):
+        for part, each in zip(tensor._parts(), tensor._parts_of_value(value), strict=True):
             values[id(part)] = each
 
 
@@ -209,7 +216,7 @@ class Node:
             parts = spec._to_components(traced)
             return spec._from_components([self._output(index, part) for part in parts])
         if not isinstance(traced, tf.Tensor):
-            return traced
+            return self._composite_output(index, traced)
         tensor = KerasTensor(self, index, traced.dtype, traced.shape)  # type: ignore[arg-type]
         tensor._keras_history = KerasHistory(self.layer, self.index, index)
         made_by = getattr(getattr(traced, "op", None), "type", None)
@@ -220,6 +227,17 @@ class Node:
             tensor._keras_mask._label = f"{self.layer.name}_mask"
             self.masked.append((tensor._keras_mask, index))
         return tensor
+
+    def _composite_output(self, index: int, traced: Any) -> Any:
+        """What stands for a value of an extension type; anything else as it is."""
+        if not is_composite(type(traced)):
+            return traced
+        from .extension_tensor import ExtensionKerasTensor
+
+        spec = tf.type_spec_from_value(traced)
+        return ExtensionKerasTensor(
+            spec, [self._output(index, part) for part in spec.to_tensors(traced)]
+        )
 
     @property
     def input_tensors(self) -> Any:
@@ -317,21 +335,16 @@ class LayersGraph(Graph):
         return self._layer
 
 
-_DISPATCH = os.path.join(os.path.dirname(tf.__file__), "experimental", "dispatch.py")
-
-
 def _outermost_library_frame() -> Any:
     """The frame of the public function at work, whether called by the user or by Keras."""
     frame: Any = sys._getframe(3)
     found = frame
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        # Members of composites stand between the operations that use them.
-        if module != _COMPOSITES:
+        if module not in _BETWEEN:
             if not module.startswith("runnel.") or module.startswith("runnel.keras."):
                 break
-            # A function that dispatches calls itself as it was, with the arguments by name.
-            if frame.f_code.co_filename != _DISPATCH:
+            if not is_stand_in(frame.f_code):
                 found = frame
         frame = frame.f_back
     return found
@@ -394,8 +407,7 @@ def _public_name(code: Any) -> str:
         return _NAMES[name]
     for space in _NAMESPACES:
         function = getattr(getattr(tf, space, None), name, None)
-        found = getattr(function, "__code__", None)
-        if found is code or getattr(found, "co_filename", None) == _DISPATCH:
+        if own_code(function) is code:
             return f"{space}.{name}"
     return name
 
@@ -447,10 +459,9 @@ def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -
 
 
 def stand_in_composite(graph: Graph, value: Any) -> Any:
-    """A ragged or sparse tensor of placeholders for one of KerasTensors, or for a spec."""
+    """A value made of placeholders for one of KerasTensors, or for a spec."""
     spec = value if isinstance(value, tf.TypeSpec) else value._type_spec
-    parts = [graph.placeholder(each.dtype, each.shape) for each in spec._component_specs]
-    return spec._from_components(parts)
+    return spec.from_tensors(graph.placeholder(each.dtype, each.shape) for each in spec.flatten())
 
 
 def new_layer_name(function_name: str) -> str:

@@ -74,7 +74,7 @@ class LayerLosses(LayerWeights):
         found = []
         for layer in self._flatten_layers():
             found.extend(layer._own_metrics)
-        return unique(iter(found))
+        return unique(found)
 
     @property
     def updates(self) -> list[Any]:

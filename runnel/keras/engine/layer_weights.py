@@ -47,6 +47,7 @@ class LayerWeights(tf.Module):
                 tracked[:] = [each for each in tracked if each is not old or old is None]
                 if not any(each is value for each in tracked):
                     tracked.append(value)
+        self.__dict__.pop("_plain_inputs", None)
         set_plainly(self, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -57,12 +58,11 @@ class LayerWeights(tf.Module):
 
     def _sublayers(self) -> list[Any]:
         """The layers directly below this one."""
-        found = (leaf for value in self._tracked for leaf in leaves_of(value))
-        return unique(leaf for leaf in found if isinstance(leaf, LayerWeights))
+        return self._variables_and_layers()[1]
 
-    def _weight_holders(self) -> list[Any]:
-        """The layers directly below whose weights count as this one's: no metrics."""
-        return [each for each in self._sublayers() if not each._is_metric or self._is_metric]
+    def _weight_holders(self, layers: list[Any]) -> list[Any]:
+        """Those of the layers directly below whose weights count as this one's: no metrics."""
+        return [each for each in layers if not each._is_metric or self._is_metric]
 
     def _flatten_layers(self, include_self: bool = True) -> Iterator[Any]:
         """This layer and all below it, each once."""
@@ -79,38 +79,50 @@ class LayerWeights(tf.Module):
 
     def _own_variables(self) -> list[tf.Variable]:
         """The variables of this layer itself, not of the layers below it."""
-        found: list[tf.Variable] = []
+        return self._variables_and_layers()[0]
+
+    def _variables_and_layers(self) -> tuple[list[tf.Variable], list[Any]]:
+        """The variables of this layer itself, and the layers directly below, each once."""
+        variables: list[tf.Variable] = []
+        layers: list[Any] = []
         for value in self._tracked:
             for leaf in leaves_of(value):
                 if isinstance(leaf, tf.Variable):
-                    found.append(leaf)
-                elif not isinstance(leaf, LayerWeights):
-                    found.extend(leaf.variables)
-        return unique(iter(found))
+                    variables.append(leaf)
+                elif isinstance(leaf, LayerWeights):
+                    layers.append(leaf)
+                else:
+                    variables.extend(leaf.variables)
+        return unique(variables), unique(layers)
 
     @property
     def trainable_weights(self) -> list[tf.Variable]:
         if not self._trainable:
             return []
-        own = [variable for variable in self._own_variables() if variable.trainable]
-        below = [v for layer in self._weight_holders() for v in layer.trainable_weights]
-        return unique(iter(own + below))
+        variables, layers = self._variables_and_layers()
+        own = [variable for variable in variables if variable.trainable]
+        if not layers:
+            return own
+        below = [v for layer in self._weight_holders(layers) for v in layer.trainable_weights]
+        return unique(own + below)
 
     @property
     def non_trainable_weights(self) -> list[tf.Variable]:
-        own = self._own_variables()
+        own, layers = self._variables_and_layers()
+        holders = self._weight_holders(layers)
+        fixed = [variable for variable in own if not variable.trainable]
         if not self._trainable:
             trainable = [v for v in own if v.trainable]
-            fixed = [v for v in own if not v.trainable]
-            below = [v for layer in self._weight_holders() for v in layer.weights]
-            return unique(iter(trainable + fixed + below))
-        fixed = [variable for variable in own if not variable.trainable]
-        below = [v for layer in self._weight_holders() for v in layer.non_trainable_weights]
-        return unique(iter(fixed + below))
+            below = [v for layer in holders for v in layer.weights]
+            return unique(trainable + fixed + below)
+        if not layers:
+            return fixed
+        below = [v for layer in holders for v in layer.non_trainable_weights]
+        return unique(fixed + below)
 
     @property
     def weights(self) -> list[tf.Variable]:
-        return unique(iter(self.trainable_weights + self.non_trainable_weights))
+        return unique(self.trainable_weights + self.non_trainable_weights)
 
     # Lists, where a plain tf.Module gives tuples.
 

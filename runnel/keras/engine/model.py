@@ -106,14 +106,14 @@ class Model(Trainer, Saved, OlderMethods, Layer):
         if not self._trainable:
             return []
         held = self._held_weights("trainable_weights")
-        return unique(iter(held + self._set_directly(trainable=True)))
+        return unique(held + self._set_directly(trainable=True))
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         self._need_weights()
         fixed = self._set_directly(trainable=False)
         if self._trainable:
-            return unique(iter(self._held_weights("non_trainable_weights") + fixed))
+            return unique(self._held_weights("non_trainable_weights") + fixed)
         in_containers = [
             leaf
             for value in self._tracked
@@ -122,15 +122,15 @@ class Model(Trainer, Saved, OlderMethods, Layer):
             if isinstance(leaf, tf.Variable) and leaf.trainable
         ]
         trained = in_containers + self._set_directly(trainable=True)
-        return unique(iter(trained + self._held_weights("weights") + fixed))
+        return unique(trained + self._held_weights("weights") + fixed)
 
-    def _weight_holders(self) -> list[Any]:
-        return self._sublayers()
+    def _weight_holders(self, layers: list[Any]) -> list[Any]:
+        return layers
 
     def _weights_by_layer(self) -> list[Any]:
         """All weights, layer after layer; the variables that are attributes themselves last."""
         direct = self._set_directly(trainable=True) + self._set_directly(trainable=False)
-        return unique(iter(self._held_weights("weights") + direct))
+        return unique(self._held_weights("weights") + direct)
 
     def _held_weights(self, kind: str) -> list[Any]:
         """The weights in the layers, modules and containers of the model, in their order."""
@@ -181,8 +181,11 @@ class Model(Trainer, Saved, OlderMethods, Layer):
         # has anything to do here.
         if type(self).build is not Model.build:
             super()._maybe_build(inputs)
-        self._build_input_shape = tf.nest.map_structure(lambda value: value.shape, inputs)
-        self._build_input_dtypes = tf.nest.map_structure(lambda value: value.dtype, inputs)
+        # Values of extension types need not have these.
+        self._build_input_shape, self._build_input_dtypes = (
+            tf.nest.map_structure(lambda value, name=name: getattr(value, name, None), inputs)
+            for name in ("shape", "dtype")
+        )
         self.built = True
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:

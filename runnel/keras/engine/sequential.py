@@ -8,6 +8,7 @@ import runnel as tf
 
 from . import masking
 from .base_layer import Layer
+from .composite_data import is_encoded
 from .functional import Functional
 from .keras_tensor import is_keras_tensor
 from .model import Model
@@ -124,7 +125,7 @@ class Sequential(Functional):
 
     def _maybe_build(self, inputs: Any) -> None:
         # The layers build themselves when called; the graph only serves shapes and summaries.
-        shape = getattr(inputs, "shape", None)
+        shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)
         if self.outputs is None and shape is not None and shape.rank is not None:
             self.build(shape)
         self._build_input_shape = shape

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import runnel as tf
 
+_LEAVES = (tf.Variable, tf.Module)
+_LISTS = (list, tuple)
+_STATE = (*_LEAVES, *_LISTS, dict)
 
-def leaves_of(value: Any) -> Iterator[Any]:
+
+def leaves_of(value: Any) -> Sequence[Any]:
     """The modules and variables in a value; lists and dicts are looked into when asked."""
-    if isinstance(value, tf.Variable | tf.Module):
-        yield value
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from leaves_of(each)
-    elif isinstance(value, dict):
+    if isinstance(value, _LEAVES):
+        return (value,)
+    if isinstance(value, dict):
         # By key, as structures are flattened everywhere; weight files depend on it.
-        for key in sorted(value, key=str):
-            yield from leaves_of(value[key])
+        value = [value[key] for key in sorted(value, key=str)]
+    elif not isinstance(value, _LISTS):
+        return ()
+    return [leaf for each in value for leaf in leaves_of(each)]
 
 
 def holds_state(value: Any) -> bool:
     """Whether a value may hold layers or variables, now or later."""
-    return isinstance(value, tf.Variable | tf.Module | list | tuple | dict)
+    return isinstance(value, _STATE)
 
 
-def unique(values: Iterator[Any]) -> list[Any]:
+def unique(values: Iterable[Any]) -> list[Any]:
     """Each object once, in the order of first appearance."""
-    seen: dict[int, Any] = {}
-    for value in values:
-        seen.setdefault(id(value), value)
-    return list(seen.values())
+    return list({id(value): value for value in values}.values())

@@ -22,7 +22,8 @@ from .data_adapter import (
     unpack_x_y_sample_weight,
 )
 from .layer_weights import set_plainly
-from .steps import TracedStep
+from .steps import IN_METRICS, TracedStep
+from .tracking import unique
 
 _NOT_COMPILED = (
     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
@@ -154,13 +155,10 @@ class Trainer:
         found: list[Any] = []
         if self._is_compiled:
             found += self.compiled_loss.metrics + self.compiled_metrics.metrics
-        found += [each for each in super().metrics if not any(each is m for m in found)]  # type: ignore[misc]
-        found += [
-            leaf
-            for leaf in self._flatten_layers(include_self=False)  # type: ignore[attr-defined]
-            if isinstance(leaf, tf.keras.metrics.Metric) and not any(leaf is m for m in found)
-        ]
-        return found
+        layers = list(self._flatten_layers())  # type: ignore[attr-defined]
+        for layer in layers:
+            found += layer._own_metrics
+        return unique(found + [layer for layer in layers if layer._is_metric])
 
     @property
     def metrics_names(self) -> list[str]:
@@ -239,6 +237,23 @@ class Trainer:
         if traced is None:
             traced = self._traced_steps[name] = TracedStep(step, self._jit_compile)
         return traced
+
+    def _step_in_loop(self, name: str, batches: Any, listeners: Any) -> Any:
+        """The same for a loop over batches, whose logs may interest nobody but those at the end.
+
+        The steps of this class report what the metrics say, which can be asked once at the end.
+        """
+        step = self._step(name)
+        told = f"on_{name.removesuffix('_step')}_batch_end"
+        is_own = all(
+            getattr(getattr(self, each), "__func__", None) is getattr(Trainer, each)
+            for each in (name, "compute_metrics", "get_metrics_result")
+        )
+        few = batches.steps is not None and batches.steps < 4
+        if few or not is_own or not isinstance(step, TracedStep) or not step.has_effects_alone:
+            return step
+        heard = type(listeners) is not tf.keras.callbacks.CallbackList or listeners.listens(told)
+        return step if heard else step.without_logs
 
     # The loops.
 
@@ -321,7 +336,7 @@ class Trainer:
         self, batches: Any, listeners: Any, first_batch: int, earlier: dict[str, Any]
     ) -> dict[str, Any]:
         logs: dict[str, Any] = {}
-        train_step = self._step("train_step")
+        train_step = self._step_in_loop("train_step", batches, listeners)
         for first, last, group in self._executions(batches):
             if first < first_batch:
                 continue
@@ -331,7 +346,7 @@ class Trainer:
             listeners.on_train_batch_end(last, logs)
             if self.stop_training:
                 break
-        if not logs and batches.ran_out and earlier:
+        if logs is IN_METRICS or (not logs and batches.ran_out and earlier):
             logs = self.get_metrics_result()
         if not logs:
             raise ValueError(
@@ -374,7 +389,7 @@ class Trainer:
         if listeners is not None:
             listeners.on_test_begin()
         logs: dict[str, Any] = {}
-        test_step = self._step("test_step")
+        test_step = self._step_in_loop("test_step", batches, listeners)
         for first, last, group in self._executions(batches):
             if listeners is not None:
                 listeners.on_test_batch_begin(first)
@@ -382,7 +397,7 @@ class Trainer:
                 logs = test_step(data)
             if listeners is not None:
                 listeners.on_test_batch_end(last, logs)
-        found = numbers(logs)
+        found = numbers(self.get_metrics_result() if logs is IN_METRICS else logs)
         if listeners is not None:
             listeners.on_test_end(found)
         return found
@@ -482,6 +497,6 @@ def _validates(epoch: int, validation_freq: Any) -> bool:
 def numbers(logs: dict[str, Any]) -> dict[str, Any]:
     """Logs with Python numbers in place of tensors."""
     return {
-        name: float(value) if getattr(value, "shape", ()) == () else np.asarray(value)
+        name: np.asarray(value).item() if getattr(value, "shape", ()) == () else np.asarray(value)
         for name, value in logs.items()
     }

@@ -6,6 +6,9 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
+from ...core.tensor import Tensor
+from ...ops.nn.convolved import CONVOLVED
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import (
@@ -18,6 +21,7 @@ from .arguments import (
     padding_of,
     set_options,
 )
+from .at_once import outputs_at_once
 
 _CONVOLUTIONS: tuple[Any, ...] = (None, tf.nn.conv1d, tf.nn.conv2d, tf.nn.conv3d)
 
@@ -25,6 +29,7 @@ _CONVOLUTIONS: tuple[Any, ...] = (None, tf.nn.conv1d, tf.nn.conv2d, tf.nn.conv3d
 class Conv(Layer):
     """A convolution over `rank` axes: activation(convolution(inputs, kernel) + bias)."""
 
+    _only_computes = True
     activation: Any
 
     def __init__(
@@ -164,9 +169,25 @@ class Conv(Layer):
         if inputs.dtype is not self._compute_dtype_object:
             inputs = tf.cast(inputs, self._compute_dtype_object)
         check_window_fits(self, inputs, self._window_sizes(), self._channels_first)
+        if self.rank == 2 and type(inputs) is Tensor and state.graph is None:
+            outputs = self._at_once(inputs)
+            if outputs is not None:
+                return outputs
         if self._is_causal:
             inputs = tf.pad(inputs, self._compute_causal_padding(inputs))
         return self._activated(self.convolution_op(inputs, self.kernel))
+
+    def _at_once(self, images: Tensor) -> Tensor | None:
+        """The outputs by one operation; None where it takes several."""
+        own = type(self).convolution_op is Conv.convolution_op
+        if not own or self._channels_first or not isinstance(self.padding, str):
+            return None
+        attrs = {
+            "strides": self._for_all_axes(self.strides),
+            "padding": self.padding.upper(),
+            "dilations": self._for_all_axes(self.dilation_rate),
+        }
+        return outputs_at_once(self, images, 4, CONVOLVED, attrs)
 
     def _window_sizes(self) -> list[int]:
         """The sizes of the kernel with its gaps."""

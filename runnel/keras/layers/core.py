@@ -7,11 +7,15 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
+from ...core.tensor import Tensor
+from ...ops.nn.dense import AFFINE
 from .. import activations, regularizers
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from ..engine.kinds import is_ragged, is_sparse
 from .arguments import data_format_of, options_config, set_options
+from .at_once import outputs_at_once
 
 
 class Dense(Layer):
@@ -21,6 +25,9 @@ class Dense(Layer):
     >>> layer(tf.constant([[1.0, 2.0, 3.0]])).numpy().tolist()
     [[6.0, 6.0]]
     """
+
+    activation: Any
+    _only_computes = True
 
     def __init__(
         self,
@@ -97,6 +104,10 @@ class Dense(Layer):
 
     def call(self, inputs):
         """activation(inputs @ kernel + bias)"""
+        if type(inputs) is Tensor and state.graph is None:
+            outputs = outputs_at_once(self, inputs, 2, AFFINE, {})
+            if outputs is not None:
+                return outputs
         if inputs.dtype is not self._compute_dtype_object:
             inputs = tf.cast(inputs, self._compute_dtype_object)
         if is_ragged(inputs):
@@ -348,6 +359,8 @@ class Flatten(Layer):
     TensorShape([2, 12])
     """
 
+    _only_computes = True
+
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
         self.data_format = data_format_of(data_format)
@@ -388,6 +401,8 @@ class Reshape(Layer):
     >>> tf.keras.layers.Reshape((-1, 2))(tf.ones([5, 3, 4])).shape
     TensorShape([5, 6, 2])
     """
+
+    _only_computes = True
 
     def __init__(self, target_shape, **kwargs):
         super().__init__(**kwargs)

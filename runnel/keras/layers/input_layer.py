@@ -52,8 +52,9 @@ class InputLayer(Layer):
             name = unique_name("input", zero_based=False)
         source = input_tensor if input_tensor is not None else type_spec
         if source is not None:
-            dtype = source.dtype if dtype is None else dtype
-            batch_input_shape = tuple(source.shape) if source.shape.rank is not None else None
+            dtype = getattr(source, "dtype", None) if dtype is None else dtype
+            shape = getattr(source, "shape", tf.TensorShape(None))
+            batch_input_shape = tuple(shape) if shape.rank is not None else None
             batch_size = batch_input_shape[0] if batch_input_shape else None
         elif batch_input_shape is None and input_shape is not None:
             batch_input_shape = (batch_size, *_sizes(input_shape))

@@ -19,6 +19,8 @@ from .arguments import (
 class _Pooling(Layer):
     """The pooling of windows over `rank` axes by `pool_function`."""
 
+    _only_computes = True
+
     def __init__(self, rank, pool_function, pool_size, strides, padding, data_format, **kwargs):
         super().__init__(**kwargs)
         if strides is None:
@@ -169,12 +171,16 @@ class _GlobalPooling(Layer):
 
 
 class _GlobalMax(_GlobalPooling):
+    _only_computes = True
+
     def call(self, inputs):
         """The maximum of each channel."""
         return tf.reduce_max(inputs, axis=self._axes, keepdims=self.keepdims)
 
 
 class _GlobalAverage(_GlobalPooling):
+    _only_computes = True
+
     def call(self, inputs):
         """The mean of each channel."""
         return tf.reduce_mean(inputs, axis=self._axes, keepdims=self.keepdims)

@@ -9,7 +9,6 @@ import runnel as tf
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import data_format_of, integer_tuple
-from .interpolation import interpolated
 
 _ORDINALS = ("1st", "2nd", "3rd")
 _SYMMETRIC = {2: ("height", "width"), 3: ("dim1", "dim2", "dim3")}
@@ -276,13 +275,20 @@ class UpSampling2D(_UpSampling):
 
     def call(self, inputs):
         """The larger images."""
-        # For whole factors the mean of the area under a new pixel is the nearest old one.
-        if self.interpolation in ("nearest", "area"):
-            return super().call(inputs)
-        outputs = inputs
-        for axis, factor in enumerate(self._factors, self._first_axis):
-            outputs = interpolated(outputs, factor, axis, self.interpolation)
+        if self.data_format == "channels_first":
+            images = self._enlarged(tf.transpose(inputs, [0, 2, 3, 1]))
+            outputs = tf.transpose(images, [0, 3, 1, 2])
+        else:
+            outputs = self._enlarged(inputs)
         return self._with_static_shape(outputs, inputs)
+
+    def _enlarged(self, images: Any) -> Any:
+        height, width = images.shape[1:3]
+        if height is None or width is None:
+            sizes: Any = tf.shape(images)[1:3] * self._factors
+        else:
+            sizes = [height * self._factors[0], width * self._factors[1]]
+        return tf.image.resize(images, sizes, self.interpolation)
 
     def get_config(self):
         """The arguments to make an equal layer."""

@@ -59,6 +59,22 @@ class _CellWrapper(AbstractRNNCell):
         """The states of the cell before the first step."""
         return self.get_initial_state(batch_size=batch_size, dtype=dtype)
 
+    def apply(self, inputs, *args, **kwargs):
+        """Call the wrapper: what `wrapper(inputs, ...)` does."""
+        return self(inputs, *args, **kwargs)
+
+    def add_update(self, updates, inputs=None):
+        """Note updates to do in training; `inputs` has no meaning any more."""
+        super().add_update(updates)
+
+    def get_losses_for(self, inputs):
+        """The losses: they do not depend on what the wrapper is called with."""
+        return self.losses
+
+    def get_updates_for(self, inputs):
+        """The updates: they do not depend on what the wrapper is called with."""
+        return self.updates
+
     def get_config(self):
         """The arguments to make an equal wrapper."""
         return {**super().get_config(), "cell": serialize_keras_object(self.cell)}

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 import runnel as tf
 
 from ..engine.base_layer import Layer
@@ -69,7 +71,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
             own(self)
             return
         for variable in self.variables:
-            variable.assign(tf.zeros(variable.shape, variable.dtype))
+            variable.assign(np.zeros(variable.shape, variable.dtype.numpy))
 
     def reset_states(self) -> None:
         """The same as `reset_state`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.context import state
 from ...core.convert import convert_to_tensor, tensor_of
 from ...core.dtypes import FLOATING, NUMERIC, int16, int32, int64
 from ...core.errors import InvalidArgumentError
@@ -90,9 +91,8 @@ def require_type(op: str, attr: str, dtype, allowed) -> None:
     """Refuse a dtype asked for in an attribute that the op does not take."""
     if dtype not in allowed:
         names = ", ".join(sorted(type_text(each) for each in allowed))
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise _bad_attribute(
+            TypeError,
             f"Value for attr '{attr}' of {type_text(dtype)} is not in the list of allowed values: "
             f"{names} [Op:{op}]",
         )
@@ -101,9 +101,25 @@ def require_type(op: str, attr: str, dtype, allowed) -> None:
 def require_positive(op: str, attr: str, value: int) -> None:
     """Refuse a count below 1 in an attribute."""
     if value < 1:
-        raise InvalidArgumentError(
-            None, None, f"Value for attr '{attr}' of {value} must be at least minimum 1 [Op:{op}]"
+        raise _bad_attribute(
+            ValueError, f"Value for attr '{attr}' of {value} must be at least minimum 1 [Op:{op}]"
         )
+
+
+def require_choice(op: str, attr: str, value, allowed) -> None:
+    """Refuse a word in an attribute that is none of those the op knows."""
+    if value not in allowed:
+        names = ", ".join(f'"{each}"' for each in allowed)
+        raise _bad_attribute(
+            ValueError,
+            f"Value for attr '{attr}' of {value!r} is not in the list of allowed values: {names} "
+            f"[Op:{op}]",
+        )
+
+
+def _bad_attribute(kind: type[Exception], message: str) -> Exception:
+    """An error of the operation, or of this kind where it is refused while a graph is built."""
+    return InvalidArgumentError(None, None, message) if state.graph is None else kind(message)
 
 
 def axis_number(axis) -> int:

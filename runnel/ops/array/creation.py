@@ -168,6 +168,8 @@ def _filled_like(value, dtype, number, op):
     dtype = value.dtype if dtype is None else as_dtype(dtype)
     if dtype is value.dtype:
         return execute(op, (value,))
+    if hasattr(value, "with_flat_values"):
+        return value.with_flat_values(_filled_like(value.flat_values, dtype, number, op))
     return _constant_filled(shape(value), number, dtype)
 
 

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from ...core import nest
+from ...core.composites import is_composite
 from ...core.convert import constant_shape, constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import as_dtype, int32
 from ...core.errors import InvalidArgumentError
 from ...core.indexed_slices import IndexedSlices
-from ...core.op import execute, op
+from ...core.op import COMPOSITES, execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text, scalar, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
@@ -25,7 +26,8 @@ Identity = op(
 
 def identity(input, name=None):
     """A new tensor with the same value."""
-    if isinstance(input, IndexedSlices):
+    kind = type(input)
+    if kind is not Tensor and is_composite(kind) and kind not in COMPOSITES:
         return nest.map_structure(identity, input, expand_composites=True)
     return execute(Identity, (convert_to_tensor(input),))
 

@@ -65,7 +65,7 @@ def _coloured(inputs, attrs):
         raise ValueError(f"input must be at least 1D, got the shape {dimensions_text(size)}")
     if size.rank and size[-1] not in (None, 3):
         raise ValueError(f"input must have 3 channels but has the shape {dimensions_text(size)}")
-    return size
+    return size if size.rank is None else size[:-1].concatenate([3])
 
 
 def _require_colours(images):

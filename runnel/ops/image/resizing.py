@@ -146,9 +146,20 @@ def _(op, grad):
 def ResizeNearestNeighbor(images, size, *, align_corners=False, half_pixel_centers=False):
     height, width = sizes(images, size)
     _check_corners(align_corners, half_pixel_centers)
+    if half_pixel_centers:
+        return _pick_by_centers(images, height, width)
+    return _pick_nearest(images, height, width, align_corners, False)
+
+
+@accelerated("resize_nearest")
+def _pick_by_centers(images, height, width):
+    return _pick_nearest(images, height, width, False, True)
+
+
+def _pick_nearest(images, height, width, *places):
     batch, high, wide, channels = images.shape
-    rows = sampling.nearest_indices(high, height, align_corners, half_pixel_centers)
-    columns = sampling.nearest_indices(wide, width, align_corners, half_pixel_centers)
+    rows = sampling.nearest_indices(high, height, *places)
+    columns = sampling.nearest_indices(wide, width, *places)
     if channels > 1:
         columns = (columns[:, None] * channels + np.arange(channels)).reshape(-1)
     flat = images.reshape(batch, high, wide * channels)
@@ -177,9 +188,20 @@ def _(op, grad):
 def ResizeNearestNeighborGrad(grads, size, *, align_corners=False, half_pixel_centers=False):
     height, width = sizes(grads, size)
     _check_corners(align_corners, half_pixel_centers)
+    if half_pixel_centers:
+        return _give_by_centers(grads, height, width)
+    return _give_nearest(grads, height, width, align_corners, False)
+
+
+@accelerated("resize_nearest_backprop")
+def _give_by_centers(grads, height, width):
+    return _give_nearest(grads, height, width, False, True)
+
+
+def _give_nearest(grads, height, width, *places):
     high, wide = grads.shape[1:3]
-    rows = sampling.nearest_indices(height, high, align_corners, half_pixel_centers)
-    columns = sampling.nearest_indices(width, wide, align_corners, half_pixel_centers)
+    rows = sampling.nearest_indices(height, high, *places)
+    columns = sampling.nearest_indices(width, wide, *places)
     kind = np.float32 if grads.dtype.itemsize < 4 and grads.dtype.kind not in "iu" else grads.dtype
     return _gather_adjoint(
         _gather_adjoint(grads.astype(kind), rows, 1, height), columns, 2, width

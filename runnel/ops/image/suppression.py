@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ...core.convert import convert_to_tensor
@@ -396,6 +398,19 @@ def non_max_suppression_padded(
     return (indices if pad_to_max_output_size else indices[:count]), count
 
 
+class _Combined(NamedTuple):
+    """What is left of the boxes of every image, and how many of each are valid."""
+
+    nmsed_boxes: Any
+    nmsed_scores: Any
+    nmsed_classes: Any
+    valid_detections: Any
+
+
+# The results of an op are a named tuple of its name.
+_Combined.__name__ = "CombinedNonMaxSuppression"
+
+
 def combined_non_max_suppression(
     boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
     score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None,
@@ -405,8 +420,8 @@ def combined_non_max_suppression(
         boxes, scores, max_output_size_per_class, iou_threshold, score_threshold
     )
     total = convert_to_tensor(max_total_size, int32)
-    return tuple(
-        CombinedNonMaxSuppression(
+    return _Combined(
+        *CombinedNonMaxSuppression(
             boxes, scores, size, total, *thresholds,
             pad_per_class=bool(pad_per_class), clip_boxes=bool(clip_boxes),
         )

@@ -80,7 +80,9 @@ def _matmul_shape(inputs, attrs):
 
 
 @accelerated("matmul")
-def _dot(a, b):
+def product_of(a, b):
+    """The product of two matrices of 32 or 64-bit numbers."""
+    # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
     return a.dot(b)
 
 
@@ -93,8 +95,7 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
     if transpose_b:
         b = b.T
     try:
-        # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
-        return _multiplied(a, b) if a.itemsize == 2 else _dot(a, b)
+        return _multiplied(a, b) if a.itemsize == 2 else product_of(a, b)
     except ValueError:
         raise _mismatch(TensorShape(a.shape), TensorShape(b.shape)) from None
 

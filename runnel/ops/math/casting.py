@@ -18,11 +18,16 @@ from .complex import complex, imag, real
 
 _DIFFERENTIABLE = FLOATING | COMPLEX
 _HAS_VALUE = (Tensor, Variable)
+_PLAIN = NUMERIC | dtypes.QUANTIZED_DTYPES
+_WIDE_FLOATS = frozenset({dtypes.float32, dtypes.float64})
 
 
 @op("Cast", "x: SrcT -> y: DstT", shape=unchanged)
 def Cast(x, *, DstT, Truncate=False):
     kind = x.dtype.kind
+    if DstT in _WIDE_FLOATS and kind in "iufb":
+        # What casts mostly are needs no care; scalars are quickest made by their class.
+        return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.as_numpy_dtype(x)
     if kind == "O" or DstT is dtypes.string:
         source = dtypes.from_numpy(x.dtype).name
         raise errors.UnimplementedError(
@@ -118,7 +123,7 @@ def _bitcast_shape(inputs, attrs):
     return TensorShape(shape[:-1])
 
 
-@op("Bitcast", "input: T -> output: type", T=NUMERIC, shape=_bitcast_shape, gradient=None)
+@op("Bitcast", "input: T -> output: type", T=_PLAIN, shape=_bitcast_shape, gradient=None)
 def Bitcast(input, *, type):
     array = np.ascontiguousarray(input).reshape(input.shape)
     old, new = array.dtype.itemsize, type.size
@@ -138,7 +143,7 @@ def bitcast(input, type, name=None):
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([1065353216], dtype=int32)>
     """
     type = as_dtype(type)
-    if type not in NUMERIC:
+    if type not in _PLAIN:
         raise errors.InvalidArgumentError(
             None,
             None,

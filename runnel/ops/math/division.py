@@ -128,6 +128,8 @@ def realdiv(x, y, name=None):
 
 @op("DivNoNan", _BINARY, T=FLOATING | COMPLEX, shape=broadcast)
 def DivNoNan(x, y):
+    if not x.ndim and not y.ndim:
+        return x / y if y != 0 else x.dtype.type(0)
     return arithmetic.zero_where(y == 0, x / y)
 
 

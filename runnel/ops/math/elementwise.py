@@ -9,6 +9,7 @@ import numpy as np
 from ...core.context import state
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, SIGNED, from_numpy
+from ...core.engine import accelerated
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
@@ -238,8 +239,15 @@ def reciprocal_no_nan(x, name=None):
 
 # Exponentials and logarithms.
 
+
+@accelerated("exp")
+def exponential(array, output=None):
+    """e to the power of each element of an array, into `output` if given."""
+    return np.exp(array, output)
+
+
 Exp = op(
-    "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.exp,
+    "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=exponential,
     gradient=lambda op, grad: _times(grad, conj(op.outputs[0])),
 )  # fmt: skip
 
@@ -354,6 +362,7 @@ def xlog1py(x, y, name=None):
 
 
 @op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
+@accelerated("sigmoid_backprop")
 def SigmoidGrad(y, dy):
     slope = 1 - y
     slope *= y
@@ -370,6 +379,7 @@ def _(op, grad):
 
 @op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged)
 @in_float32
+@accelerated("sigmoid")
 def Sigmoid(x):
     if x.ndim == 0:
         return 1 / (1 + np.exp(-x))

@@ -371,18 +371,28 @@ def _without_axis(inputs, attrs):
     return TensorShape([*value.shape[:axis], *value.shape[axis + 1 :]])
 
 
-def _arg_extreme(name, method, nan_check, instead, axis_types, result_types):
+def _has_nan(array):
+    if array.size <= 4096 and array.itemsize >= 4:
+        # No sum of squares is NaN but of NaNs: one call of BLAS instead of a reduction.
+        square = np.vdot(array, array)
+        return square != square
+    return np.isnan(np.minimum.reduce(array, None)) if array.size else False
+
+
+def _arg_extreme(name, method, instead, axis_types, result_types):
     def kernel(input, dimension, *, output_type=int64):
-        if np.ndim(dimension):
+        if dimension.ndim:
             raise ValueError(f"The axis must be one number, got shape {list(dimension.shape)}.")
         axis = normalized_axis(int(dimension), input.ndim)
         if not input.shape[axis]:
             raise ValueError(
                 f"Reduction axis {axis} is empty in shape {list(input.shape)}: it has no extreme."
             )
-        if input.dtype.kind in "fV" and input.size and np.isnan(nan_check.reduce(input, None)):
+        if input.dtype.kind in "fV" and _has_nan(input):
             input = np.where(np.isnan(input), input.dtype.type(instead), input)
-        return getattr(input, method)(axis).astype(output_type.numpy)
+        places = getattr(input, method)(axis)
+        wanted = output_type.numpy
+        return places if places.dtype is wanted else places.astype(wanted)
 
     declared = op(
         name,
@@ -405,10 +415,9 @@ def _arg_extreme(name, method, nan_check, instead, axis_types, result_types):
 
 
 ArgMax, _locate_greatest = _arg_extreme(
-    "ArgMax", "argmax", np.minimum, -np.inf, INDEX | {dtypes.int16},
-    INDEX | {dtypes.int16, dtypes.uint16},
+    "ArgMax", "argmax", -np.inf, INDEX | {dtypes.int16}, INDEX | {dtypes.int16, dtypes.uint16},
 )  # fmt: skip
-ArgMin, _locate_least = _arg_extreme("ArgMin", "argmin", np.maximum, np.inf, INDEX, INDEX)
+ArgMin, _locate_least = _arg_extreme("ArgMin", "argmin", np.inf, INDEX, INDEX)
 
 
 def argmax(input, axis=None, output_type=int64, name=None):

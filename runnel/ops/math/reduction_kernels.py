@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -12,6 +13,14 @@ from ...core.shape_rules import normalized_axis
 _LARGE = 4096
 # Rows this long keep NumPy's inner loops busy and still fit the nearest cache.
 _ROW = 2048
+
+
+@functools.lru_cache(maxsize=64)
+def ones(count, kind):
+    """A vector of ones: a product with it sums a small matrix faster than a reduction does."""
+    made = np.ones(count, kind)
+    made.flags.writeable = False
+    return made
 
 
 def numbers_of(indices):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING
+from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
@@ -160,6 +161,7 @@ def cosh(x, name=None):
 
 # The slope is an op of its own for speed: networks are full of tanh.
 @op("TanhGrad", "y: T, dy: T -> z: T", T=FLOATING | COMPLEX, shape=broadcast)
+@accelerated("tanh_backprop")
 def TanhGrad(y, dy):
     slope = y * y
     if slope.ndim:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, REAL
+from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
 from ..array import creation, joining
@@ -21,6 +22,10 @@ _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 # The original rounds these two constants of gelu to float32, for float64 too.
 _ROOT_OF_HALF = float(np.float32(math.sqrt(0.5)))
 _CUBIC_TERM = float(np.float32(0.044715))
+
+
+# As an array, which NumPy takes sooner than a Python number.
+_ZERO = np.zeros((), np.float32)
 
 
 def same_shape(inputs, attrs):
@@ -38,7 +43,7 @@ def _positive_part(x):
     # On large arrays np.clip is several times faster than np.maximum beside a scalar.
     if x.size > 4096 and x.dtype.char in "fd":
         return np.clip(x, 0, np.inf)
-    return np.maximum(x, 0)
+    return np.maximum(x, _ZERO if x.dtype.char == "f" else 0)
 
 
 def _negative_part(x):
@@ -56,8 +61,9 @@ def _(op, grad):
 
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
+@accelerated("relu_backprop")
 def ReluGrad(gradients, features):
-    return gradients * (features > 0)
+    return gradients * (features > (_ZERO if features.dtype.char == "f" else 0))
 
 
 @ReluGrad.gradient
@@ -88,6 +94,7 @@ def _(op, grad):
 
 
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
+@accelerated("relu6_backprop")
 def Relu6Grad(gradients, features):
     return gradients * ((features > 0) & (features < 6))
 
@@ -110,7 +117,11 @@ def relu6(features, name=None):
 @op("LeakyRelu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
 def LeakyRelu(features, *, alpha=0.2):
-    alpha = np.float32(alpha)
+    return _leaky(features, np.float32(alpha))
+
+
+@accelerated("leaky_relu")
+def _leaky(features, alpha):
     if 0 < alpha <= 1:
         return np.maximum(features, features * alpha)
     result = _negative_part(features)
@@ -171,6 +182,7 @@ def _expm1(x):
 
 @op("Elu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
+@accelerated("elu")
 def Elu(features):
     result = _expm1(_negative_part(features))
     result += _positive_part(features)
@@ -184,6 +196,7 @@ def _(op, grad):
 
 @op("EluGrad", "gradients: T, outputs: T -> backprops: T", T=FLOATING, shape=same_shape)
 @computed_in_float32
+@accelerated("elu_backprop")
 def EluGrad(gradients, outputs):
     slope = np.fmin(outputs, 0)
     slope += 1

@@ -12,6 +12,7 @@ from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
 from ..array import creation
+from ..math.reduction_kernels import ones
 
 _NHWC = {"data_format": "NHWC"}
 _NCHW = {"data_format": "NCHW"}
@@ -81,6 +82,8 @@ def BiasAddGrad(out_backprop, *, data_format="NHWC"):
         raise ValueError("The input must have at least two dimensions.")
     if data_format == "NCHW":
         return channel_sum(out_backprop.reshape(*shape[:2], math.prod(shape[2:])), "nci->c")
+    if len(shape) == 2 and out_backprop.size <= 16384 and out_backprop.dtype.char in "fd":
+        return ones(shape[0], out_backprop.dtype.type).dot(out_backprop)
     return channel_sum(out_backprop.reshape(math.prod(shape[:-1]), shape[-1]), "nc->c")
 
 

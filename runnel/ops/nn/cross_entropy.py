@@ -21,6 +21,7 @@ from .half_precision import computed_in_float32
 from .softmax import (
     log_softmax,
     order_with_axis_at_end,
+    row_starts,
     row_sums,
     shifted_by_maximum,
     softmax,
@@ -57,7 +58,7 @@ def SoftmaxCrossEntropyWithLogits(features, labels):
     # One array serves in turn for the shifted logits, their exponentials and the gradient.
     work = shifted_by_maximum(features)
     loss = np.vecdot(labels, work)
-    np.exp(work, out=work)
+    elementwise.exponential(work, work)
     totals = row_sums(work)
     work /= totals
     work -= labels
@@ -157,6 +158,17 @@ def _sparse_loss_and_backprop(inputs, attrs):
     return [rows, rows.concatenate(features[1:] if features.rank else [None])]
 
 
+def _are_within(labels, classes):
+    """Whether all labels name one of the classes."""
+    if labels.size <= 128:
+        # Python looks through so few numbers before NumPy has begun to.
+        numbers = labels.tolist()
+        return not numbers or (min(numbers) >= 0 and max(numbers) < classes)
+    # Seen as unsigned, negative labels are large ones.
+    unsigned = labels.view(np.uint32 if labels.itemsize == 4 else np.uint64)
+    return np.maximum.reduce(unsigned) < classes
+
+
 @op(
     "SparseSoftmaxCrossEntropyWithLogits",
     "features: T, labels: Tlabels -> loss: T, backprop: T",
@@ -169,20 +181,18 @@ def SparseSoftmaxCrossEntropyWithLogits(features, labels):
     if features.ndim != 2 or labels.shape != features.shape[:1] or not features.shape[1]:
         raise ValueError("logits must be a matrix with one row per label and one column per class.")
     classes = features.shape[1]
-    # Seen as unsigned, negative labels are large ones.
-    wrong = labels.view(np.uint32 if labels.itemsize == 4 else np.uint64) >= classes
-    if wrong.any():
+    if not _are_within(labels, classes):
+        wrong = labels[(labels < 0) | (labels >= classes)][0]
         raise ValueError(
-            f"Received a label value of {labels[wrong][0]} which is outside the valid range of "
+            f"Received a label value of {wrong} which is outside the valid range of "
             f"[0, {classes}). Label values: {' '.join(map(str, labels[:256]))}"
         )
     # One array serves in turn for the shifted logits, their exponentials and the gradient.
     work = np.ascontiguousarray(shifted_by_maximum(features))
     flat = work.reshape(-1)
-    places = np.arange(0, flat.size, classes)
-    places += labels
-    chosen = flat[places]
-    np.exp(work, out=work)
+    places = row_starts(flat.size, classes) + labels
+    chosen = flat.take(places)
+    elementwise.exponential(work, work)
     totals = row_sums(work)
     work /= totals
     flat[places] -= 1

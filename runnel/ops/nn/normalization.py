@@ -132,8 +132,10 @@ def _by_layout(images, scale, offset, epsilon, layout):
     return result, mean, variance
 
 
-# Rows of channels, channels last, are the case that an engine may do.
+# What an engine may do: rows of channels, channels last, and the channels of a single image,
+# which is how layers are normalized.
 _by_channel = accelerated("batch_norm")(_by_layout)
+_by_row = accelerated("layer_norm")(_by_layout)
 
 
 def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
@@ -188,7 +190,11 @@ def FusedBatchNormV3(
         y = result.reshape(x.shape).astype(x.dtype, copy=False)
         return y, mean, variance, mean, variance, nothing
     count = layout.count
-    normalize = _by_channel if images.ndim == 2 else _by_layout
+    normalize = _by_layout
+    if images.ndim == 2:
+        normalize = _by_channel
+    elif len(images) == 1:
+        normalize = _by_row
     result, batch_mean, spread = normalize(images, scale, offset, epsilon, layout)
     unbiased = spread * np.float32(count / max(count - 1, 1))
     running_mean, running_variance = batch_mean, unbiased

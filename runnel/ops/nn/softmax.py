@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, int32
+from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.tensor import Tensor
 from ..array import creation, ordering, shaping
 from ..math import arithmetic, casting, comparison, division, elementwise, reduction
+from ..math.reduction_kernels import ones
 from .half_precision import computed_in_float32
 
 
@@ -21,9 +25,25 @@ def _at_least_one_axis(inputs, attrs):
     return shape
 
 
+def row_starts(size, classes):
+    """Where the rows of a matrix of so many elements begin."""
+    # Batches have few sizes, and small ones are not worth counting twice.
+    return _known_row_starts(size, classes) if size <= 65536 else np.arange(0, size, classes)
+
+
+@functools.lru_cache(maxsize=16)
+def _known_row_starts(size, classes):
+    return np.arange(0, size, classes)
+
+
 def shifted_by_maximum(logits):
     """The logits less the largest of their row, a new array whose exponentials cannot overflow."""
     classes = logits.shape[-1]
+    if logits.ndim == 2 and 0 < logits.size <= 4096:
+        # To look for the place of a maximum and fetch it takes half as long as to reduce.
+        places = logits.argmax(1)
+        places += row_starts(logits.size, classes)
+        return logits - logits.take(places).reshape(-1, 1)
     if classes < 24 and logits.size > 4096 and logits.flags.c_contiguous:
         # Rows this short are faster to compare column by column.
         columns = np.ascontiguousarray(logits.reshape(-1, classes).T)
@@ -36,6 +56,8 @@ def shifted_by_maximum(logits):
 def row_sums(array):
     """The sum over the last axis, which stays with size 1."""
     if array.size <= 4096:
+        if array.ndim == 2 and array.flags.c_contiguous:
+            return array.dot(ones(array.shape[1], array.dtype.type)).reshape(-1, 1)
         return np.add.reduce(array, -1, keepdims=True)
     # Several times faster than np.add.reduce on large arrays.
     return np.einsum("...i->...", array)[..., np.newaxis]
@@ -46,8 +68,13 @@ def row_sums(array):
 def Softmax(logits):
     if not logits.ndim:
         raise ValueError("logits must have at least one dimension.")
+    return _by_row(logits)
+
+
+@accelerated("softmax")
+def _by_row(logits):
     result = shifted_by_maximum(logits)
-    np.exp(result, out=result)
+    elementwise.exponential(result, result)
     result /= row_sums(result)
     return result
 
@@ -69,8 +96,13 @@ def times_softmax_jacobian(grad, softmax):
 def LogSoftmax(logits):
     if not logits.ndim:
         raise ValueError("logits must have at least one dimension.")
+    return _logarithm_by_row(logits)
+
+
+@accelerated("log_softmax")
+def _logarithm_by_row(logits):
     result = shifted_by_maximum(logits)
-    total = row_sums(np.exp(result))
+    total = row_sums(elementwise.exponential(result))
     np.log(total, out=total)
     result -= total
     return result

@@ -13,10 +13,17 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, selection, shaping
 from ..array.arguments import INDEX
-from ..math import casting, reduction, sorting
-from . import conversion
+from ..math import casting, comparison, reduction, sorting
+from . import conversion, joining
 from .ragged_tensor import RaggedTensor, nest_values
-from .row_partition import RowPartition, index_tensor, partition_of, require, require_same_dtypes
+from .row_partition import (
+    RowPartition,
+    index_tensor,
+    partition_of,
+    require,
+    require_same_dtypes,
+    splits_of_lengths,
+)
 
 _REAL_RANGES = frozenset(as_dtype(name) for name in ("float32", "float64", "int32", "int64",
                                                      "bfloat16"))  # fmt: skip
@@ -93,11 +100,6 @@ def _ragged_rank(pylist, scalar_depth, most_depth, ragged_rank, inner_shape):
         raise ValueError(
             f"Invalid pylist={pylist}: pylist has scalar values depth {scalar_depth}, but "
             f"ragged_rank={ragged_rank} requires scalar value depth greater than {ragged_rank}"
-        )
-    if scalar_depth is None and ragged_rank >= most_depth and inner_shape is None:
-        raise ValueError(
-            f"Invalid pylist={pylist}, ragged_rank={ragged_rank}: pylist has empty lists nested "
-            f"{most_depth} deep."
         )
     if inner_shape is not None and scalar_depth is not None:
         wanted = ragged_rank + len(inner_shape) + 1
@@ -288,11 +290,35 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
     )
     if ids.dtype not in INDEX:
         raise ValueError(f"segment_ids must have dtype int32 or int64, got {ids.dtype.name}.")
-    partition = RowPartition.from_value_rowids(ids, num_segments, validate=False)
-    splits = partition._row_splits
-    if dtype is None:
-        dtype = splits.dtype
-    return splits if splits.dtype is dtype else casting.cast(splits, dtype)
+    from ..math.counting import bincount
+
+    counts = bincount(ids, minlength=num_segments, maxlength=num_segments, dtype=ids.dtype)
+    return casting.cast(splits_of_lengths(counts), dtype or ids.dtype)
+
+
+def stack(values, axis=0, name=None):
+    """Tensors or ragged tensors of one rank put together along a new axis.
+
+    >>> tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
+    if isinstance(values, RaggedTensor | Tensor):
+        values = [values]
+    values = [
+        each if isinstance(each, RaggedTensor) else convert_to_tensor(each) for each in values
+    ]
+    if axis == 0 and values and all(isinstance(each, Tensor) for each in values):
+        # Vectors have rows counted in int32; below matrices, rows may differ in length, too.
+        if all(each.shape.rank == 1 for each in values):
+            return joining.stack(values).with_row_splits_dtype(int32)
+        if all(each.shape.rank and each.shape.rank > 1 for each in values):
+            ragged = [conversion.from_tensor(each) for each in values]
+            return joining.stack([_without_uniform(each) for each in ragged])
+    return joining.stack(values, axis)
+
+
+def _without_uniform(value):
+    return RaggedTensor(value.values, partition_of(value.row_splits), internal=True)
 
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
@@ -319,7 +345,11 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     order = sorting.argsort(partitions, stable=True)
     ids = shaping.reshape(gathered(partitions, order), [-1])
     dtype = data.row_splits.dtype if isinstance(data, RaggedTensor) else ids.dtype
-    partition = RowPartition.from_value_rowids(casting.cast(ids, dtype), casting.cast(count, dtype))
+    inside = reduction.reduce_all(comparison.less(ids, casting.cast(count, ids.dtype)))
+    require(inside, "partitions must be less than num_partitions, got", partitions, count)
+    ids, count = casting.cast(ids, dtype), casting.cast(count, dtype)
+    splits = sorting.searchsorted(ids, creation.range(count + 1), out_type=dtype)
+    partition = partition_of(splits, value_rowids=ids, nrows=count)
     values = gather_rows(data, order) if isinstance(data, RaggedTensor) else gathered(data, order)
     return RaggedTensor(values, partition, internal=True)
 

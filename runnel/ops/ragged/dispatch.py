@@ -7,8 +7,10 @@ in it and asks here.
 from __future__ import annotations
 
 from ...core import dtypes
+from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor
-from ...core.op import execute
+from ...core.errors import InvalidArgumentError
+from ...core.op import execute, unsupported
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import SymbolicTensor, Tensor
 from ..array import creation, joining as joining_dense, selection, shaping
@@ -41,9 +43,14 @@ def execute_ragged(op, inputs, attrs):
         return rule(op, inputs, {**op.defaults, **attrs})
     by_rule = op.shape_rule in (unchanged, broadcast) and op.name not in _WHOLE
     if by_rule or op.name in _ELEMENTWISE:
-        op.types_of_results(inputs, attrs)
+        try:
+            op.types_of_results(inputs, attrs)
+        except InvalidArgumentError as mismatch:
+            if state.graph is None:
+                raise
+            raise TypeError(mismatch.message) from None
         return elementwise.apply(op, inputs, attrs)
-    raise ValueError(
+    raise unsupported()(
         f"The operation {op.name} does not take a RaggedTensor. Convert it first "
         "(rt.to_tensor()), or work on its values (rt.flat_values, tf.ragged.map_flat_values)."
     )
@@ -133,18 +140,18 @@ def _one_hot(op, inputs, attrs):
 
 def _segments(op, inputs, attrs):
     data, ids, count = inputs
-    name = op.name.removeprefix("UnsortedSegment")
+    reduce = reductions.SEGMENTS[op.name.removeprefix("UnsortedSegment")]
     if not isinstance(ids, Tensor):
         if isinstance(data, Tensor):
             raise ValueError("segment_ids is ragged, but data is not.")
         return (
             _segments(op, (data.flat_values, ids.flat_values, count), attrs)
             if isinstance(ids.flat_values, Tensor) and data.ragged_rank == ids.ragged_rank
-            else reductions.segments(name, data.values, ids.values, count)
+            else reductions.segments(reduce, data.values, ids.values, count)
         )
     if isinstance(data, Tensor):
         return execute(op, (data, ids, count), attrs)
-    return reductions.segments(name, data, ids, count)
+    return reductions.segments(reduce, data, ids, count)
 
 
 def _bincount(op, inputs, attrs):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from ...core.convert import constant_value, convert_to_tensor, register_converter
-from ...core.dtypes import as_dtype, int32, int64
-from ...core.op import COMPOSITES, CompositeInput
+from ...core.convert import (
+    constant_shape,
+    constant_value,
+    convert_to_tensor,
+    register_converter,
+)
+from ...core.dtypes import as_dtype, bool as boolean, int32, int64
+from ...core.op import COMPOSITES, CompositeInput, unsupported
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, joining, shaping
@@ -23,6 +28,7 @@ class DynamicRaggedShape:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    Spec: type
 
     def __init__(
         self, row_partitions, inner_shape, dtype=None, validate=False, static_inner_shape=None
@@ -46,15 +52,19 @@ class DynamicRaggedShape:
         self._inner_shape.shape.assert_has_rank(1)
         self._row_partitions = tuple(each.with_dtype(dtype) for each in row_partitions)
         self._dtype = dtype
+        if static_inner_shape is None:
+            static_inner_shape = constant_shape(self._inner_shape)
+        self._static_inner_shape = TensorShape(static_inner_shape)
 
     @classmethod
     def from_tensor(cls, t, dtype=None):
         """The shape of a tensor or ragged tensor."""
         if isinstance(t, RaggedTensor):
             dtype = t.row_splits.dtype if dtype is None else as_dtype(dtype)
-            sizes = shaping.sizes_of(t.flat_values, dtype)
-            return cls(t._nested_row_partitions, sizes, dtype)
-        return cls([], shaping.sizes_of(convert_to_tensor(t), as_dtype(dtype or int64)))
+            partitions, flat = t._nested_row_partitions, t.flat_values
+        else:
+            partitions, flat, dtype = [], convert_to_tensor(t), as_dtype(dtype or int64)
+        return cls(partitions, shaping.sizes_of(flat, dtype), dtype, static_inner_shape=flat.shape)
 
     @classmethod
     def from_lengths(cls, lengths, num_row_partitions=None, dtype=int64):
@@ -124,13 +134,17 @@ class DynamicRaggedShape:
     @property
     def inner_rank(self):
         """The rank of the flat values; None if it is not known."""
-        return self._inner_shape.shape[0] if self._inner_shape.shape.rank else None
+        return self._static_inner_shape.rank
 
     @property
     def rank(self):
         """The number of dimensions; None if it is not known."""
         inner = self.inner_rank
         return None if inner is None else inner + self.num_row_partitions
+
+    @property
+    def _type_spec(self):
+        return DynamicRaggedShapeSpec.from_value(self)
 
     # Public functions ask an argument of sizes for its own shape: that of a vector.
     @property
@@ -139,7 +153,33 @@ class DynamicRaggedShape:
 
     def with_dtype(self, dtype):
         """The same shape with sizes of this dtype."""
-        return DynamicRaggedShape(self._row_partitions, self._inner_shape, as_dtype(dtype))
+        return DynamicRaggedShape(
+            self._row_partitions,
+            self._inner_shape,
+            as_dtype(dtype),
+            static_inner_shape=self._static_inner_shape,
+        )
+
+    def _with_num_row_partitions(self, count):
+        """The same shape, its first dimensions divided into rows by at least so many partitions."""
+        inner = self._inner_shape
+        partitions = list(self._row_partitions)
+        static = list(self._static_inner_shape)
+        while len(partitions) < count:
+            # The next inner dimension becomes rows of one length.
+            rows, length = (
+                inner[place] if size is None else convert_to_tensor(size, self._dtype)
+                for place, size in enumerate(static[:2])
+            )
+            partitions.append(
+                RowPartition.from_uniform_row_length(
+                    length, rows * length, rows, validate=False, dtype=self._dtype
+                )
+            )
+            inner = joining.concat([shaping.reshape(rows * length, [1]), inner[2:]], 0)
+            total = None if None in static[:2] else static[0] * static[1]
+            static = [total, *static[2:]]
+        return DynamicRaggedShape(partitions, inner, self._dtype, static_inner_shape=static)
 
     def is_uniform(self, axis):
         """Whether all rows along an axis have one length by construction."""
@@ -159,10 +199,7 @@ class DynamicRaggedShape:
             lengths = constant_value(partition.row_lengths()) if ragged_lengths else None
             known = None if lengths is None else tuple(lengths.tolist())
             found.append(known if size is None else size)
-        inner = constant_value(self._inner_shape)
-        if inner is None:
-            inner = [None] * (self.inner_rank or 0)
-        inner = [None if size is None else int(size) for size in inner]
+        inner = list(self._static_inner_shape) if self.inner_rank is not None else []
         return found + inner[1:] if self._row_partitions else inner
 
     def __getitem__(self, index):
@@ -219,7 +256,7 @@ class DynamicRaggedShape:
         return same
 
     def __repr__(self):
-        lengths = ["?" if each is None else str(each) for each in self.static_lengths()]
+        lengths = [str(each) for each in self.static_lengths()]
         return (
             f"<DynamicRaggedShape lengths=[{', '.join(lengths)}] "
             f"num_row_partitions={self.num_row_partitions}>"
@@ -238,11 +275,17 @@ class DynamicRaggedShape:
     def _execute(self, op, inputs, attrs):
         rule = _RULES.get(op.name)
         if rule is None:
-            raise ValueError(
+            raise unsupported()(
                 f"The operation {op.name} does not take a DynamicRaggedShape; give it the size of "
                 "a dimension (shape[0]) or a shape without ragged dimensions."
             )
         return rule(*inputs)
+
+    def _ones(self):
+        """A tensor or ragged tensor of this shape; what is known of the shape is known of it."""
+        flat = creation.ones(self._inner_shape, boolean)
+        flat.set_shape(self._static_inner_shape)
+        return nest_values(self._row_partitions, flat)
 
     def _of(self, flat):
         """The ragged tensor of this shape with these flat values."""
@@ -295,3 +338,7 @@ def _as_input(value, dtype):
 
 COMPOSITES.add(DynamicRaggedShape)
 register_converter(DynamicRaggedShape, _as_input)
+
+from .shape_specs import DynamicRaggedShapeSpec  # noqa: E402  (it is written on the class)
+
+DynamicRaggedShape.Spec = DynamicRaggedShapeSpec

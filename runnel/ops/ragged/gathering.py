@@ -10,7 +10,7 @@ from ...core.tensor import Tensor
 from ..array import creation, gathering, joining, ordering, shaping
 from ..math import casting, reduction
 from . import conversion, ragged_tensor
-from .row_partition import RowPartition, integer, partition_of, require
+from .row_partition import count_of, integer, partition_of, require
 
 
 def ranges(starts, limits, deltas=None, dtype=None):
@@ -34,32 +34,28 @@ def gather_rows(value, places):
 
 def gather(params, indices, axis=0, batch_dims=0):
     """tf.gather where the params or the indices are ragged."""
-    if batch_dims:
-        return _batched(params, indices, axis, batch_dims)
-    rank = params.shape.rank
-    if axis < 0:
-        if rank is None:
-            raise ValueError("axis may only be negative if the rank of params is known.")
-        axis += rank
+    axis = _counted(axis, params.shape.rank, "params")
+    batch_dims = _counted(batch_dims, indices.shape.rank, "indices")
+    if axis < batch_dims:
+        raise ValueError(f"axis ({axis}) must be at least batch_dims ({batch_dims}).")
+    if isinstance(params, Tensor) and isinstance(indices, Tensor):
+        return gathering.gather(params, indices, axis=axis, batch_dims=batch_dims)
     if axis == 0:
         return _from_rows(params, indices)
-    if isinstance(params, Tensor):
-        if isinstance(indices, Tensor):
-            return gathering.gather(params, indices, axis=axis)
-        raise ValueError("tf.gather with ragged indices takes axis 0 or batch_dims.")
-    if axis > 1:
-        inner = gather(params.values, indices, axis - 1)
-        return params.with_values(inner)
-    if not isinstance(indices, Tensor) or indices.shape.rank != 1:
-        raise ValueError("tf.gather along axis 1 of ragged rows takes a vector of indices.")
-    starts = params.row_starts()
-    count = shaping.shape(indices, out_type=starts.dtype)[0]
-    offsets = casting.cast(indices, starts.dtype)
-    places = shaping.reshape(shaping.expand_dims(starts, 1) + offsets, [-1])
-    partition = RowPartition.from_uniform_row_length(
-        count, params.nrows() * count, params.nrows(), validate=False
-    )
-    return ragged_tensor.RaggedTensor(gather_rows(params.values, places), partition, internal=True)
+    if batch_dims > 1 or axis > 1:
+        return _from_inside(params, indices, axis, batch_dims)
+    if batch_dims == 0:
+        indices = _repeated(indices, count_of(params, int64))
+    return _batched(params, indices)
+
+
+def _counted(axis, rank, name):
+    """A number of dimensions counted from the first one."""
+    if axis >= 0:
+        return axis
+    if rank is None:
+        raise ValueError(f"axis and batch_dims may only be negative if the rank of {name} is known")
+    return axis + rank
 
 
 def _from_rows(params, indices):
@@ -79,40 +75,77 @@ def _from_rows(params, indices):
         return rows_between(params.values, start, gathering.gather(params.row_limits(), place))
     if rank == 1:
         return gather_rows(params, indices)
-    ragged = conversion.from_tensor(
+    rows = conversion.from_tensor(
         indices, ragged_rank=rank - 1, row_splits_dtype=params.row_splits.dtype
     )
-    return _from_rows(params, ragged)
+    partitions = [partition_of(each) for each in rows.nested_row_splits]
+    return ragged_tensor.nest_values(partitions, gather_rows(params, rows.flat_values))
 
 
-def _batched(params, indices, axis, batch_dims):
-    """tf.gather whose first dimensions belong together: offsets make it one gather of rows."""
-    if axis != batch_dims:
-        raise ValueError("tf.gather of ragged tensors with batch_dims takes axis == batch_dims.")
-    params, indices = (_ragged(each, batch_dims) for each in (params, indices))
-    for _ in range(batch_dims - 1):
-        same = params._row_partition.same_as(indices._row_partition)
-        require(same, "tf.gather with batch_dims: params and indices differ in the batch.")
-        inner = _batched(params.values, indices.values, axis - 1, batch_dims - 1)
-        return indices.with_values(inner)
+def _from_inside(params, indices, axis, batch_dims):
+    """Gather from the values of the params, one dimension further inside."""
+    if isinstance(params, Tensor):
+        params = conversion.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
+    partition = params._row_partition
+    if batch_dims == 0:
+        return params.with_values(gather(params.values, indices, axis - 1))
+    if batch_dims == 1:
+        _check_batch(params, indices)
+        inner = gathering.gather if isinstance(indices, Tensor) else gather_rows
+        indices = inner(indices, partition.value_rowids())
+        return params.with_values(gather(params.values, indices, axis - 1, 1))
+    if isinstance(indices, Tensor):
+        if not partition.is_uniform():
+            raise ValueError(
+                "batch shape from indices does not match params shape: ragged params dimension "
+                "corresponds to uniform indices dimension"
+            )
+        indices = conversion.from_tensor(indices, row_splits_dtype=partition.dtype)
+    same = partition.same_as(indices._row_partition)
+    require(same, "tf.gather with batch_dims: params and indices differ in the batch.")
+    return params.with_values(gather(params.values, indices.values, axis - 1, batch_dims - 1))
+
+
+def _repeated(indices, count):
+    """The same indices for each of `count` rows."""
+    if isinstance(indices, Tensor):
+        sizes = shaping.shape(indices, out_type=int64)
+        return shaping.broadcast_to(
+            indices, joining.concat([shaping.reshape(count, [1]), sizes], 0)
+        )
+    from .joining import expand_dims
+
+    return gather_rows(expand_dims(indices, 0), creation.zeros_like(creation.range(count)))
+
+
+def _check_batch(params, indices):
+    if not params.shape[:1].is_compatible_with(indices.shape[:1]):
+        raise ValueError(
+            f"batch shape from indices {indices.shape[:1]} does not match params shape "
+            f"{params.shape}"
+        )
+
+
+def _batched(params, indices):
+    """One gather for each row: row i of the indices counts in row i of the params."""
+    _check_batch(params, indices)
+    if isinstance(params, Tensor):
+        params = conversion.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
     dtype = params.row_splits.dtype
-    partition = indices._row_partition.with_dtype(dtype)
-    starts = gathering.gather(params.row_starts(), partition.value_rowids())
-    limits = gathering.gather(params.row_limits(), partition.value_rowids())
-    flat = indices.values
-    if isinstance(flat, Tensor) and flat.shape.rank == 1:
-        places = casting.cast(flat, dtype)
-        inside = reduction.reduce_all((places >= 0) & (places < limits - starts))
-        require(inside, "tf.gather: indices are out of bounds of their rows, got", flat)
-        picked = gather_rows(params.values, starts + places)
-        return ragged_tensor.RaggedTensor(picked, partition, internal=True)
-    raise ValueError("tf.gather of ragged tensors with batch_dims takes indices of one more rank.")
-
-
-def _ragged(value, depth):
-    if isinstance(value, Tensor):
-        return conversion.from_tensor(value, ragged_rank=depth)
-    return value
+    if isinstance(indices, Tensor):
+        rows, flat, partitions = creation.range(params.nrows()), indices, ()
+    else:
+        partitions = [each.with_dtype(dtype) for each in indices._nested_row_partitions]
+        rows, flat = creation.range(partitions[0].nrows()), indices.flat_values
+        for partition in partitions:
+            rows = gathering.gather(rows, partition.value_rowids())
+    ones = [1] * (flat.shape.with_rank_at_least(1).rank - 1)
+    starts = shaping.reshape(gathering.gather(params.row_starts(), rows), [-1, *ones])
+    limits = shaping.reshape(gathering.gather(params.row_limits(), rows), [-1, *ones])
+    places = starts + casting.cast(flat, dtype)
+    inside = reduction.reduce_all((places >= starts) & (places < limits))
+    require(inside, "tf.gather: indices are out of bounds of their rows, got", flat)
+    return ragged_tensor.nest_values(partitions, _from_rows(params.values, places))
 
 
 def gather_nd(params, indices):

@@ -147,12 +147,8 @@ def _require_same_rows(values):
         require(same, "Inputs must have identical ragged splits to be joined along an inner axis.")
 
 
-def stack(values, axis=0, name=None):
-    """Tensors or ragged tensors of one rank put together along a new axis.
-
-    >>> tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])
-    <tf.RaggedTensor [[1, 2], [3]]>
-    """
+def stack(values, axis=0):
+    """Tensors or ragged tensors of one rank put together along a new axis."""
     if not values:
         raise ValueError("rt_inputs may not be empty.")
     values, rank = _inputs(values)
@@ -288,14 +284,12 @@ def split(value, sizes, axis):
         return [value.with_flat_values(part) for part in parts]
     if isinstance(sizes, int):
         rows = value._row_partition.static_nrows
+        words = f"Cannot exactly split the rows into {sizes} parts; their number is"
+        if sizes < 1 or (rows is not None and rows % sizes):
+            raise InvalidArgumentError(None, None, f"{words} {rows}. [Op:Split]")
         if rows is None:
-            raise ValueError("tf.split of a ragged tensor needs a known number of rows.")
-        if sizes < 1 or rows % sizes:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Cannot exactly split {rows} rows into {sizes} parts. [Op:Split]",
-            )
+            rows = value.nrows()
+            require(comparison.equal(rows % sizes, integer(0, rows.dtype)), words, rows)
         sizes = [rows // sizes] * sizes
     else:
         known = constant_value(convert_to_tensor(sizes))

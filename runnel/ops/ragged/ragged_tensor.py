@@ -414,6 +414,15 @@ class RaggedTensor:
     def __repr__(self):
         return printing.text(self)
 
+    def __iter__(self):
+        rows = self._row_partition.static_nrows
+        if rows is None:
+            raise TypeError(
+                "A RaggedTensor whose number of rows a graph does not know cannot be gone over in "
+                "Python: use tf.map_fn, or a `for` statement that AutoGraph converts."
+            )
+        return (self[row] for row in range(rows))
+
     def __bool__(self):
         raise TypeError("RaggedTensor may not be used as a boolean.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ...core import dtypes
 from ...core.dtypes import int64
 from ...core.op import REGISTRY, execute
@@ -12,7 +14,7 @@ from . import gathering as ragged_gathering, ragged_tensor
 from .joining import checked_axis
 from .row_partition import integer, partition_of, splits_of_lengths
 
-_SEGMENTS = {
+SEGMENTS = {
     "Sum": segment.unsorted_segment_sum,
     "Prod": segment.unsorted_segment_prod,
     "Max": segment.unsorted_segment_max,
@@ -64,25 +66,31 @@ def _reduced(name, value, axis):
     if axis > 1:
         inner = _reduced(name, value.values, axis - 1)
         return ragged_tensor.RaggedTensor(inner, value._row_partition, internal=True)
+    ids, count = _groups(value, axis)
+    return segments(SEGMENTS[name], value.values, ids, count)
+
+
+def _groups(value, axis):
+    """The group that each of the values belongs to along axis 0 or 1, and how many there are."""
     if axis == 1:
-        return segments(name, value.values, value.value_rowids(), value.nrows())
+        return value.value_rowids(), value.nrows()
     # Axis 0: the elements at the same place in their rows belong together.
     lengths = value.row_lengths()
     _, columns = ragged_gathering.ranges(creation.zeros_like(lengths), lengths)
-    return segments(name, value.values, columns, value._longest())
+    return columns, value._longest()
 
 
-def segments(name, data, ids, count):
+def segments(reduction, data, ids, count):
     """The reduction of the rows that share an id; rows of a ragged tensor meet place by place."""
     if isinstance(data, Tensor):
-        return _SEGMENTS[name](data, ids, count)
+        return reduction(data, ids, count)
     dtype = data.row_splits.dtype
     ids, count = integer(ids, dtype), integer(count, dtype)
     lengths = segment.unsorted_segment_max(data.row_lengths(), ids, count)
     splits = splits_of_lengths(arithmetic.maximum(lengths, integer(0, dtype)))
     starts = gathering.gather(splits, ids)
     _, places = ragged_gathering.ranges(starts, starts + data.row_lengths())
-    values = segments(name, data.values, places, splits[-1])
+    values = segments(reduction, data.values, places, splits[-1])
     return ragged_tensor.RaggedTensor(values, partition_of(splits), internal=True)
 
 
@@ -141,8 +149,11 @@ def _joined(value, axis, separator, op):
     if axis > 1:
         inner = _joined(value.values, axis - 1, separator, op)
         return ragged_tensor.RaggedTensor(inner, value._row_partition, internal=True)
-    if axis == 0:
-        raise ValueError("tf.strings.reduce_join along axis 0 of a ragged tensor is not supported.")
-    ids = casting.cast(value.value_rowids(), int64)
-    inputs = (value.values, ids, casting.cast(value.nrows(), int64))
+    join = functools.partial(_join_segments, op, separator)
+    ids, count = _groups(value, axis)
+    return segments(join, value.values, ids, count)
+
+
+def _join_segments(op, separator, data, ids, count):
+    inputs = (data, casting.cast(ids, int64), casting.cast(count, int64))
     return execute(op, inputs, {"separator": separator})

@@ -221,6 +221,12 @@ class RowPartition:
         return partition_of(splits, length, nrows=rows)
 
     @property
+    def _type_spec(self):
+        from .shape_specs import RowPartitionSpec
+
+        return RowPartitionSpec.from_value(self)
+
+    @property
     def dtype(self) -> dtypes.DType:
         """The dtype of the partition's tensors."""
         return self._row_splits.dtype

@@ -38,6 +38,8 @@ def _check(key):
         if isinstance(key.step, int) and key.step == 0:
             raise ValueError("slice step cannot be zero")
         return
+    if isinstance(key, bool):
+        raise ValueError("A mask cannot be a scalar; tf.ragged.boolean_mask takes a mask.")
     if not _is_number(key):
         raise TypeError(_NOT_AN_INDEX.format(key))
 

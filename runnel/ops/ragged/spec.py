@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.convert import convert_to_tensor, tensor_of
 from ...core.dtypes import as_dtype, float32, int64
-from ...core.shapes import TensorShape
+from ...core.shapes import TensorShape, row_shape
 from ...core.tensor import Tensor
 from ...core.type_spec import TensorSpec, TypeSpec
 from ..array.arguments import INDEX
@@ -131,6 +131,16 @@ class RaggedTensorSpec(TypeSpec):
             uniform = None if size is None else tensor_of(kind.as_numpy_dtype(size), kind)
             partitions.append(partition_of(splits, uniform))
         return ragged_tensor.nest_values(partitions, flat)
+
+    def _batch(self, size):
+        """The spec of so many such values stacked."""
+        shape = TensorShape([size]).concatenate(self._shape)
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self):
+        """The spec of a row."""
+        shape, rank = row_shape(self._shape), self._ragged_rank - 1
+        return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
 
     def is_compatible_with(self, spec_or_value):
         """True if a value could have both this type and that of `spec_or_value`."""

@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ..array import gathering, selection, shaping
 from ..math import arithmetic, casting, comparison, division, segment, sorting
 from ..math.elementwise import exp, stop_gradient
+from ..ragged.row_partition import require
 from . import positions, sparse_tensor
 
 
@@ -199,6 +200,8 @@ def softmax(sp_input, name=None):
         raise InvalidArgumentError(
             None, None, f"tf.sparse.softmax takes floating values, not {value.dtype.name}."
         )
+    ranked = comparison.greater_equal(shaping.size(value.dense_shape), 2)
+    require(ranked, "Input should have rank >= 2, but received shape:", value.dense_shape)
     from ..math.distinct import unique
 
     numbers = positions.flat_positions(value.indices[:, :-1], value.dense_shape[:-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
-from ...core.op import execute
+from ...core.op import execute, unsupported
 from ...core.tensor import Tensor
 from ..array import shaping
 from ..math import casting, reduction
@@ -24,7 +24,7 @@ def execute_sparse(op, inputs, attrs):
     rule = _RULES.get(op.name)
     if rule is not None:
         return rule(op, inputs, {**op.defaults, **attrs})
-    raise ValueError(
+    raise unsupported()(
         f"The operation {op.name} does not take a SparseTensor. Use the functions of tf.sparse, "
         "or make it dense first: tf.sparse.to_dense."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import NUMERIC, REAL, int32
 from ...core.errors import InvalidArgumentError
@@ -178,7 +179,7 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     return _reduced(SparseReduceMax, value, axis, keepdims)
 
 
-def _segments(data, indices, segment_ids, num_segments):
+def _segments(data, indices, segment_ids, num_segments, sparse_gradient):
     """The picked rows and their segments, checked."""
     data, indices = convert_to_tensor(data), convert_to_tensor(indices, dtype_hint=int32)
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
@@ -192,11 +193,15 @@ def _segments(data, indices, segment_ids, num_segments):
         count = convert_to_tensor(num_segments, dtype_hint=int32)
     sizes = indices.shape[:1], ids.shape[:1]
     if not sizes[0].is_compatible_with(sizes[1]):
-        raise InvalidArgumentError(
-            None, None, f"segment_ids and indices should have same size, got {sizes} [Op:Sparse"
-            "SegmentSum]"
-        )  # fmt: skip
-    return gathering.gather(data, indices), ids, count
+        message = f"segment_ids and indices should have same size, got {sizes}"
+        if state.graph is not None:
+            raise ValueError(message)
+        raise InvalidArgumentError(None, None, f"{message} [Op:SparseSegmentSum]")
+    if sparse_gradient:
+        return gathering.gather(data, indices), ids, count
+    # Along any axis but the first, the gradient of a gather is dense.
+    rows = gathering.gather(shaping.expand_dims(data, 0), indices, axis=1)
+    return shaping.squeeze(rows, [0]), ids, count
 
 
 def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
@@ -205,8 +210,8 @@ def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse
     >>> tf.sparse.segment_sum([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
     [[5.0]]
     """
-    rows, ids, count = _segments(data, indices, segment_ids, num_segments)
-    return segment.unsorted_segment_sum(rows, ids, count)
+    picked = _segments(data, indices, segment_ids, num_segments, sparse_gradient)
+    return segment.unsorted_segment_sum(*picked)
 
 
 def segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
@@ -215,7 +220,8 @@ def segment_mean(data, indices, segment_ids, num_segments=None, name=None, spars
     >>> tf.sparse.segment_mean([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
     [[2.5]]
     """
-    return segment.unsorted_segment_mean(*_segments(data, indices, segment_ids, num_segments))
+    picked = _segments(data, indices, segment_ids, num_segments, sparse_gradient)
+    return segment.unsorted_segment_mean(*picked)
 
 
 def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
@@ -224,4 +230,5 @@ def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, spa
     >>> tf.sparse.segment_sqrt_n([[1.0], [2.0]], [0, 1, 1, 1], [0, 0, 0, 0]).numpy().tolist()
     [[3.5]]
     """
-    return segment.unsorted_segment_sqrt_n(*_segments(data, indices, segment_ids, num_segments))
+    picked = _segments(data, indices, segment_ids, num_segments, sparse_gradient)
+    return segment.unsorted_segment_sqrt_n(*picked)

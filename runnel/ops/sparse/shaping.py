@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import bool as bool_dtype, int64
 from ...core.errors import InvalidArgumentError
@@ -14,6 +15,7 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, gathering, joining, selection, shaping
 from ..math import arithmetic, comparison, reduction
+from ..ragged.row_partition import require
 from . import positions
 from .sparse_tensor import SparseTensor, as_sparse
 
@@ -193,14 +195,14 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
             )
         place %= rank
     length = value.shape[place] if rank is not None else None
+    words = "Input num_split should be between 1 and the splitting dimension size"
     if num_split < 1 or (length is not None and num_split > length):
-        raise InvalidArgumentError(
-            None,
-            None,
-            "Input num_split should be between 1 and the splitting dimension size "
-            f"({length}), got {num_split} [Op:SparseSplit]",
-        )
+        message = f"{words} ({length}), got {num_split} [Op:SparseSplit]"
+        if num_split < 1 and state.graph is not None:
+            raise ValueError(message)
+        raise InvalidArgumentError(None, None, message)
     whole = value.dense_shape[place]
+    require(comparison.less_equal(convert_to_tensor(num_split, int64), whole), words, whole)
     short, longer = whole // num_split, whole % num_split
     sizes = value.dense_shape
     here = comparison.equal(creation.range(shaping.size(sizes)), place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.convert import constant_shape, convert_to_tensor, register_converter
 from ...core.dtypes import as_dtype, float32, int64
 from ...core.op import COMPOSITES, CompositeInput
-from ...core.shapes import TensorShape
+from ...core.shapes import TensorShape, row_shape
 from ...core.tensor import SymbolicTensor
 from ...core.type_spec import TensorSpec, TypeSpec, register_type_spec
 
@@ -208,6 +208,14 @@ class SparseTensorSpec(TypeSpec):
         value = SparseTensor(*components)
         value.set_shape(self._shape)
         return value
+
+    def _batch(self, size):
+        """The spec of so many such tensors stacked."""
+        return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        """The spec of a row."""
+        return SparseTensorSpec(row_shape(self._shape), self._dtype)
 
 
 def as_sparse(value, name="sp_input"):

@@ -11,20 +11,12 @@ from ...core.op import execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
-from ..array.arguments import INDEX
+from ..array.arguments import INDEX, require_choice
 from .elements import as_bytes, each, filled, measured, scalar_text, text
 
 _UNITS = ("BYTE", "UTF8_CHAR")
 # In UTF-8, every byte of a character but its first.
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
-
-
-def _require_unit(unit):
-    if unit not in _UNITS:
-        raise ValueError(
-            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: "
-            '"BYTE", "UTF8_CHAR"'
-        )
 
 
 def _characters(string):
@@ -33,7 +25,6 @@ def _characters(string):
 
 @op("StringLength", "input: string -> output: int32", shape=unchanged, gradient=None)
 def StringLength(input, *, unit="BYTE"):
-    _require_unit(unit)
     return measured(len if unit == "BYTE" else _characters, input, np.int32)
 
 
@@ -43,6 +34,7 @@ def length(input, unit="BYTE", name=None):
     >>> tf.strings.length(["Hello", "é"], unit="UTF8_CHAR").numpy().tolist()
     [5, 1]
     """
+    require_choice("StringLength", "unit", unit, _UNITS)
     return execute(StringLength, (text(input),), {"unit": unit})
 
 
@@ -119,7 +111,6 @@ def _substr_shape(inputs, attrs):
     gradient=None,
 )
 def Substr(input, pos, len, *, unit="BYTE"):
-    _require_unit(unit)
     pos, len = np.asarray(pos), np.asarray(len)
     if pos.shape != len.shape:
         raise ValueError("pos and len should have the same shape")
@@ -170,6 +161,7 @@ def substr(input, pos, len, unit="BYTE", name=None):
     hint = int64 if wide else int32
     pos = convert_to_tensor(pos, dtype_hint=hint)
     len = convert_to_tensor(len, dtype_hint=hint)
+    require_choice("Substr", "unit", unit, _UNITS)
     return execute(Substr, (text(input), pos, len), {"unit": unit})
 
 

@@ -6,7 +6,6 @@ from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.tensor import Tensor
 from ..printing import StringFormat
-from .bytes import join
 from .elements import is_ragged
 
 
@@ -26,20 +25,5 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
             f"The template expects {expected} tensors, but the inputs only has {len(values)}. "
             "Please ensure the number of placeholders in template matches inputs length."
         )
-    if not any(is_ragged(value) for value in values):
-        tensors = [convert_to_tensor(value) for value in values]
-        return StringFormat(
-            tensors, template=template, placeholder=placeholder, summarize=summarize
-        )
-    pieces = template.split(placeholder)
-    texts = [_text(value, summarize) for value in values]
-    between = [part for pair in zip(texts, pieces[1:], strict=True) for part in pair]
-    return join([pieces[0], *between])
-
-
-def _text(value, summarize):
-    if is_ragged(value):
-        from ..ragged.printing import rows_text
-
-        return rows_text(value)
-    return format("{}", [value], summarize=summarize)
+    tensors = [convert_to_tensor(value) for value in values]
+    return StringFormat(tensors, template=template, placeholder=placeholder, summarize=summarize)

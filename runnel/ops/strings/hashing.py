@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
 from ...core.shape_rules import unchanged
+from ..array.arguments import require_positive
 from ..farmhash import fingerprint64
 from .elements import text
 from .hash_functions import hashes, murmur64, siphash
@@ -35,12 +35,7 @@ def _in_buckets(found, number):
 
 def _buckets(number, name):
     count = int(number)
-    if count < 1:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Value for attr 'num_buckets' of {count} must be at least minimum 1 [Op:{name}]",
-        )
+    require_positive(name, "num_buckets", count)
     return count
 
 

@@ -22,9 +22,9 @@ from ...core.dtypes import (
     uint32,
     uint64,
 )
-from ...core.errors import InvalidArgumentError
-from ...core.op import execute, op, type_text
+from ...core.op import execute, op
 from ...core.shape_rules import unchanged
+from ..array.arguments import require_type
 from .elements import each, filled, text
 
 _READABLE = (float32, float64, int32, int64, uint32, uint64)
@@ -168,12 +168,5 @@ def to_number(input, out_type=float32, name=None):
     array([ 1.55, -3.  ], dtype=float32)
     """
     out_type = as_dtype(out_type)
-    if out_type not in _READABLE:
-        names = ", ".join(type_text(each) for each in _READABLE)
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Value for attr 'out_type' of {type_text(out_type)} is not in the list of allowed "
-            f"values: {names} [Op:StringToNumber]",
-        )
+    require_type("StringToNumber", "out_type", out_type, _READABLE)
     return execute(StringToNumber, (text(input),), {"out_type": out_type})

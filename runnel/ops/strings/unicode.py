@@ -6,11 +6,10 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32, int64
-from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
 from ...core.shape_rules import require_rank, unchanged
 from ...core.shapes import TensorShape
-from ..array.arguments import INDEX
+from ..array.arguments import INDEX, require_choice
 from ..array.creation import range as range_of
 from ..array.joining import stack
 from ..array.shaping import reshape, shape as shape_of, size
@@ -20,21 +19,11 @@ from .split import into_rows
 from .unicode_scripts import script_numbers
 
 
-def _require(attr, value, allowed, op_name):
-    if value not in allowed:
-        names = ", ".join(f'"{each}"' for each in allowed)
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Value for attr '{attr}' of {value!r} is not in the list of allowed values: {names} "
-            f"[Op:{op_name}]",
-        )
-
-
 def _attrs(errors, replacement_char, op_name, **others):
-    _require("errors", errors, ("strict", "replace", "ignore"), op_name)
+    require_choice(op_name, "errors", errors, ("strict", "replace", "ignore"))
     if "output_encoding" in others:
-        _require("output_encoding", others["output_encoding"], encodings_of_output(), op_name)
+        found, known = others["output_encoding"], encodings_of_output()
+        require_choice(op_name, "output_encoding", found, known)
     return {"errors": errors, "replacement_char": int(replacement_char), **others}
 
 

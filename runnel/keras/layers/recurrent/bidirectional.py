@@ -154,10 +154,20 @@ class Bidirectional(Wrapper):
             return outputs
         return [*outputs, *states] if self.merge_mode is None else [outputs, *states]
 
-    def reset_states(self):
-        """Set the states of both layers to zero."""
-        self.forward_layer.reset_states()
-        self.backward_layer.reset_states()
+    def reset_states(self, states=None):
+        """Set the states of both layers, to zero or to those given: the forward ones first."""
+        if states is None or not self.forward_layer.stateful:
+            self.forward_layer.reset_states()
+            self.backward_layer.reset_states()
+            return
+        if not isinstance(states, list | tuple):
+            raise ValueError(
+                "Unrecognized value for `states`. Expected `states` to be list or tuple of arrays, "
+                f"half of them for each direction. Received: {states}"
+            )
+        half = len(states) // 2
+        self.forward_layer.reset_states(states[:half])
+        self.backward_layer.reset_states(states[half:])
 
     def compute_output_shape(self, input_shape):
         """The merged shape; with `return_state` a list, with those of all states."""

@@ -6,9 +6,11 @@ from typing import Any
 
 import runnel as tf
 
+from ....ops.nn.recurrent_gates import AT_ONCE, lstm_gates
 from ... import initializers
 from ...engine.base_layer import Layer
 from ..arguments import options_config, set_options
+from .at_once import is_compiled, is_function
 from .dropout_masks import DropoutRNNCellMixin
 from .states import zero_states
 
@@ -285,7 +287,16 @@ class LSTMCell(GatedCell):
     def advance(self, projected, states, weights):
         """One step on projected inputs."""
         h, c = states
-        return self._gated(tf.split(projected + tf.matmul(h, weights), 4, 1), c)
+        sums = projected + tf.matmul(h, weights)
+        if self._is_plain() and sums.dtype in AT_ONCE and not is_compiled():
+            output, carry = lstm_gates(sums, c)
+            return output, [output, carry]
+        return self._gated(tf.split(sums, 4, 1), c)
+
+    def _is_plain(self):
+        return is_function(self.activation, tf.keras.activations.tanh) and is_function(
+            self.recurrent_activation, tf.keras.activations.sigmoid
+        )
 
     def _gated(self, parts, carry):
         i, f, g, o = parts

@@ -6,9 +6,14 @@ from typing import Any
 
 import runnel as tf
 
+from ....ops.nn.gated import gru_layer
+from ....ops.nn.recurrent import lstm_layer
+from ....ops.nn.recurrent_gates import AT_ONCE
 from ... import regularizers
+from ...engine.call_context import context
 from ...engine.kinds import is_ragged
 from ..arguments import options_config
+from .at_once import is_compiled, is_function
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
 from .of_cell import OfCell
@@ -73,6 +78,7 @@ class _CellLayer(RNN):
 
 
 _OF_LAYER = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+_ALL_STEPS = {LSTMCell: lstm_layer, GRUCell: gru_layer}
 _CELL_NAMES = {SimpleRNNCell: "simple_rnn_cell", LSTMCell: "lstm_cell", GRUCell: "gru_cell"}
 
 
@@ -133,8 +139,8 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
     def _plain(self) -> bool:
         """Whether all options are those that the original has one fast computation for."""
         return (
-            _is(self.activation, tf.keras.activations.tanh)
-            and _is(self.recurrent_activation, tf.keras.activations.sigmoid)
+            is_function(self.activation, tf.keras.activations.tanh)
+            and is_function(self.recurrent_activation, tf.keras.activations.sigmoid)
             and self.recurrent_dropout == 0
             and not self.unroll
             and self.use_bias
@@ -151,14 +157,23 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
             inputs = inputs * masks[0]
         return self._all_steps(inputs, mask, training, initial_state, lengths=lengths)
 
+    def _at_once(self, inputs, states):
+        cell = self.cell
+        layer = _ALL_STEPS.get(type(cell))
+        if layer is None or not self._plain() or inputs.dtype not in AT_ONCE:
+            return None
+        if context.trial or is_compiled():
+            return None
+        if self.go_backwards:
+            inputs = tf.reverse(inputs, [0])
+        weights = (cell.kernel, cell.recurrent_kernel, cell.bias)
+        outputs, *states = layer(inputs, *states, *weights)
+        return states[0], outputs, tuple(states)
+
     def _prepared(self, inputs, training, constants):
         if self.dropout and self._plain():
             return self._projected(inputs)
         return super()._prepared(inputs, training, constants)
-
-
-def _is(function: Any, other: Any) -> bool:
-    return function is other or getattr(function, "__name__", None) == other.__name__
 
 
 class LSTM(_GatedLayer):

@@ -246,18 +246,21 @@ class RNN(Layer):
             # Only shapes and dtypes are wanted: those of one step tell them.
             inputs = tf.nest.map_structure(lambda each: each[0][tf.newaxis], inputs)
             mask = None
-        inputs, step = self._prepared(inputs, training, constants)
-        last, outputs, states = rnn(
-            step,
-            inputs,
-            states,
-            go_backwards=self.go_backwards,
-            mask=mask,
-            input_length=None if context.trial else lengths,
-            time_major=True,
-            zero_output_for_mask=self.zero_output_for_mask,
-            return_all_outputs=self.return_sequences,
-        )
+        at_once = None if mask is not None or lengths is not None else self._at_once(inputs, states)
+        if at_once is None:
+            inputs, step = self._prepared(inputs, training, constants)
+            at_once = rnn(
+                step,
+                inputs,
+                states,
+                go_backwards=self.go_backwards,
+                mask=mask,
+                input_length=None if context.trial else lengths,
+                time_major=True,
+                zero_output_for_mask=self.zero_output_for_mask,
+                return_all_outputs=self.return_sequences,
+            )
+        last, outputs, states = at_once
         if self.stateful and not context.trial:
             flat = zip(tf.nest.flatten(self.states), tf.nest.flatten(states), strict=True)
             for variable, value in flat:
@@ -272,6 +275,10 @@ class RNN(Layer):
             if lengths is not None:
                 outputs = ragged_again(outputs, lengths, self.go_backwards)
         return [outputs, *states] if self.return_state else outputs
+
+    def _at_once(self, inputs: Any, states: list[Any]) -> Any:
+        """What `rnn` gives, where one operation does all steps; else None."""
+        return None
 
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
         """The inputs as the steps take them, and the function of one step."""

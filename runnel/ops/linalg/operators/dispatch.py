@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....experimental.dispatch import dispatch_for_api
+from ....core.dispatch import dispatch_for_api
 from .. import decomposition, diagonal, functions, matmul as products, solve as solutions
 from .base import LinearOperator
 

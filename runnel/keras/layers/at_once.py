@@ -1,0 +1,50 @@
+"""Layers that run eagerly as one operation: a product or convolution, its bias, its activation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runnel as tf
+
+from ...core.context import state
+from ...core.op import Op, execute
+from ...core.tape import GradientTape
+from ...core.tensor import Tensor
+from ...core.variable import Variable
+from .. import activations
+
+# By identity: any other callable may be unhashable.
+_NAMES = {
+    id(activations.linear): "linear",
+    id(activations.relu): "relu",
+    id(activations.tanh): "tanh",
+    id(tf.nn.relu): "relu",
+    id(tf.nn.relu6): "relu6",
+    id(tf.nn.tanh): "tanh",
+}
+
+
+def outputs_at_once(
+    layer: Any, inputs: Tensor, rank: int, ops: dict[str, Op], attrs: dict[str, Any]
+) -> Tensor | None:
+    """The outputs of a layer for a float32 tensor of a rank; None where it takes several steps.
+
+    Those who listen to single operations, such as the check for NaN, get to hear of each.
+    """
+    kernel, bias = layer.kernel, layer.bias
+    if (
+        inputs.dtype is not tf.float32
+        or len(inputs._array.shape) != rank
+        or type(kernel) is not Variable
+        or type(bias) is not Variable
+        or bias.dtype is not tf.float32
+    ):
+        return None
+    op = ops.get(_NAMES.get(id(layer.activation), ""))
+    if op is None or not layer.use_bias:
+        return None
+    for tape in state.tapes:
+        if type(tape) is not GradientTape:
+            return None
+    found: Tensor = execute(op, (inputs, kernel._as_tensor(), bias._as_tensor()), attrs)
+    return found

@@ -1,0 +1,57 @@
+"""Operations that TensorFlow lacks, composed of those it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.context import name_scope
+from ..core.graph import FuncGraph, Operation
+from ..core.tensor import Tensor
+from ..ops.nn.gated import composed_gru, composed_gru_gradient
+from ..ops.nn.recurrent import composed_lstm, composed_lstm_gradient
+from ..ops.nn.recurrent_gates import composed_gates, composed_gates_gradient
+
+
+def _lstm_layer(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    # The last output is for the gradient alone, whose composition goes by the inputs.
+    return [*composed_lstm(*inputs), None]
+
+
+def _lstm_layer_gradient(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return list(composed_lstm_gradient(*inputs[:6], *inputs[9:]))
+
+
+def _lstm_gates(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return [*composed_gates(*inputs), None, None]
+
+
+def _lstm_gates_gradient(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return list(composed_gates_gradient(*inputs[:2], *inputs[4:]))
+
+
+def _gru_layer(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return [*composed_gru(*inputs), None]
+
+
+def _gru_layer_gradient(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return list(composed_gru_gradient(*inputs[:5], *inputs[7:]))
+
+
+COMPOSED: dict[str, Callable[[Operation, Sequence[Tensor]], list[Tensor | None]]] = {
+    "GRULayer": _gru_layer,
+    "GRULayerGrad": _gru_layer_gradient,
+    "LSTMGates": _lstm_gates,
+    "LSTMGatesGrad": _lstm_gates_gradient,
+    "LSTMLayer": _lstm_layer,
+    "LSTMLayerGrad": _lstm_layer_gradient,
+}
+
+
+def composition(operation: Operation) -> tuple[FuncGraph, list[Any], list[Tensor | None]]:
+    """A graph that computes what an operation does, its inputs there, and the results."""
+    graph = FuncGraph("composition")
+    with graph.building(), name_scope(f"{operation.name}/"):
+        feeds = [graph.add_input(each.dtype, each.shape, "input") for each in operation.inputs]
+        results = COMPOSED[operation.type](operation, feeds)
+    return graph, feeds, results
