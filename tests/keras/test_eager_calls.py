@@ -24,20 +24,25 @@ def called_twice(keras, inputs, **options):
     return layer
 
 
+def twice_differentiated(tf, layer, x):
+    """The outputs of a layer, their gradients, and the gradients of those."""
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = layer(x)
+            loss = tf.reduce_sum(y**3)
+        first = inner.gradient(loss, [x, *layer.trainable_variables])
+        again = tf.add_n([tf.reduce_sum(each**2) for each in first])
+    return y, first, outer.gradient(again, [x, *layer.trainable_variables])
+
+
 @pytest.mark.parametrize("activation", [None, "relu", "tanh", "sigmoid", "softmax", "elu"])
 @pytest.mark.parametrize("use_bias", [True, False])
 def test_dense_computes_and_differentiates(activation, use_bias):
     def program(tensorflow, keras, x):
         layer = called_twice(keras, x, activation=activation, use_bias=use_bias)
-        with tensorflow.GradientTape(persistent=True) as outer:
-            outer.watch(x)
-            with tensorflow.GradientTape() as inner:
-                inner.watch(x)
-                y = layer(x)
-                loss = tensorflow.reduce_sum(y**3)
-            first = inner.gradient(loss, [x, *layer.trainable_variables])
-            again = tensorflow.add_n([tensorflow.reduce_sum(each**2) for each in first])
-        return y, first, outer.gradient(again, [x, *layer.trainable_variables])
+        return twice_differentiated(tensorflow, layer, x)
 
     compare(program, X, tolerance=2e-5)
 
@@ -69,15 +74,7 @@ def test_convolutions_compute_and_differentiate(options):
         layer = keras.layers.Conv2D(6, 3, **options)
         layer(x)
         layer.set_weights(kernels[: len(layer.weights)])
-        with tensorflow.GradientTape(persistent=True) as outer:
-            outer.watch(x)
-            with tensorflow.GradientTape() as inner:
-                inner.watch(x)
-                y = layer(x)
-                loss = tensorflow.reduce_sum(y**2)
-            first = inner.gradient(loss, [x, *layer.trainable_variables])
-            again = tensorflow.add_n([tensorflow.reduce_sum(each**2) for each in first])
-        return y, first, outer.gradient(again, [x, *layer.trainable_variables])
+        return twice_differentiated(tensorflow, layer, x)
 
     compare(program, images, tolerance=1e-4)
 
