@@ -66,11 +66,12 @@ def noted() -> Iterator[list[Call]]:
 
 
 def name_of(wanted: Any) -> str:
-    """What a primitive is kept under; those kept inside of others change an order."""
+    """What a primitive is kept under, alone or in a group; those inside of others reorder."""
     from runnel.engines.onednn import primitive
 
     for key, kept in primitive._thread.primitives.items():
-        if kept is wanted:
+        group = () if kept is None or isinstance(kept, primitive.Primitive) else vars(kept).values()
+        if kept is wanted or wanted in group:
             return str(key[0])
     return "reorder"
 
