@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# As an array: NumPy takes half as long for it as for a Python number.
+_ZERO = np.zeros((), np.float32)
+
 
 def _relu(array: Any) -> Any:
-    return np.maximum(array, 0, out=array)
+    return np.maximum(array, _ZERO, out=array)
 
 
 def _relu6(array: Any) -> Any:

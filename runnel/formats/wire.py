@@ -56,16 +56,11 @@ class Reader:
 
     def varint(self) -> int:
         """The number that comes next."""
-        result = shift = 0
-        while True:
-            if self._place >= len(self._data) or shift > 63:
-                raise ValueError("the bytes end in the middle of a number")
-            byte = self._data[self._place]
-            self._place += 1
-            result |= (byte & 127) << shift
-            if byte < 128:
-                return result & 0xFFFFFFFFFFFFFFFF
-            shift += 7
+        try:
+            number, self._place = read_varint(self._data, self._place)
+        except IndexError:
+            raise ValueError("the bytes end in the middle of a number") from None
+        return number & 0xFFFFFFFFFFFFFFFF
 
     def take(self, count: int) -> bytes:
         """The bytes that come next."""

@@ -739,3 +739,23 @@ def test_states_given_to_both_directions():
 
     compare_failure(reset(STATE), VALUES)
     compare_failure(reset([STATE] * 3), VALUES)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell"])
+@pytest.mark.parametrize("argument", ["activation", "recurrent_activation"])
+def test_a_function_of_the_users_with_a_known_name_is_called(name, argument):
+    def program(tf, keras, x):
+        def tanh(x):
+            return 0.5 * x
+
+        def sigmoid(x):
+            return 0.25 * x
+
+        own = tanh if argument == "activation" else sigmoid
+        layer = getattr(keras.layers, name)(2, **{argument: own})
+        given = (x[:, 0], [tf.ones([2, 2])] * 2) if name == "LSTMCell" else (x,)
+        layer(*given)
+        layer.set_weights(random_weights(layer))
+        return layer(*given)
+
+    compare(program, VALUES)

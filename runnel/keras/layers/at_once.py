@@ -17,11 +17,21 @@ from .. import activations
 _NAMES = {
     id(activations.linear): "linear",
     id(activations.relu): "relu",
+    id(activations.sigmoid): "sigmoid",
     id(activations.tanh): "tanh",
     id(tf.nn.relu): "relu",
     id(tf.nn.relu6): "relu6",
+    id(tf.nn.sigmoid): "sigmoid",
     id(tf.nn.tanh): "tanh",
 }
+
+
+def known_activation(function: Any) -> str:
+    """The name of an activation that is one of the library's; of others an empty one.
+
+    Users have functions of the same names that compute something else.
+    """
+    return _NAMES.get(id(function), "")
 
 
 def outputs_at_once(
@@ -40,7 +50,7 @@ def outputs_at_once(
         or bias.dtype is not tf.float32
     ):
         return None
-    op = ops.get(_NAMES.get(id(layer.activation), ""))
+    op = ops.get(known_activation(layer.activation))
     if op is None or not layer.use_bias:
         return None
     for tape in state.tapes:

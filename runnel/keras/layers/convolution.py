@@ -8,7 +8,7 @@ import runnel as tf
 
 from ...core.context import state
 from ...core.tensor import Tensor
-from ...ops.nn.convolved import CONVOLVED
+from ...ops.nn.finished import CONVOLVED
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 from .arguments import (

@@ -9,7 +9,7 @@ import runnel as tf
 
 from ...core.context import state
 from ...core.tensor import Tensor
-from ...ops.nn.dense import AFFINE
+from ...ops.nn.finished import AFFINE
 from .. import activations, regularizers
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec

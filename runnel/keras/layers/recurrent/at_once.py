@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.context import state
+from ..at_once import known_activation
 
 
 def is_compiled() -> bool:
@@ -12,6 +13,9 @@ def is_compiled() -> bool:
     return bool(getattr(state.graph, "jit_compile", False))
 
 
-def is_function(function: Any, other: Any) -> bool:
-    """Whether an activation is a certain one, or one of its name."""
-    return function is other or getattr(function, "__name__", None) == other.__name__
+def has_usual_gates(cell: Any) -> bool:
+    """Whether the activations of a cell or layer are those that there are such operations for."""
+    return (
+        known_activation(cell.activation) == "tanh"
+        and known_activation(cell.recurrent_activation) == "sigmoid"
+    )

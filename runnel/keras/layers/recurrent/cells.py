@@ -10,7 +10,7 @@ from ....ops.nn.recurrent_gates import AT_ONCE, lstm_gates
 from ... import initializers
 from ...engine.base_layer import Layer
 from ..arguments import options_config, set_options
-from .at_once import is_compiled, is_function
+from .at_once import has_usual_gates, is_compiled
 from .dropout_masks import DropoutRNNCellMixin
 from .states import zero_states
 
@@ -288,15 +288,10 @@ class LSTMCell(GatedCell):
         """One step on projected inputs."""
         h, c = states
         sums = projected + tf.matmul(h, weights)
-        if self._is_plain() and sums.dtype in AT_ONCE and not is_compiled():
+        if has_usual_gates(self) and sums.dtype in AT_ONCE and not is_compiled():
             output, carry = lstm_gates(sums, c)
             return output, [output, carry]
         return self._gated(tf.split(sums, 4, 1), c)
-
-    def _is_plain(self):
-        return is_function(self.activation, tf.keras.activations.tanh) and is_function(
-            self.recurrent_activation, tf.keras.activations.sigmoid
-        )
 
     def _gated(self, parts, carry):
         i, f, g, o = parts

@@ -13,7 +13,7 @@ from ... import regularizers
 from ...engine.call_context import context
 from ...engine.kinds import is_ragged
 from ..arguments import options_config
-from .at_once import is_compiled, is_function
+from .at_once import has_usual_gates, is_compiled
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
 from .of_cell import OfCell
@@ -139,8 +139,7 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
     def _plain(self) -> bool:
         """Whether all options are those that the original has one fast computation for."""
         return (
-            is_function(self.activation, tf.keras.activations.tanh)
-            and is_function(self.recurrent_activation, tf.keras.activations.sigmoid)
+            has_usual_gates(self)
             and self.recurrent_dropout == 0
             and not self.unroll
             and self.use_bias

@@ -1,0 +1,92 @@
+"""A product or convolution with its bias and activation as one operation, for eager layers.
+
+It does what the three operations do one after the other, in one third of their number of steps in
+Python, where a small layer spends most of its time; and the arrays between them, the largest of a
+model, are never made. Graphs are made of the three: a pass joins them where that is faster
+(core/passes/fuse.py).
+"""
+
+from __future__ import annotations
+
+from ...core.dtypes import float32
+from ...core.finish import ACTIVATIONS, Finish
+from ...core.op import Op, Record, execute
+from ...core.shapes import TensorShape
+from ..linalg.matmul import MatMul, product_of
+from ..math.trigonometry import TanhGrad
+from .activation import Relu6Grad, ReluGrad
+from .bias import BiasAdd, BiasAddGrad
+from .convolution import Conv2D
+
+# By activation, from its output and the gradient of that back to the gradient of the sum.
+_BACK = {
+    "Relu": lambda output, grad: execute(ReluGrad, (grad, output)),
+    "Relu6": lambda output, grad: execute(Relu6Grad, (grad, output)),
+    "Tanh": lambda output, grad: execute(TanhGrad, (output, grad)),
+}
+
+
+class _Known:
+    """What a shape rule asks of a tensor of which only the shape is known."""
+
+    def __init__(self, shape: TensorShape) -> None:
+        self.shape = shape
+
+
+def _declared(product, kernel, activation):
+    """The op that gives what a product gives, with a bias and an activation."""
+
+    def shape_of_all(inputs, attrs):
+        *factors, bias = inputs
+        shape = product.shape_rule(factors, {**product.defaults, **attrs})
+        return BiasAdd.shape_rule([_Known(shape), bias], BiasAdd.defaults)
+
+    declared = Op(
+        f"_Fused{product.name}", "a: T, b: T, bias: T -> y: T", kernel, shape_of_all, False, True,
+        {"T": {float32}},
+    )  # fmt: skip
+
+    @declared.gradient
+    def _(op, grad):
+        if activation is not None:
+            grad = _BACK[activation](op.outputs[0], grad)
+        alone = Record(product, op.inputs[:2], op.outputs, op.given)
+        alone.needed = op.needed
+        to_bias = execute(BiasAddGrad, (grad,)) if op.needs(2) else None
+        return *product.gradient_rule(alone, grad), to_bias
+
+    return declared
+
+
+def _affine(a, b, bias):
+    product = product_of(a, b)
+    if bias.shape != product.shape[1:]:
+        raise ValueError("The bias must be a vector with one element per column.")
+    product += bias
+    return product
+
+
+def _affine_kernel(activation):
+    if activation is None:
+        return _affine
+    activate = ACTIVATIONS[activation]
+    return lambda a, b, bias: activate(_affine(a, b, bias))
+
+
+def _convolved_kernel(activation):
+    def kernel(images, filters, bias, **attrs):
+        if bias.shape != filters.shape[-1:]:
+            raise ValueError("The bias must be a vector with one element per filter.")
+        return Conv2D.kernel(images, filters, Finish(None, bias, activation), **attrs)
+
+    return kernel
+
+
+_ACTIVATIONS = {"linear": None, "relu": "Relu", "relu6": "Relu6", "tanh": "Tanh"}
+# By the activation of a layer.
+AFFINE = {
+    name: _declared(MatMul, _affine_kernel(each), each) for name, each in _ACTIVATIONS.items()
+}
+CONVOLVED = {
+    name: _declared(Conv2D, _convolved_kernel(each), each) for name, each in _ACTIVATIONS.items()
+}
