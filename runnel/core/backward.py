@@ -63,6 +63,7 @@ def backward(
             continue
         record.needed = needed
         if joined is not None:
+            record.joined = joined
             record.needed = joined.needed_without(record, found, needed)
         for tensor, gradient in zip(record.inputs, apply(record, found), strict=True):
             key = tensor._key

@@ -56,9 +56,10 @@ class JoinedProducts:
         if len(records) < _FEWEST_RECORDS or state.graph is not None or state.tapes:
             return None
         uses = Counter(
-            record.inputs[1]._key
+            record.inputs[place]._key
             for record in records
-            if record.op.name == _PRODUCT and not record.given
+            if not record.given
+            for place in record.op.factors
         )
         shared = {key for key, count in uses.items() if count >= _FEWEST_USES and key in sources}
         if shared:

@@ -86,6 +86,7 @@ class Op:
         "constraints",
         "defaults",
         "differentiable",
+        "factors",
         "fixed",
         "gradient_rule",
         "input_lists",
@@ -122,6 +123,8 @@ class Op:
         self.gradient_rule: Callable[..., Any] | None = None
         # Whether the rule takes None for outputs that have no gradient, instead of zeros.
         self.partial = False
+        # Inputs that are right factors of plain products, whose gradients may be computed later.
+        self.factors: tuple[int, ...] = ()
         self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}
         self.defaults = _keyword_defaults(kernel)
         self.input_lists = [i for i, argument in enumerate(self.inputs) if argument.count]
@@ -305,7 +308,7 @@ def op(
 class Record:
     """An operation that happened under a tape; what a gradient rule gets to see of it."""
 
-    __slots__ = ("given", "inputs", "needed", "op", "outputs")
+    __slots__ = ("given", "inputs", "joined", "needed", "op", "outputs")
 
     def __init__(
         self,
@@ -319,6 +322,8 @@ class Record:
         self.outputs = outputs
         self.given = attrs
         self.needed: Any = None
+        # Where the factors of gradients go that are computed together with others.
+        self.joined: Any = None
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -334,6 +339,16 @@ class Record:
     def needs(self, index: int) -> bool:
         """Whether the gradient with respect to this input will be used."""
         return self.needed is None or self.inputs[index]._key in self.needed
+
+    def of_product(self, product: Op, left: int, right: int, gradient: Any) -> Sequence[Any]:
+        """The gradients by two inputs, of which the operation makes a product."""
+        alone = Record(product, (self.inputs[left], self.inputs[right]), (), _NO_ATTRS)
+        alone.needed = self.needed
+        if self.joined is not None:
+            alone.needed = self.joined.needed_without(alone, [gradient], self.needed)
+        assert product.gradient_rule is not None
+        found: Sequence[Any] = product.gradient_rule(alone, gradient)
+        return found
 
 
 def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS) -> Any:

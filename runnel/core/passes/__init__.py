@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 
 from ..graph import Graph
 from ..tensor import Tensor
-from . import discard, fold, fuse, products, prune, share, stack, tidy
+from . import discard, fold, fuse, pad, products, prune, roll, share, stack, tidy
 from .program import Program
 
 # What `tf.config.optimizer.set_experimental_options` calls each pass.
 PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
     ("constant_folding", fold.run),
     ("arithmetic_optimization", tidy.run),
+    ("loop_optimization", roll.run),
     ("loop_optimization", products.run),
     ("common_subgraph_elimination", share.run),
     ("loop_optimization", stack.run),
+    ("remapping", pad.run),
     ("remapping", fuse.run),
     ("remapping", discard.run),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from ..convert import Const
 from ..dtypes import DType
 from ..graph import Graph, Operation
-from ..op import Op
+from ..op import REGISTRY, Op
 from ..shapes import TensorShape
 from ..tensor import SymbolicTensor, Tensor
 
@@ -108,6 +108,22 @@ def operation_like(
     made.location = operation.location
     made.outputs = [
         SymbolicTensor(made, index, dtype, shape) for index, (dtype, shape) in enumerate(types)
+    ]
+    return made
+
+
+def made_like(
+    model: Operation,
+    name: str,
+    inputs: Sequence[Tensor],
+    shapes: Sequence[tuple[int | None, ...]],
+    **attrs: Any,
+) -> Operation:
+    """An operation in the place of another, with outputs of its dtype and the shapes given."""
+    made = operation_like(model, REGISTRY[name], inputs, attrs)
+    dtype = model.outputs[0].dtype
+    made.outputs = [
+        SymbolicTensor(made, place, dtype, TensorShape(shape)) for place, shape in enumerate(shapes)
     ]
     return made
 

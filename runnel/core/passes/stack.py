@@ -15,11 +15,9 @@ import numpy as np
 
 from ..dtypes import int32
 from ..graph import Operation
-from ..op import REGISTRY
 from ..plan import has_effects
-from ..shapes import TensorShape
 from ..tensor import SymbolicTensor, Tensor
-from .program import Program, constant, operation_like
+from .program import Program, constant, made_like
 
 # Fewer products than this are not worth joining; nor are those with more rows, which run well.
 _FEWEST = 3
@@ -56,12 +54,12 @@ def _stacked(program: Program, group: Sequence[Operation]) -> Program:
     order = {id(operation): place for place, operation in enumerate(program.operations)}
     group = _independent(program, group)
     start = order[id(group[0])]
-    moved = _between(program, start, order, (product.inputs[0] for product in group))
+    moved = between(program, start, order, (product.inputs[0] for product in group))
     if len(group) < _FEWEST or moved is None:
         return program
     ends, bias = _with_bias(program, group)
     if bias is not None:
-        read = _between(program, start, order, [bias])
+        read = between(program, start, order, [bias])
         if read is None:
             ends, bias = list(group), None
         else:
@@ -98,7 +96,7 @@ def _independent(program: Program, group: Sequence[Operation]) -> list[Operation
     return found
 
 
-def _between(
+def between(
     program: Program, start: int, order: dict[int, int], tensors: Iterable[Tensor]
 ) -> set[int] | None:
     """The operations after `start` that tensors are computed by; None if one has to stay."""
@@ -150,13 +148,13 @@ def _at_once(
     counts = constant(model, np.array(sizes, np.int32), int32)
     a, b = model.inputs
     factors = [product.inputs[0] for product in group]
-    rows = _made(model, "ConcatV2", (*factors, axis), [(sum(sizes), a.shape[1])])
-    product = _made(model, "MatMul", (rows.outputs[0], b), [(sum(sizes), b.shape[1])])
+    rows = made_like(model, "ConcatV2", (*factors, axis), [(sum(sizes), a.shape[1])])
+    product = made_like(model, "MatMul", (rows.outputs[0], b), [(sum(sizes), b.shape[1])])
     last = product
     if bias is not None:
         shape = (sum(sizes), b.shape[1])
-        last = _made(ends[0], "BiasAdd", (product.outputs[0], bias), [shape])
-    cut = _made(
+        last = made_like(ends[0], "BiasAdd", (product.outputs[0], bias), [shape])
+    cut = made_like(
         model,
         "SplitV",
         (last.outputs[0], counts, axis),
@@ -165,19 +163,3 @@ def _at_once(
     )
     between = [] if bias is None else [last]
     return [axis.op, counts.op, rows, product, *between, cut], cut.outputs
-
-
-def _made(
-    model: Operation,
-    name: str,
-    inputs: Sequence[Tensor],
-    shapes: Sequence[tuple[int | None, ...]],
-    **attrs: int,
-) -> Operation:
-    """An operation in the place of another, with outputs of its dtype and the shapes given."""
-    made = operation_like(model, REGISTRY[name], inputs, attrs)
-    dtype = model.outputs[0].dtype
-    made.outputs = [
-        SymbolicTensor(made, place, dtype, TensorShape(shape)) for place, shape in enumerate(shapes)
-    ]
-    return made

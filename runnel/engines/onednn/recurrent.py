@@ -26,7 +26,7 @@ from .primitive import (
     cached,
     described,
 )
-from .reorder import reordered
+from .reorder import filters
 
 _BACKWARD = 128
 _FORTH = 1
@@ -198,7 +198,7 @@ def _ordered(weights: Any, kind: _Kind, primitive: Primitive) -> list[Any]:
     for each, place in ((kernel, WEIGHTS), (recurrent, _RECURRENT)):
         rows, columns = each.shape
         shape = (1, 1, rows, kind.gates, columns // kind.gates)
-        found.append(reordered(each, (shape, _strides(shape)), primitive, place))
+        found.append(filters.reordered(each, (shape, _strides(shape)), primitive, place))
     return [*found, *_plain(bias)]
 
 

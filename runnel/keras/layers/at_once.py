@@ -34,6 +34,16 @@ def known_activation(function: Any) -> str:
     return _NAMES.get(id(function), "")
 
 
+def are_plain_weights(*weights: Any) -> bool:
+    """Whether weights are variables of float32, and nothing that stands for some."""
+    return all([type(each) is Variable and each.dtype is tf.float32 for each in weights])
+
+
+def tapes_are_plain() -> bool:
+    """Whether nobody listens to single operations but tapes that gradients are computed from."""
+    return all([type(tape) is GradientTape for tape in state.tapes])
+
+
 def outputs_at_once(
     layer: Any, inputs: Tensor, rank: int, ops: dict[str, Op], attrs: dict[str, Any]
 ) -> Tensor | None:
@@ -45,16 +55,11 @@ def outputs_at_once(
     if (
         inputs.dtype is not tf.float32
         or len(inputs._array.shape) != rank
-        or type(kernel) is not Variable
-        or type(bias) is not Variable
-        or bias.dtype is not tf.float32
+        or not are_plain_weights(kernel, bias)
     ):
         return None
     op = ops.get(known_activation(layer.activation))
-    if op is None or not layer.use_bias:
+    if op is None or not layer.use_bias or not tapes_are_plain():
         return None
-    for tape in state.tapes:
-        if type(tape) is not GradientTape:
-            return None
     found: Tensor = execute(op, (inputs, kernel._as_tensor(), bias._as_tensor()), attrs)
     return found

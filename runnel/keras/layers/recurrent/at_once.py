@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+import runnel as tf
+
 from ....core.context import state
-from ..at_once import known_activation
+from ....core.op import execute
+from ....core.tensor import Tensor
+from ....ops.nn.recurrent_step import STEP, stacked
+from ...engine.layer_weights import set_plainly
+from ..at_once import are_plain_weights, known_activation, tapes_are_plain
 
 
 def is_compiled() -> bool:
@@ -18,4 +26,71 @@ def has_usual_gates(cell: Any) -> bool:
     return (
         known_activation(cell.activation) == "tanh"
         and known_activation(cell.recurrent_activation) == "sigmoid"
+    )
+
+
+class _Together:
+    """The weights of a cell as one matrix, for as long as they stay the same.
+
+    Whoever holds a variable's array keeps updates from changing it in place: they make a new one.
+    So weights are held only when a second step has the same ones.
+    """
+
+    __slots__ = ("_last", "_matrix", "_of")
+
+    def __init__(self) -> None:
+        self._of: tuple[Any, ...] = ()
+        self._last: tuple[int, ...] = ()
+        self._matrix: Any = None
+
+    def of(self, weights: tuple[Tensor, ...]) -> Tensor:
+        """The matrix, or an empty one where it is not worth making."""
+        arrays = tuple([each._array for each in weights])
+        if self._of and all([a is b for a, b in zip(arrays, self._of, strict=True)]):
+            found: Tensor = self._matrix
+            return found
+        last, self._last = self._last, tuple(map(id, arrays))
+        self._of = ()
+        if last != self._last:
+            return _NOTHING
+        self._of = arrays
+        self._matrix = Tensor(stacked(*arrays), tf.float32)
+        return self._matrix
+
+
+_NOTHING = Tensor(np.zeros(0, np.float32), tf.float32)
+
+
+def step_at_once(cell: Any, inputs: Any, states: Any) -> Any:
+    """The output and the states after an eager step of an LSTM; None where it is done in parts."""
+    h, c = states
+    variables = (cell.kernel, cell.recurrent_kernel, cell.bias)
+    if (
+        state.graph is not None
+        or not are_plain_weights(*variables)
+        or not _fit(inputs, h, c, cell.kernel.shape[0], cell.units)
+        or not has_usual_gates(cell)
+        or not tapes_are_plain()
+    ):
+        return None
+    together = cell.__dict__.get("_together")
+    if together is None:
+        together = _Together()
+        set_plainly(cell, "_together", together)
+    weights = tuple([each._as_tensor() for each in variables])
+    output, carry, *_ = execute(STEP, (inputs, h, c, *weights, together.of(weights)))
+    return output, [output, carry]
+
+
+def _fit(inputs: Any, h: Any, c: Any, columns: int | None, units: int) -> bool:
+    """Whether all are eager matrices of float32 of the sizes that a step has."""
+    for each in (inputs, h, c):
+        if type(each) is not Tensor or each.dtype is not tf.float32:
+            return False
+    rows = inputs._array.shape[:1]
+    state_shape = (*rows, units)
+    return (
+        inputs._array.shape == (*rows, columns)
+        and h._array.shape == state_shape
+        and c._array.shape == state_shape
     )

@@ -10,7 +10,7 @@ from ....ops.nn.recurrent_gates import AT_ONCE, lstm_gates
 from ... import initializers
 from ...engine.base_layer import Layer
 from ..arguments import options_config, set_options
-from .at_once import has_usual_gates, is_compiled
+from .at_once import has_usual_gates, is_compiled, step_at_once
 from .dropout_masks import DropoutRNNCellMixin
 from .states import zero_states
 
@@ -267,6 +267,9 @@ class LSTMCell(GatedCell):
     def call(self, inputs, states, training=None):
         """One step: its output, and the new h and c."""
         if not (self.dropout or self.recurrent_dropout):
+            found = step_at_once(self, inputs, states)
+            if found is not None:
+                return found
             return self.advance(self.project(inputs), states, self.recurrent_kernel)
         h, c = states
         masks = self.get_dropout_mask_for_cell(inputs, training, count=4)

@@ -1,0 +1,176 @@
+"""An eager LSTMCell does a step as one operation, and gives what its parts give."""
+
+import numpy as np
+import pytest
+
+import runnel as tf
+from runnel.keras.layers.recurrent import cells
+
+BATCH, INPUTS, UNITS = 3, 4, 5
+
+
+def numbers(*shape, seed=0):
+    return tf.constant(np.random.default_rng(seed).normal(size=shape).astype("float32"))
+
+
+X = [numbers(BATCH, INPUTS, seed=place) for place in range(40)]
+STATES = [numbers(BATCH, UNITS, seed=50), numbers(BATCH, UNITS, seed=51)]
+
+
+@pytest.fixture
+def cell():
+    made = tf.keras.layers.LSTMCell(UNITS)
+    made.build([None, INPUTS])
+    generator = np.random.default_rng(7)
+    made.set_weights([generator.normal(size=w.shape).astype("float32") for w in made.weights])
+    return made
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Has what follows done in parts."""
+    return lambda: monkeypatch.setattr(cells, "step_at_once", lambda *_: None)
+
+
+def same(found, expected):
+    for a, b in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def both(function, parts):
+    found = function()
+    parts()
+    same(found, function())
+
+
+def is_at_once(cell, *arguments):
+    found = cells.step_at_once(cell, *arguments)
+    return found is not None
+
+
+def test_it_is_one_operation(cell):
+    assert is_at_once(cell, X[0], STATES)
+
+
+def test_outputs_and_states(cell, parts):
+    def function():
+        states, results = STATES, []
+        for x in X[:5]:
+            output, states = cell(x, states)
+            results += [output, states]
+        return results
+
+    both(function, parts)
+
+
+def test_weights_that_change_between_steps(cell, parts):
+    start = cell.get_weights()
+
+    def function():
+        cell.set_weights(start)
+        states, results = STATES, []
+        for place, x in enumerate(X[:9]):
+            output, states = cell(x, states)
+            results.append(output)
+            if place in (3, 4):
+                cell.kernel.assign(cell.kernel * 0.5)
+            if place == 6:
+                cell.bias.assign_add(tf.ones_like(cell.bias))
+        return results
+
+    both(function, parts)
+
+
+@pytest.mark.parametrize("steps", [1, 3, 40])
+def test_gradients(cell, parts, steps):
+    def function():
+        sources = [*X[:steps], *STATES, *cell.trainable_variables]
+        with tf.GradientTape() as tape:
+            tape.watch([*X[:steps], *STATES])
+            states, total = STATES, 0.0
+            for x in X[:steps]:
+                output, states = cell(x, states)
+                total += tf.reduce_sum(output**2)
+            total += tf.reduce_sum(states[1])
+        return tape.gradient(total, sources)
+
+    both(function, parts)
+
+
+def test_gradients_of_the_carry_alone(cell, parts):
+    def function():
+        with tf.GradientTape() as tape:
+            _, (_, carry) = cell(X[0], STATES)
+        return tape.gradient(carry, cell.trainable_variables)
+
+    both(function, parts)
+
+
+def test_second_derivatives(cell, parts):
+    def function():
+        with tf.GradientTape() as outer:
+            outer.watch(X[0])
+            with tf.GradientTape() as inner:
+                inner.watch(X[0])
+                output, states = cell(X[0], STATES)
+                output, _ = cell(X[0], states)
+                loss = tf.reduce_sum(output**2)
+            slope = inner.gradient(loss, X[0])
+            total = tf.reduce_sum(slope**2)
+        return outer.gradient(total, [X[0], *cell.trainable_variables])
+
+    both(function, parts)
+
+
+def test_a_jacobian(cell, parts):
+    def function():
+        with tf.GradientTape() as tape:
+            tape.watch(X[0])
+            output, _ = cell(X[0], STATES)
+        return tape.jacobian(output, X[0])
+
+    both(function, parts)
+
+
+def test_forward_accumulation(cell, parts):
+    def function():
+        with tf.autodiff.ForwardAccumulator(X[0], tf.ones_like(X[0])) as accumulator:
+            output, _ = cell(X[0], STATES)
+        return accumulator.jvp(output)
+
+    both(function, parts)
+
+
+@pytest.mark.parametrize(
+    "inputs, states",
+    [
+        (numbers(BATCH, INPUTS + 1), STATES),
+        (X[0], [numbers(BATCH, UNITS + 1), STATES[1]]),
+        (numbers(BATCH + 1, INPUTS), STATES),
+        (tf.cast(X[0], tf.float64), STATES),
+    ],
+)
+def test_what_does_not_fit_goes_to_the_parts(cell, inputs, states):
+    assert not is_at_once(cell, inputs, states)
+
+
+def test_other_activations_and_dtypes_go_to_the_parts():
+    for options in ({"activation": "relu"}, {"use_bias": False}, {"dtype": "float64"}):
+        cell = tf.keras.layers.LSTMCell(UNITS, **options)
+        cell.build([None, INPUTS])
+        assert not is_at_once(cell, X[0], STATES)
+
+
+def test_weights_are_given_free_for_updates(cell):
+    optimizer = tf.keras.optimizers.SGD(0.5)
+    for _ in range(4):
+        before = cell.get_weights()
+        with tf.GradientTape() as tape:
+            states = STATES
+            for x in X[:4]:
+                output, states = cell(x, states)
+            loss = tf.reduce_sum(output)
+        gradients = tape.gradient(loss, cell.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, cell.trainable_variables, strict=True))
+        for old, gradient, new in zip(before, gradients, cell.get_weights(), strict=True):
+            np.testing.assert_allclose(new, old - 0.5 * gradient.numpy(), rtol=1e-5, atol=1e-6)
