@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from .convert import convert_to_tensor
 from .logger import get_logger
 from .op import REGISTRY, Op, Record
 from .tensor import Tensor
-
-if TYPE_CHECKING:
-    from .variable import Variable
+from .variable import Variable
 
 _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or "
@@ -36,6 +34,10 @@ _UNWATCHED = (
     "it. Call tape.watch(tensor) before the tensor is used; variables are watched if they are "
     "trainable."
 )
+
+
+# What gradients are computed by, where it is no structure of such.
+_LEAVES = frozenset({Tensor, Variable})
 
 
 class UnconnectedGradients(enum.Enum):
@@ -194,8 +196,10 @@ class GradientTape:
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
         flat_targets = _gradient_targets(target)
-        wanted = nest.flatten(sources)
-        flat_sources = [_values_of(source) for source in wanted]
+        # Most often a list of variables is given, and a list is what comes back.
+        is_flat = type(sources) is list and all([type(source) in _LEAVES for source in sources])
+        wanted = sources if is_flat else nest.flatten(sources)
+        flat_sources = sources if is_flat else [_values_of(source) for source in wanted]
         keys = [_key_of_source(source) for source in flat_sources]
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
@@ -207,6 +211,8 @@ class GradientTape:
             _finish(gradients.get(key), source, zero)
             for key, source in zip(keys, flat_sources, strict=True)
         ]
+        if is_flat:
+            return results
         results = [
             gradient if source is values or gradient is None else source._with_gradient(gradient)
             for gradient, source, values in zip(results, wanted, flat_sources, strict=True)
@@ -322,6 +328,8 @@ class GradientTape:
 
 
 def _wants_zeros(unconnected_gradients: Any) -> bool:
+    if unconnected_gradients is UnconnectedGradients.NONE:
+        return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -360,6 +368,8 @@ def _values_of(value: Any) -> Any:
 
 
 def _gradient_targets(target: Any) -> list[Any]:
+    if type(target) is Tensor and target.dtype.is_floating:
+        return [target]
     targets = []
     parts = [_values_of(each) for each in nest.flatten(target)]
     for each in nest.flatten(parts, expand_composites=True):

@@ -40,6 +40,8 @@ def reduced_shape(inputs, attrs):
     return TensorShape([size for axis, size in enumerate(sizes) if axis not in reduced])
 
 
+# Elements up to which an array is filled faster than views of it are made.
+_FEW = 4096
 _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 
@@ -53,7 +55,8 @@ def Sum(input, reduction_indices, *, keep_dims=False):
 
 @Sum.gradient
 def _(op, grad):
-    return _spread(op, grad), None
+    filled = _filled(op, grad, 1)
+    return _spread(op, grad) if filled is None else filled, None
 
 
 @op("Mean", _SIGNATURE, T=NUMERIC, Tidx=INDEX, shape=reduced_shape)
@@ -81,6 +84,9 @@ def _count(array, reduced):
 def _(op, grad):
     value, _ = op.inputs
     result = op.outputs[0]
+    filled = _filled(op, grad, value._array.size) if type(value) is Tensor else None
+    if filled is not None:
+        return filled, None
     sizes, reduced = value.shape.num_elements(), result.shape.num_elements()
     if sizes is None or reduced is None:
         count = execute(REGISTRY["FloorDiv"], (_size(value), _at_least_one(_size(result))))
@@ -204,6 +210,22 @@ def EuclideanNorm(input, reduction_indices, *, keep_dims=False):
 def _(op, grad):
     norm = with_reduced_axes(op, op.outputs[0])
     return op.inputs[0] / (norm / with_reduced_axes(op, grad)), None
+
+
+def _filled(op, grad, count):
+    """grad / count for all elements of an array; None where that takes operations.
+
+    A small eager array that became one number is most often that of the losses of a batch.
+    """
+    value = op.inputs[0]
+    if type(value) is not Tensor or type(grad) is not Tensor or state.tapes:
+        return None
+    array, number = value._array, grad._array
+    if state.graph is not None or number.shape or array.size > _FEW or array.dtype.kind != "f":
+        return None
+    result = np.empty(array.shape, array.dtype)
+    result.fill(number / number.dtype.type(count))
+    return Tensor(result, grad.dtype)
 
 
 def _spread(op, grad):
