@@ -9,13 +9,16 @@ import runnel as tf
 from ....ops.nn.gated import gru_layer
 from ....ops.nn.recurrent import lstm_layer
 from ....ops.nn.recurrent_gates import AT_ONCE
+from ....ops.nn.simple_recurrent import ACTIVATIONS, simple_rnn_layer
 from ... import regularizers
 from ...engine.call_context import context
 from ...engine.kinds import is_ragged
 from ..arguments import options_config
+from ..at_once import known_activation
 from .at_once import has_usual_gates, is_compiled
 from .cells import CONSTRAINTS, INITIALIZERS, REGULARIZERS, GRUCell, LSTMCell, SimpleRNNCell
 from .dropout_masks import DropoutRNNCellMixin
+from .masked_steps import masked_steps
 from .of_cell import OfCell
 from .ragged_rows import padded
 from .rnn import RNN
@@ -69,6 +72,40 @@ class _CellLayer(RNN):
         """All steps: the last output or all of them, and the states if they are asked for."""
         return self._all_steps(inputs, mask, training, initial_state)
 
+    def _plain(self) -> bool:
+        """Whether all options are those that one operation does all steps for."""
+        return not self.recurrent_dropout and not self.unroll and self.use_bias
+
+    def _at_once(self, inputs, mask, states):
+        cell = self.cell
+        layer = _ALL_STEPS.get(type(cell))
+        if layer is None or not self._plain() or inputs.dtype not in AT_ONCE:
+            return None
+        if context.trial or is_compiled():
+            return None
+        if mask is not None and (mask.shape.rank != 2 or self._shows_carry(states)):
+            # The carry of a sequence that ends before the others is known step by step only.
+            return None
+        if self.go_backwards:
+            inputs = tf.reverse(inputs, [0])
+            mask = None if mask is None else tf.reverse(mask, [0])
+
+        def all_steps(inputs, *states):
+            weights = (cell.kernel, cell.recurrent_kernel, cell.bias)
+            return layer(inputs, *states, *weights, **self._options_at_once())
+
+        if mask is not None:
+            return masked_steps(all_steps, inputs, mask, states, self.zero_output_for_mask)
+        outputs, *states = all_steps(inputs, *states)
+        return states[0], outputs, tuple(states)
+
+    def _shows_carry(self, states):
+        return len(states) > 1 and (self.return_state or self.stateful)
+
+    def _options_at_once(self) -> dict[str, Any]:
+        """What the operation of all steps takes beside inputs, states and weights."""
+        return {}
+
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A layer made from `get_config`."""
@@ -78,7 +115,7 @@ class _CellLayer(RNN):
 
 
 _OF_LAYER = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
-_ALL_STEPS = {LSTMCell: lstm_layer, GRUCell: gru_layer}
+_ALL_STEPS = {SimpleRNNCell: simple_rnn_layer, LSTMCell: lstm_layer, GRUCell: gru_layer}
 _CELL_NAMES = {SimpleRNNCell: "simple_rnn_cell", LSTMCell: "lstm_cell", GRUCell: "gru_cell"}
 
 
@@ -115,6 +152,19 @@ class SimpleRNN(_CellLayer):
     ):
         super().__init__(**_CellLayer._set_up(self, SimpleRNNCell, locals()))
 
+    def _plain(self):
+        known = known_activation(self.activation) in ACTIVATIONS
+        return super()._plain() and known and not self.dropout
+
+    def _at_once(self, inputs, mask, states):
+        if mask is not None and known_activation(self.activation) == "relu":
+            # Steps that are computed for nothing may grow beyond all numbers.
+            return None
+        return super()._at_once(inputs, mask, states)
+
+    def _options_at_once(self):
+        return {"activation": known_activation(self.activation)}
+
     def get_config(self):
         """The arguments to make an equal layer."""
         return {
@@ -136,14 +186,8 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
     recurrent_activation = OfCell()
     implementation = OfCell()
 
-    def _plain(self) -> bool:
-        """Whether all options are those that the original has one fast computation for."""
-        return (
-            has_usual_gates(self)
-            and self.recurrent_dropout == 0
-            and not self.unroll
-            and self.use_bias
-        )
+    def _plain(self):
+        return super()._plain() and has_usual_gates(self)
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
         """All steps: the last output or all of them, and the states if they are asked for."""
@@ -155,19 +199,6 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
             masks = self.get_dropout_mask_for_cell(inputs, training, count=self.cell.gates)
             inputs = inputs * masks[0]
         return self._all_steps(inputs, mask, training, initial_state, lengths=lengths)
-
-    def _at_once(self, inputs, states):
-        cell = self.cell
-        layer = _ALL_STEPS.get(type(cell))
-        if layer is None or not self._plain() or inputs.dtype not in AT_ONCE:
-            return None
-        if context.trial or is_compiled():
-            return None
-        if self.go_backwards:
-            inputs = tf.reverse(inputs, [0])
-        weights = (cell.kernel, cell.recurrent_kernel, cell.bias)
-        outputs, *states = layer(inputs, *states, *weights)
-        return states[0], outputs, tuple(states)
 
     def _prepared(self, inputs, training, constants):
         if self.dropout and self._plain():

@@ -246,7 +246,7 @@ class RNN(Layer):
             # Only shapes and dtypes are wanted: those of one step tell them.
             inputs = tf.nest.map_structure(lambda each: each[0][tf.newaxis], inputs)
             mask = None
-        at_once = None if mask is not None or lengths is not None else self._at_once(inputs, states)
+        at_once = None if lengths is not None else self._at_once(inputs, mask, states)
         if at_once is None:
             inputs, step = self._prepared(inputs, training, constants)
             at_once = rnn(
@@ -276,7 +276,7 @@ class RNN(Layer):
                 outputs = ragged_again(outputs, lengths, self.go_backwards)
         return [outputs, *states] if self.return_state else outputs
 
-    def _at_once(self, inputs: Any, states: list[Any]) -> Any:
+    def _at_once(self, inputs: Any, mask: Any, states: list[Any]) -> Any:
         """What `rnn` gives, where one operation does all steps; else None."""
         return None
 
