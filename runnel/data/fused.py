@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from ..core import errors, nest
 from ..core.plan import Plan
 from .batching import Grouped, _BatchDataset, stacked
 from .dataset import Dataset
-from .mapping import _MapDataset, located
+from .mapping import _MapDataset, _ParallelMapDataset, located
 from .shuffling import shuffled
 from .structure import Leaves, rows_of
 from .vectorizing import rows_at_once
@@ -140,7 +141,14 @@ class MapAndBatchDataset(Dataset):
     def _elements(self) -> Iterator[Leaves]:
         if self._program is not None:
             return _AtOnce(self._mapped, self._program.plan, self._batch, self._drop)
-        return _Filled(self._inputs[0]._elements(), self._batch, self._drop, self._joined)
+        mapped, places = self._mapped, None
+        if isinstance(mapped, _ParallelMapDataset):
+            places = _Places(self._batch) if mapped.ordered else None
+            put = None if places is None else places.put
+            elements = mapped.in_groups(self._batch, put)
+        else:
+            elements = mapped._elements()
+        return _Filled(elements, self._batch, self._drop, self._joined, places)
 
     def _joined(self, rows: list[Leaves]) -> Leaves:
         columns = zip(*rows, strict=True)
@@ -150,17 +158,23 @@ class MapAndBatchDataset(Dataset):
 class _Filled(Grouped):
     """Batches that are filled element by element; it goes on after an element that failed."""
 
+    def __init__(
+        self, elements: Iterator[Leaves], size: int, drop: bool,
+        join: Callable[[list[Leaves]], Leaves], places: _Places | None,
+    ) -> None:  # fmt: skip
+        super().__init__(elements, size, drop, join)
+        self._places = places
+
     def __next__(self) -> Leaves:
-        first = next(self._elements)
         size = self._size
-        arrays = [np.empty((size, *leaf.shape), leaf.dtype) for leaf in first]
-        shapes = [leaf.shape for leaf in first]
-        _put(arrays, 0, first)
+        arrays = self._begun(next(self._elements))
         filled = 1
         for leaves in itertools.islice(self._elements, size - 1):
-            if any(leaf.shape != shape for leaf, shape in zip(leaves, shapes, strict=True)):
-                self._refuse(arrays, filled, leaves)
-            _put(arrays, filled, leaves)
+            # What lies in these arrays is in its place: an element that fails ends the batch.
+            if not (type(leaves) is _Placed and leaves.arrays is arrays):
+                if not _fits(arrays, leaves):
+                    self._refuse(arrays, filled, leaves)
+                _put(arrays, filled, leaves)
             filled += 1
         if filled == size:
             return arrays
@@ -168,10 +182,73 @@ class _Filled(Grouped):
             raise StopIteration
         return [array[:filled] for array in arrays]
 
+    def _begun(self, first: Leaves) -> list[Any]:
+        """The arrays of a batch, with its first element in them."""
+        places = self._places
+        if places is not None and type(first) is _Placed:
+            if first.place == 0:
+                places.begin(first.batch)
+                return first.arrays
+            # An element failed: batches no longer begin where they were expected to.
+            places.stop()
+        arrays = _room(self._size, first)
+        _put(arrays, 0, first)
+        return arrays
+
     def _refuse(self, arrays: list[Any], filled: int, leaves: Leaves) -> None:
         """Take the rest of the batch and say which elements do not fit together."""
         rest = list(itertools.islice(self._elements, self._size - 1 - filled))
-        self._join([[array[i] for array in arrays] for i in range(filled)] + [leaves, *rest])
+        before = [[array[i, ...] for array in arrays] for i in range(filled)]
+        self._join([*before, leaves, *rest])
+
+
+class _Placed(list[Any]):
+    """The leaves of an element that lie in the arrays of a batch already."""
+
+    def __init__(self, arrays: list[Any], batch: int, place: int) -> None:
+        super().__init__([array[place, ...] for array in arrays])
+        self.arrays = arrays
+        self.batch = batch
+        self.place = place
+
+
+class _Places:
+    """Where results belong in batches, so that the threads that made them put them there.
+
+    A thread has its result at hand, in the caches of its processor.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        # By their numbers, those that are being filled; None: it is not known where results belong.
+        self._batches: dict[int, list[Any]] | None = {}
+
+    def put(self, index: int, leaves: Leaves) -> Leaves:
+        """Put the leaves of the element of this number where they belong."""
+        batch, place = divmod(index, self._size)
+        with self._lock:
+            if self._batches is None:
+                return leaves
+            arrays = self._batches.get(batch)
+            if arrays is None:
+                arrays = self._batches[batch] = _room(self._size, leaves)
+        if not _fits(arrays, leaves):
+            return leaves
+        _put(arrays, place, leaves)
+        return _Placed(arrays, batch, place)
+
+    def begin(self, batch: int) -> None:
+        """Say that the batches before this one are done with."""
+        with self._lock:
+            if self._batches is not None:
+                for number in [number for number in self._batches if number < batch]:
+                    del self._batches[number]
+
+    def stop(self) -> None:
+        """Put no further results anywhere."""
+        with self._lock:
+            self._batches = None
 
 
 class _AtOnce:
@@ -246,6 +323,17 @@ class _AtOnce:
 
     def _joined(self, rows: list[Leaves]) -> Leaves:
         return [stacked(column, place) for place, column in enumerate(zip(*rows, strict=True))]
+
+
+def _room(size: int, leaves: Leaves) -> list[Any]:
+    """Arrays for so many elements like this one."""
+    return [np.empty((size, *leaf.shape), leaf.dtype) for leaf in leaves]
+
+
+def _fits(arrays: list[Any], leaves: Leaves) -> bool:
+    """Whether an element has the shapes of those in the arrays of a batch."""
+    pairs = zip(arrays, leaves, strict=True)
+    return all(array.shape[1:] == leaf.shape for array, leaf in pairs)
 
 
 def _put(arrays: list[Any], place: int, leaves: Leaves) -> None:

@@ -104,6 +104,17 @@ class _ParallelMapDataset(_MapDataset):
         self._deterministic = deterministic
 
     def _elements(self) -> Iterator[Leaves]:
+        return self.in_groups(1, None)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether results come in the order of the elements."""
+        if self._deterministic is None:
+            return self.options().deterministic is not False
+        return bool(self._deterministic)
+
+    def in_groups(self, size: int, finish: Callable[[int, Leaves], Leaves] | None) -> Iterator[Any]:
+        """The results for somebody who needs so many at a time; see `in_threads`."""
         elements = self._inputs[0]._elements()
         if Debugging.on:
             return Mapped(elements, self._function, self._tensors)
@@ -116,10 +127,7 @@ class _ParallelMapDataset(_MapDataset):
                 raise located(failure, function.name, index) from None
 
         threads = processors() if self._calls == -1 else self._calls
-        ordered = self._deterministic
-        if ordered is None:
-            ordered = self.options().deterministic is not False
-        return in_threads(call, elements, threads, ordered)
+        return in_threads(call, elements, threads, self.ordered, size, finish)
 
 
 def processors() -> int:

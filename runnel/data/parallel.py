@@ -26,6 +26,9 @@ _READY = 4
 # Calls shorter than this many seconds cost less than handing them to another thread.
 _SHORT = 2e-4
 _TRIED = 4
+# So many calls for each thread are under way, and at most so many where results go into groups.
+_CALLS = 2
+_MOST_CALLS = 8
 
 
 class _Shared:
@@ -124,19 +127,30 @@ class _PrefetchDataset(_Same):
 
 
 def in_threads(
-    call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool
-) -> Iterator[Any]:
-    """The results of a function of the number of an element and the element itself."""
-    return _Calls(call, elements, threads, ordered)
+    call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
+    group: int = 1, finish: Callable[[int, Any], Any] | None = None,
+) -> Iterator[Any]:  # fmt: skip
+    """The results of a function of the number of an element and the element itself.
+
+    The consumer can do nothing with less than `group` results. What `finish` makes of the number
+    and a result takes its place; only threads do that.
+    """
+    return _Calls(call, elements, threads, ordered, group, finish)
 
 
 class _Calls:
     """Calls under way, at most so many at once; where they are short, made one by one."""
 
     def __init__(
-        self, call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool
-    ) -> None:
+        self, call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
+        group: int, finish: Callable[[int, Any], Any] | None,
+    ) -> None:  # fmt: skip
         self._call = call
+        self._in_thread = call if finish is None else _both(call, finish)
+        self._group = group
+        # A thread that ends a call finds the next one there.
+        self._enough = threads * _CALLS
+        self._most = max(self._enough, min(threads * _MOST_CALLS, group))
         self._elements = elements
         self._threads = threads
         self._ordered = ordered
@@ -180,21 +194,40 @@ class _Calls:
     def _fill(self) -> None:
         pool = self._pool
         assert pool is not None
-        while not self._end and len(self._running) < self._threads * 2:
+        while not self._end and len(self._running) < self._most:
             try:
                 element = next(self._elements)
             except StopIteration:
                 self._end = True
                 return
-            self._running.append(pool.submit(self._call, self._index, element))
+            self._running.append(pool.submit(self._in_thread, self._index, element))
             self._index += 1
 
     def _finished(self) -> Future[Any]:
+        running = self._running
         if self._ordered:
-            return self._running.popleft()
-        done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
-        self._running.remove(done)
+            first = running.popleft()
+            self._wait_for_several(first)
+            return first
+        done = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
+        running.remove(done)
         return done
+
+    def _wait_for_several(self, first: Future[Any]) -> None:
+        """Wake up once for several results of a group, and while the threads have enough to do.
+
+        Waking up for each takes a processor from the threads each time.
+        """
+        if not first.done():
+            place = (self._index - len(self._running) - 1) % self._group
+            later = min(self._group - 1 - place, len(self._running) - self._enough)
+            if later > 0:
+                self._running[later - 1].exception()
+
+
+def _both(first: Callable[[int, Any], Any], then: Callable[[int, Any], Any]) -> Any:
+    # No method: what waits for a thread must not keep the iteration alive.
+    return lambda index, element: then(index, first(index, element))
 
 
 def _stop(pool: ThreadPoolExecutor, running: deque[Future[Any]]) -> None:

@@ -24,13 +24,15 @@ from ..core.dtypes import DType
 from ..core.errors import DataLossError, NotFoundError, OpError, OutOfRangeError, UnimplementedError
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
 from .masked_crc import crc32c, mask
-from .safe_files import flush_folder, reserve, temporary_name, write_file
+from .safe_files import EarlyWriteOut, flush_folder, reserve, temporary_name, write_file
 from .slice_keys import slice_key
 from .sstable import read_table, write_table
 from .wire import read_varint, varint
 
 # So many bytes are asked for at once.
 _CHUNK = 1 << 24
+# So many are written at once: the checksum then finds them in the processor's cache.
+_STRETCH = 1 << 20
 
 
 def data_path(prefix: str, shard: int, shards: int) -> str:
@@ -131,6 +133,7 @@ def _write_data(path: str, tensors: list[tuple[str, DType, Any]]) -> list[tuple[
     with open(path, "wb") as file:
         reserve(file, sum(np.asarray(array).nbytes for _, dtype, array in tensors
                           if dtype is not dtypes.string))  # fmt: skip
+        early = EarlyWriteOut(file)
         for name, dtype, array in tensors:
             array = np.asarray(array)
             entry = BundleEntryProto(dtype=dtype.as_datatype_enum, offset=offset)
@@ -143,9 +146,13 @@ def _write_data(path: str, tensors: list[tuple[str, DType, Any]]) -> list[tuple[
                 size = len(data)
             else:
                 flat = _little_endian(array)
-                crc = crc32c(flat)
-                file.write(flat.data)
-                size = flat.nbytes
+                crc = size = 0
+                while size < flat.nbytes:
+                    stretch = flat[size : size + _STRETCH]
+                    file.write(stretch.data)
+                    size += stretch.nbytes
+                    early.reach(offset + size)
+                    crc = crc32c(stretch, crc)
             entry.size, entry.crc32c = size, mask(crc)
             offset += size
             entries.append((name, entry))

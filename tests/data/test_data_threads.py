@@ -57,11 +57,13 @@ def test_parallel_map_runs_side_by_side():
     assert [int(x) for x in dataset] == list(range(20))
 
 
-@pytest.mark.parametrize("how", ["map", "prefetch", "interleave"])
+@pytest.mark.parametrize("how", ["map", "batch", "prefetch", "interleave"])
 def test_leaving_a_loop_ends_the_threads(how):
     dataset = tf.data.Dataset.range(10**9)
     if how == "map":
         dataset = dataset.map(slow, num_parallel_calls=4)
+    elif how == "batch":
+        dataset = dataset.map(slow, num_parallel_calls=4).batch(5)
     elif how == "prefetch":
         dataset = dataset.prefetch(3)
     else:
@@ -162,3 +164,87 @@ def test_errors_show_transformation_element_and_line(parallel):
     line = function.__code__.co_firstlineno + 2
     assert f"test_data_threads.py:{line}" in told or f'test_data_threads.py", line {line}' in told
     assert "element 5" in told and "MapDataset" in told and "no inverse" in told
+
+
+def several_parts(y, failing=(), odd=()):
+    """A string, a number and an array, after a time that differs; not in every case."""
+    number = int(y)
+    time.sleep(5e-4 * (1 + number % 4))
+    if number in failing:
+        raise ValueError(f"{number} is not allowed")
+    return str(number).encode(), y, np.full(5 if number in odd else 4, number, np.float32)
+
+
+def batches_seen(batch, parallel, drop=False, **cases):
+    """The batches of 30 elements, and the errors in between."""
+
+    def function(x):
+        kinds = [tf.string, tf.int64, tf.float32]
+        text, number, array = tf.numpy_function(lambda y: several_parts(y, **cases), [x], kinds)
+        text.set_shape([])
+        number.set_shape([])
+        array.set_shape([None])
+        return {"text": text, "number": number, "array": array}
+
+    iterator = iter(tf.data.Dataset.range(30).map(function, parallel).batch(batch, drop))
+    found = []
+    while True:
+        try:
+            parts = next(iterator)
+            found.append([parts[name].numpy().tolist() for name in ("text", "number", "array")])
+        except StopIteration:
+            return found
+        except tf.errors.InvalidArgumentError as failure:
+            found.append(failure.message.split("\n")[-1] if cases.get("odd") else "failed")
+
+
+@pytest.mark.parametrize(
+    "batch, drop, cases",
+    [
+        (8, False, {}),
+        (8, True, {}),
+        (1, False, {}),
+        (100, False, {}),
+        (7, False, {"failing": [9]}),
+        (4, False, {"failing": [6, 7, 16, 29]}),
+        (6, False, {"odd": [8]}),
+        (6, False, {"odd": [12]}),
+    ],
+)
+def test_threads_fill_batches_as_one_thread_does(batch, drop, cases):
+    wanted = batches_seen(batch, None, drop, **cases)
+    assert batches_seen(batch, 2, drop, **cases) == wanted
+    numbers = [number for each in wanted if not isinstance(each, str) for number in each[1]]
+    lost = 30 % batch if drop else sum(isinstance(each, str) for each in wanted)
+    assert lost or numbers == list(range(30))
+
+
+def test_a_batch_does_not_wait_for_elements_of_the_next():
+    taken = threading.Event()
+
+    def function(y):
+        time.sleep(0.001)
+        if int(y) >= 16:
+            assert taken.wait(20)
+        return y
+
+    dataset = tf.data.Dataset.range(32).map(
+        lambda x: tf.numpy_function(function, [x], tf.int64), num_parallel_calls=2
+    )
+    iterator = iter(dataset.batch(16))
+    np.testing.assert_array_equal(next(iterator), range(16))
+    taken.set()
+    np.testing.assert_array_equal(next(iterator), range(16, 32))
+
+
+def test_a_batch_stays_as_it_was_given():
+    def function(y):
+        time.sleep(0.001)
+        return np.full(3, y)
+
+    dataset = tf.data.Dataset.range(40).map(
+        lambda x: tf.numpy_function(function, [x], tf.int64), num_parallel_calls=2
+    )
+    batches = list(dataset.batch(4))
+    for number, batch in enumerate(batches):
+        np.testing.assert_array_equal(batch, np.repeat(np.arange(4) + 4 * number, 3).reshape(4, 3))

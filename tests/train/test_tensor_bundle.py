@@ -11,7 +11,7 @@ import tensorflow as original
 from hypothesis import given, strategies as st
 
 import runnel as tf
-from runnel.formats import masked_crc, sstable, tensor_bundle
+from runnel.formats import masked_crc, safe_files, sstable, tensor_bundle
 from runnel.formats.slice_keys import slice_key
 
 KINDS = [
@@ -83,6 +83,45 @@ def test_every_dtype_goes_both_ways(writer, reader, tmp_path):
             assert read.reshape(-1).tolist() == value.reshape(-1).tolist()
         else:
             assert read.dtype == value.dtype
+            np.testing.assert_array_equal(read, value)
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_large_tensors_go_out_in_stretches_and_are_flushed_at_the_end(early, tmp_path, monkeypatch):
+    calls = []
+    flush = os.fsync
+
+    def write_out(handle, start, length, flags):
+        calls.append((start, start + length))
+        assert os.fstat(handle).st_size >= start + length
+
+    def fsync(handle):
+        calls.append(os.fstat(handle).st_size)
+        flush(handle)
+
+    # The second case is that of systems without such a call.
+    monkeypatch.setattr(safe_files, "_write_out", lambda: write_out if early else None)
+    monkeypatch.setattr(os, "fsync", fsync)
+    generator = np.random.default_rng(0)
+    sizes = {"a": 3, "b": 1_200_001, "c": 0, "d": 2_500_000, "e": 1}
+    parts = {
+        name: generator.standard_normal(size).astype(np.float32) for name, size in sizes.items()
+    }
+    path = tf.train.Checkpoint(**{name: tf.Variable(value) for name, value in parts.items()}).write(
+        str(tmp_path / "large")
+    )
+    sent = calls[: next(i for i, call in enumerate(calls) if isinstance(call, int))]
+    assert bool(sent) is early
+    # One after the other from the first byte on, and then the whole file, whatever was sent.
+    for (start, _), end in zip(sent, [0] + [stop for _, stop in sent], strict=False):
+        assert start == end
+    size = os.path.getsize(f"{path}.data-00000-of-00001")
+    assert calls[len(sent)] == size
+    if early:
+        assert size - sent[-1][1] < safe_files._STRETCH + tensor_bundle._STRETCH
+    for module in (original, tf):
+        for name, value in parts.items():
+            read = np.asarray(module.train.load_variable(path, f"{name}/{VALUE}"))
             np.testing.assert_array_equal(read, value)
 
 
@@ -227,5 +266,21 @@ def test_a_write_that_fails_leaves_the_old_bundle(tmp_path):
 
     with pytest.raises(OSError, match="No space"):
         tensor_bundle.write_bundle(prefix, failing())
+    read_all(prefix)
+    assert sorted(os.listdir(tmp_path)) == ["x.data-00000-of-00001", "x.index"]
+
+
+def test_a_disk_that_becomes_full_leaves_the_old_bundle(tmp_path):
+    resource = pytest.importorskip("resource")
+    prefix = small_bundle(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5 << 20, before[1]))
+    try:
+        # The system sends the first part to the disk while the limit is met in the last.
+        with pytest.raises(OSError, match="too large"):
+            numbers = np.ones(1_500_000, np.float32)
+            tensor_bundle.write_bundle(prefix, [("numbers", tf.float32, numbers)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     read_all(prefix)
     assert sorted(os.listdir(tmp_path)) == ["x.data-00000-of-00001", "x.index"]
