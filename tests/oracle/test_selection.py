@@ -57,6 +57,31 @@ def test_where_types(dtype):
     check(lambda tf, x, y: tf.where([True, False, True], x, y), x, x[::-1], gradient=False)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.uint64])
+def test_where_of_many(dtype):
+    generator = np.random.default_rng(3)
+    mask = generator.random((80, 70)) < 0.5
+    x, y = (generator.integers(0, 9, mask.shape).astype(dtype) for _ in range(2))
+    if x.dtype.kind == "f":
+        x[:9], y[:9] = np.nan, -0.0
+        y[9:18] = np.inf
+    for a, b in [(x, y), (x, dtype(0)), (dtype(0), y), (x, dtype(7)), (dtype(1), dtype(2))]:
+        check(lambda tf, m, a, b: tf.where(m, a, b), mask, a, b, gradient=False)
+    check(
+        lambda tf, m, a: tf.where(tf.transpose(m), tf.transpose(a), a[:1, :1]),
+        mask,
+        x,
+        gradient=False,
+    )
+    check(lambda tf, m, a: tf.where(m[::1, ::-1], a[:, ::-1], dtype(0)), mask, x, gradient=False)
+
+
+def test_gradient_of_where_of_many():
+    mask = np.random.default_rng(3).random((70, 60)) < 0.5
+    x = np.random.default_rng(4).normal(size=mask.shape).astype(np.float32)
+    check(lambda tf, x, y: tf.where(mask, x * x, y), x, x[::-1])
+
+
 def test_where_strings():
     check(lambda tf: tf.where([True, False], "a", ["b", "c"]))
     check(lambda tf: tf.where(True, "a", "b"))

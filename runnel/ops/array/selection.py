@@ -60,9 +60,32 @@ def _selected_shape(inputs, attrs):
     return shape
 
 
-SelectV2 = op(
-    "SelectV2", "condition: bool, t: T, e: T -> output: T", shape=_selected_shape, kernel=np.where
-)
+# Elements from which on it pays to select by bits.
+_MANY = 4096
+_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+@op("SelectV2", "condition: bool, t: T, e: T -> output: T", shape=_selected_shape)
+def SelectV2(condition, t, e):
+    shape = condition.shape
+    if (
+        condition.size < _MANY
+        or t.dtype.kind not in "fiu"
+        or t.dtype.itemsize not in _BITS
+        or any(each.shape not in (shape, ()) for each in (t, e))
+    ):
+        return np.where(condition, t, e)
+    # (t ^ e) & mask ^ e: the same few operations for every element, where a processor that has to
+    # guess which way the condition goes is wrong half the time.
+    kind = _BITS[t.dtype.itemsize]
+    mask = np.negative(condition.view(np.int8), dtype=kind)
+    first, second = np.asarray(t).view(kind), np.asarray(e).view(kind)
+    if second.ndim or second:
+        mask &= first ^ second
+        mask ^= second
+    else:
+        mask &= first
+    return mask.view(t.dtype)
 
 
 @SelectV2.gradient
