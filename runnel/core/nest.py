@@ -286,6 +286,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
             f"not: `{'`, `'.join(kwargs)}`"
         )
     first = structure[0]
+    if len(structure) == 1 and _nesting_kind(first, expand_composites) == _LEAF:
+        return func(first)
     for other in structure[1:]:
         assert_same_structure(first, other, check_types, expand_composites)
     columns = [flatten(part, expand_composites) for part in structure]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ..core import errors
-from .masked_crc import crc32c, mask
+from .masked_crc import crc32c, mask, masked_crc32c
 
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
@@ -48,12 +48,12 @@ def opened(path: Any, mode: str, buffering: int = -1) -> Any:
 def _header(length: int) -> bytes:
     """What stands before a record of a length."""
     number = _LENGTH.pack(length)
-    return number + _FOOTER.pack(mask(crc32c(number)))
+    return number + _FOOTER.pack(masked_crc32c(number))
 
 
 def framed(record: bytes) -> bytes:
     """A record as it stands in the file."""
-    return b"".join((_header(len(record)), record, _FOOTER.pack(mask(crc32c(record)))))
+    return b"".join((_header(len(record)), record, _FOOTER.pack(masked_crc32c(record))))
 
 
 class Decompressed:
@@ -204,6 +204,17 @@ def _compression(options: Any) -> str:
     return str(options)
 
 
+def _bytes(record: Any) -> bytes:
+    if isinstance(record, str):
+        return record.encode()
+    if isinstance(record, (bytes, bytearray)):
+        return bytes(record)
+    raise TypeError(
+        f"A record is bytes or text, not {type(record).__name__}: {record!r:.60}. "
+        "A message is written as message.SerializeToString(), a tensor as tensor.numpy()."
+    )
+
+
 class TFRecordWriter:
     """Writes records to a file, perhaps compressed.
 
@@ -238,11 +249,9 @@ class TFRecordWriter:
 
     def write(self, record: Any) -> None:
         """Append a record."""
+        data = framed(record if type(record) is bytes else _bytes(record))
         if self._file.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
-        if isinstance(record, str):
-            record = record.encode()
-        data = framed(record)
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
     def flush(self) -> None:

@@ -66,8 +66,9 @@ def _each(array, change):
 def ReadFile(filename):
     name = only(filename, "Input filename")
     try:
-        with open(local(name), "rb") as file:
-            return np.array(file.read(), dtype=object)
+        # All of it at once: a buffer in between would only be copied from.
+        with open(local(name), "rb", buffering=0) as file:
+            return np.array(file.readall(), dtype=object)
     except OSError as failure:
         raise refusal(failure, name) from None
 

@@ -1,8 +1,8 @@
 """Checkpoints: saving and restoring variables, in TensorFlow's files; the records of examples."""
 
-from ..formats.example_messages import (
+from ..formats.example_messages import ClusterDef as ClusterDef, JobDef as JobDef
+from ..formats.example_values import (
     BytesList as BytesList,
-    ClusterDef as ClusterDef,
     Example as Example,
     Feature as Feature,
     FeatureList as FeatureList,
@@ -10,7 +10,6 @@ from ..formats.example_messages import (
     Features as Features,
     FloatList as FloatList,
     Int64List as Int64List,
-    JobDef as JobDef,
     SequenceExample as SequenceExample,
 )
 from . import experimental as experimental
