@@ -29,7 +29,7 @@ from runnel import engines
 from runnel.core import engine
 from runnel.ops.array import joining
 from runnel.ops.image import resizing
-from runnel.ops.linalg.matmul import product_of
+from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.math import elementwise, trigonometry
 from runnel.ops.nn import (
     activation,
@@ -50,6 +50,8 @@ ROWS = (8, 64, 256)
 COLUMNS = (16, 128, 1024)
 # Rows of the states of recurrent layers.
 BATCHES = (1, 8, 32)
+# Rows, columns and what is summed over in each product of a batch.
+PRODUCTS = ((32, 32, 32), (64, 64, 16), (64, 16, 64), (128, 128, 64))
 # The lengths of rows that are normalized.
 LENGTHS = (16, 64, 512)
 ROUNDS = 3
@@ -123,6 +125,7 @@ def poolings(size: int, name: str) -> Iterator[Case]:
                 (count, 2 * height, 2 * width, depth),
                 tuple(place_axis(2 * side, 2, 2, 1, "VALID") for side in (height, width)),
             ),
+            "max_pool": (batch, axes),
             "max_pool_backprop": (batch, pooling_kernels.max_pool(batch, axes), gradients, axes),
         }
         yield Case(what, kernel, arguments[name])
@@ -215,6 +218,15 @@ def products(size: int, name: str) -> Iterator[Case]:
                 )
 
 
+def batches(size: int, name: str) -> Iterator[Case]:
+    """Products of as many matrices, as attention has them: eight heads beside each other."""
+    for rows, columns, inner in PRODUCTS:
+        count = max(1, size // (rows * inner * 8))
+        a = random(count, rows, 8, inner).swapaxes(1, 2)
+        b = random(count, columns, 8, inner).transpose(0, 2, 3, 1)
+        yield Case(f"?x{rows}x{inner}x{columns}", products_of, (a, b))
+
+
 def recurrences(size: int, name: str) -> Iterator[Case]:
     """Twenty steps of as many inputs as units, whose weights have about so many elements."""
     is_lstm = name.startswith("lstm")
@@ -248,6 +260,7 @@ CASES = {
     "average_pool_backprop": poolings,
     "backprop_depthwise_filters": depthwise,
     "backprop_depthwise_images": depthwise,
+    "batch_matmul": batches,
     "batch_norm": normalizations,
     "batch_norm_backprop": normalizations,
     "concatenate": joinings,
@@ -266,6 +279,7 @@ CASES = {
     "lstm": recurrences,
     "lstm_backprop": recurrences,
     "matmul": products,
+    "max_pool": poolings,
     "max_pool_backprop": poolings,
     "relu6_backprop": functions,
     "relu_backprop": functions,
@@ -279,7 +293,7 @@ CASES = {
 }
 # Kernels that take the processors when they run; the others may leave them to BLAS.
 HEAVY = (
-    "average_pool", "backprop_depthwise", "batch_norm", "convolve", "gru", "lstm", "matmul",
+    "average_pool", "backprop_depthwise", "batch_", "convolve", "gru", "lstm", "matmul",
     "max_pool",
 )  # fmt: skip
 

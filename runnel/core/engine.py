@@ -26,6 +26,7 @@ SMALLEST: dict[str, int] = {
     "average_pool_backprop": 2048,
     "backprop_depthwise_filters": 1024,
     "backprop_depthwise_images": 1024,
+    "batch_matmul": 32768,
     "batch_norm": 4096,
     "batch_norm_backprop": 4096,
     "concatenate": 65536,
@@ -44,6 +45,7 @@ SMALLEST: dict[str, int] = {
     "lstm": 4096,
     "lstm_backprop": 4096,
     "matmul": 8192,
+    "max_pool": 65536,
     "max_pool_backprop": 2048,
     "relu6_backprop": 262144,
     "relu_backprop": 262144,
@@ -63,6 +65,11 @@ HEAVY = frozenset(
     for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
 ) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative"}
 HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
+
+# The multiplications of each product of a batch, and the least of all of them, for which the
+# threads of an engine are faster than NumPy, which has BLAS do one after the other: with smaller
+# products it is as fast, and BLAS's threads share larger ones.
+BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
 
 
 def find(name: str) -> Kernel | None:

@@ -21,6 +21,7 @@ from .context import tracebacks
 from .dtypes import DType
 from .op import KERNEL_FAILURES
 from .placing import Joined, Placing
+from .processors import owner_of
 from .reuse import reusable, ufunc_of
 from .tensor import SymbolicTensor, Tensor
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _IN_GRAPH = "Graph execution error:"
 _numbers = itertools.count(1)
-_PRODUCTS = frozenset({"MatMul", "_FusedMatMul", "BatchMatMulV2", "Einsum"})
 _LITERALS = (bool, int, str, bytes, type(None))
 
 
@@ -222,10 +222,10 @@ class _Writer:
             self.names[id(tensor)] = f"x{index}"
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
-        kinds = {operation.type for operation in self.operations}
-        if kinds & engine.HEAVY:
+        owner = owner_of(self.operations)
+        if owner == "engine":
             self.lines.append(f"    {self._kernel('to_engine', engine.pool.to_engine)}()")
-        elif kinds & _PRODUCTS:
+        elif owner == "blas":
             self.lines.append(f"    {self._kernel('to_blas', engine.pool.to_blas)}()")
         self._reused = reusable(self.operations, fetches)
         self._placing = Placing(self.operations, self._reused)

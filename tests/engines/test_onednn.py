@@ -99,7 +99,7 @@ def test_depthwise(channels, extra, multiplier, kernel, padding):
     st.booleans(),
 )
 def test_pooling(kind, window, stride, padding, ties):
-    images = random((40, 11, 9, 9))
+    images = random((80, 11, 9, 9))
     if ties:
         images = tf.nn.relu(tf.round(images))
     pool = tf.nn.max_pool2d if kind == "max" else tf.nn.avg_pool2d

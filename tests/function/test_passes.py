@@ -5,6 +5,7 @@ import pytest
 
 import runnel as tf
 from runnel.core import passes
+from runnel.core.op import REGISTRY
 
 
 @pytest.fixture(autouse=True)
@@ -288,3 +289,186 @@ def test_what_is_kept_for_a_gradient_is_discarded_without_one():
 
     assert "keep=False" in lines(lambda x: layer(x), x)
     assert "keep=True" in lines(gradient, x)
+
+
+def padded_step(images, kernel, paddings, depthwise=False, strides=2, dilation=1):
+    """A padded convolution and its gradients by the images and by the filters."""
+    depth = images.shape[-1] + sum(paddings[-1])
+    filters = tf.reshape(
+        tf.linspace(-1.0, 1.0, kernel * kernel * depth * 2), [kernel, kernel, depth, 2]
+    )
+    with tf.GradientTape() as tape:
+        tape.watch([images, filters])
+        padded = tf.pad(images * 2.0, paddings)
+        if depthwise:
+            steps = [1, strides, strides, 1]
+            result = tf.nn.depthwise_conv2d(
+                padded, filters, steps, "VALID", dilations=[dilation, dilation]
+            )
+        else:
+            result = tf.nn.conv2d(padded, filters, strides, "VALID", dilations=dilation)
+        loss = tf.reduce_sum(result * result)
+    return result, *tape.gradient(loss, [images, filters])
+
+
+IMAGES = tf.constant(np.random.default_rng(5).normal(size=(3, 9, 11, 8)).astype("float32"))
+
+
+@pytest.mark.parametrize("depthwise", [False, True])
+@pytest.mark.parametrize(
+    "kernel, spatial, strides, dilation",
+    [
+        (3, [[0, 1], [0, 1]], 2, 1),
+        (3, [[1, 1], [2, 0]], 2, 1),
+        (5, [[4, 2], [0, 3]], 3, 1),
+        (2, [[2, 1], [1, 2]], 1, 2),
+        (3, [[0, 0], [1, 0]], 1, 1),
+    ],
+)
+@pytest.mark.parametrize("known", [(3, 9, 11, 8), (None, 9, 11, 8), (None, None, None, 8)])
+def test_paddings_are_joined_with_convolutions(
+    depthwise, kernel, spatial, strides, dilation, known
+):
+    paddings = [[0, 0], *spatial, [0, 0]]
+
+    def f(images):
+        return padded_step(images, kernel, paddings, depthwise, strides, dilation)
+
+    traced = tf.function(f, input_signature=[tf.TensorSpec(known, tf.float32)])
+    for got, wanted in zip(traced(IMAGES), f(IMAGES), strict=True):
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-2)
+    code = traced.code()
+    assert "Pad(" not in code and "Slice(" not in code and code.count("EXPLICIT") == 3
+
+
+@pytest.mark.parametrize(
+    "paddings",
+    [
+        # Windows with nothing but zeros, other axes than the images' own.
+        [[0, 0], [3, 0], [0, 0], [0, 0]],
+        [[0, 0], [0, 0], [0, 4], [0, 0]],
+        [[1, 0], [1, 1], [1, 1], [0, 0]],
+        [[0, 0], [1, 1], [1, 1], [0, 2]],
+    ],
+)
+def test_paddings_that_convolutions_do_not_have_stay(paddings):
+    traced = tf.function(lambda images: padded_step(images, 3, paddings))
+    for got, wanted in zip(traced(IMAGES), padded_step(IMAGES, 3, paddings), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-2)
+    assert "Pad(" in traced.code() and "EXPLICIT" not in traced.code()
+
+
+def test_other_values_than_zeros_are_not_joined():
+    def f(images):
+        padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], constant_values=1.0)
+        mirrored = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
+        filters = tf.ones([3, 3, 8, 2])
+        return tf.nn.conv2d(padded, filters, 2, "VALID"), tf.nn.conv2d(
+            mirrored, filters, 2, "VALID"
+        )
+
+    traced = tf.function(f)
+    for got, wanted in zip(traced(IMAGES), f(IMAGES), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-3)
+    assert "EXPLICIT" not in traced.code()
+
+
+def test_what_others_see_of_a_padding_stays():
+    """Padded images, and a gradient by all of them, are there for who else wants them."""
+
+    def f(images):
+        filters = tf.ones([3, 3, 8, 2])
+        with tf.GradientTape() as tape:
+            padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]])
+            tape.watch(padded)
+            loss = tf.reduce_sum(tf.nn.conv2d(padded, filters, 2, "VALID") ** 2)
+        whole = tape.gradient(loss, padded)
+        part = tf.slice(whole, [0, 1, 1, 0], tf.shape(images))
+        return padded, whole, part, tf.slice(whole, [0, 1, 1, 0], [2, 9, 11, 8])
+
+    traced = tf.function(f)
+    for got, wanted in zip(traced(IMAGES), f(IMAGES), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-3)
+    assert traced.code().count("Conv2DBackpropInput(") == 1
+
+
+def test_a_part_of_the_batch_is_not_a_padding():
+    def f(gradients):
+        filters = tf.ones([3, 3, 8, 2])
+        whole = tf.nn.conv2d_transpose(gradients, filters, [3, 9, 11, 8], 2, "VALID")
+        return tf.slice(whole, [0, 1, 1, 0], [2, 7, 9, 8])
+
+    gradients = tf.ones([3, 4, 5, 2])
+    traced = tf.function(f)
+    np.testing.assert_allclose(traced(gradients), f(gradients), rtol=1e-5)
+    assert "Slice(" in traced.code()
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_losses_alone_are_computed_without_their_gradients(sparse, dtype):
+    logits = tf.cast(tf.reshape(tf.linspace(-3.0, 3.0, 20), [4, 5]), dtype)
+    labels = tf.constant([0, 3, 4, 1])
+
+    def loss(logits):
+        if sparse:
+            return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(labels, 5, dtype=dtype), logits)
+
+    def both(logits):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            value = loss(logits)
+        return value, tape.gradient(value, logits)
+
+    alone, with_gradient = tf.function(loss), tf.function(both)
+    np.testing.assert_array_equal(alone(logits), loss(logits))
+    for got, wanted in zip(with_gradient(logits), both(logits), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-3 if dtype is tf.float16 else 1e-6)
+    np.testing.assert_array_equal(alone(logits), with_gradient(logits)[0])
+    name = f"{'Sparse' * sparse}SoftmaxCrossEntropyWithLogits"
+    for function, is_short in ((alone, True), (with_gradient, False)):
+        operations = function.get_concrete_function(logits).plan.operations
+        (op,) = [each.op for each in operations if each.type == name]
+        assert (op.kernel is not REGISTRY[name].kernel) == is_short
+
+
+def test_a_loss_alone_refuses_wrong_labels():
+    loss = tf.function(tf.nn.sparse_softmax_cross_entropy_with_logits)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside the valid range"):
+        loss(tf.constant([0, 5]), tf.zeros([2, 5]))
+
+
+@pytest.mark.parametrize("known", [(2, 3, 4), (None, None, 4)])
+@pytest.mark.parametrize("activation", [None, "relu", "tanh", "elu"])
+def test_a_bias_after_a_reshape_is_fused(activation, known):
+    layer = tf.keras.layers.Dense(6, activation, bias_initializer="ones")
+    x = tf.constant(np.linspace(-2, 2, 24).reshape(2, 3, 4).astype("float32"))
+
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x)
+        return y, tape.gradient(y, [x, *layer.trainable_variables])
+
+    layer(x)
+    signature = [tf.TensorSpec(known, tf.float32)]
+    traced, forward = (tf.function(each, input_signature=signature) for each in (f, layer.call))
+    for got, wanted in zip(tf.nest.flatten(traced(x)), tf.nest.flatten(f(x)), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(forward(x), layer(x), rtol=1e-6)
+    # Gradients want the shape of the product where it is not known.
+    for each in (forward, traced)[: 1 if None in known else 2]:
+        assert "_FusedMatMul(" in each.code() and "BiasAdd(" not in each.code()
+
+
+def test_a_reshape_that_moves_channels_is_not_fused():
+    a, b, bias = tf.ones([4, 6]), tf.ones([6, 6]), tf.range(3.0)
+
+    def f(a):
+        return tf.nn.bias_add(tf.reshape(a @ b, [8, 3]), bias)
+
+    traced = tf.function(f)
+    np.testing.assert_array_equal(traced(a), f(a))
+    assert "BiasAdd(" in traced.code()

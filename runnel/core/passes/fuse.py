@@ -19,11 +19,15 @@ _FUSED: dict[tuple[Any, ...], Op] = {}
 
 
 class _Chain(NamedTuple):
-    """A product, the bias or the normalization that follows it, and the activation after that."""
+    """A product, the bias or the normalization that follows it, and the activation after that.
+
+    Between product and bias may be a reshape that leaves the channels; it comes last then.
+    """
 
     product: Operation
     shift: Operation
     activation: Operation | None
+    reshape: Operation | None
 
     @property
     def end(self) -> Operation:
@@ -48,12 +52,15 @@ def run(program: Program) -> Program:
         if not _is_shift(operation) or not all(map(unseen, operation.outputs[1:])):
             continue
         product = _producer(operation)
+        reshape = None
+        if product is not None and _leaves_channels(product) and alone(product.outputs[0]):
+            reshape, product = product, _producer(product)
         if product is None or product.type not in _PRODUCTS or not alone(product.outputs[0]):
             continue
         shifted = operation.outputs[0]
         following = uses.get(id(shifted), [])
         activation = following[0] if alone(shifted) and following[0].type in ACTIVATIONS else None
-        chain = _Chain(product, operation, activation)
+        chain = _Chain(product, operation, activation, reshape)
         chains[id(chain.end)] = chain
     return _replaced(program, chains) if chains else program
 
@@ -61,6 +68,14 @@ def run(program: Program) -> Program:
 def _producer(operation: Operation) -> Operation | None:
     value = operation.inputs[0]
     return value.op if isinstance(value, SymbolicTensor) else None
+
+
+def _leaves_channels(operation: Operation) -> bool:
+    """Whether an operation shows the rows of a matrix in more dimensions."""
+    if operation.type != "Reshape" or operation.inputs[0].shape.rank != 2:
+        return False
+    before, after = operation.inputs[0].shape, operation.outputs[0].shape
+    return bool(after.rank) and before[-1] is not None and before[-1] == after[-1]
 
 
 def _is_shift(operation: Operation) -> bool:
@@ -76,8 +91,8 @@ def _is_shift(operation: Operation) -> bool:
 
 def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
     dropped: set[int] = set()
-    for end, (product, shift, _) in chains.items():
-        dropped.update(id(each) for each in (product, shift) if id(each) != end)
+    for end, (product, shift, _, reshape) in chains.items():
+        dropped.update(id(each) for each in (product, shift, reshape) if id(each) != end)
     operations = []
     replaced: dict[int, Tensor] = {}
     for operation in program.operations:
@@ -89,10 +104,15 @@ def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
             continue
         product = chain.product
         inputs = [*product.inputs, *chain.shift.inputs[1:]]
-        made = operation_like(operation, _fused(chain), inputs, product.given)
+        like = operation if chain.reshape is None else product
+        made = operation_like(like, _fused(chain), inputs, product.given)
         del made.outputs[1:]
-        replaced[id(operation.outputs[0])] = made.outputs[0]
         operations.append(made)
+        if chain.reshape is not None:
+            reshaped = (made.outputs[0], chain.reshape.inputs[1])
+            made = operation_like(operation, chain.reshape.op, reshaped, chain.reshape.given)
+            operations.append(made)
+        replaced[id(operation.outputs[0])] = made.outputs[0]
     return program.with_operations(operations).substituted(replaced)
 
 

@@ -1,16 +1,36 @@
-"""Products of matrices, where oneDNN has the processors."""
+"""Products of matrices and of batches of them."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ...core.engine import pool
-from .primitive import address, prepared_library
+from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
+from .library import Library
+from .primitive import (
+    DST,
+    SRC,
+    WEIGHTS,
+    Primitive,
+    address,
+    attributes,
+    cached,
+    described,
+    prepared_library,
+)
 
 # Products of less work than this are not worth a second thread.
 _LEAST_WORK = 1 << 18
+# Rows that are multiples of this many elements apart meet in the same few places of the caches.
+# With as few rows or columns on the other side oneDNN goes through them as they are, half as fast;
+# to copy them costs less, unless there are fewer still.
+_ALIASED, _FEW = 1024, range(96, 257)
+# So many elements more are between the rows of a copy.
+_GAP = 16
+# One more dimension and oneDNN has no descriptor for it.
+_MOST_DIMENSIONS = 12
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -24,6 +44,12 @@ def matmul(a: Any, b: Any) -> Any:
     first, second = _order(a), _order(b)
     if first is None or second is None:
         return None
+    if first[0] == b"T" and _is_slow(first[1], columns):
+        a = _further_apart(a.T).T
+        first = b"T", a.strides[1] // a.itemsize
+    if second[0] == b"N" and _is_slow(second[1], rows):
+        b = _further_apart(b)
+        second = b"N", b.strides[0] // b.itemsize
     output = np.empty((rows, columns), np.float32)
     status = prepared_library().multiply(
         first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
@@ -41,3 +67,69 @@ def _order(array: Any) -> tuple[bytes, int] | None:
     if by_row == size and by_column >= array.shape[0] * size:
         return b"T", by_column // size
     return None
+
+
+def _is_slow(distance: int, others: int) -> bool:
+    """Whether rows so far apart are slow to multiply by so many rows or columns."""
+    return distance % _ALIASED == 0 and others in _FEW
+
+
+def _further_apart(array: Any) -> Any:
+    """A copy of contiguous rows with a gap between them."""
+    rows, columns = array.shape
+    copy = np.empty((rows, columns + _GAP), array.dtype)[:, :columns]
+    copy[...] = array
+    return copy
+
+
+def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
+    """a @ b for as many matrices of float32 on either side, whose rows or columns are contiguous.
+
+    NumPy calls BLAS for one after the other, and that takes one thread for a small one; a thread
+    of oneDNN's alone is no faster.
+    """
+    if not pool.of_engine or a.dtype != np.float32 or b.dtype != np.float32:
+        return None
+    *batch, rows, inner = a.shape
+    *other, depth, columns = b.shape
+    work = rows * inner * columns
+    if batch != other or depth != inner or work not in BATCHED:
+        return None
+    if math.prod(batch) * work < LEAST_OF_BATCH:
+        return None
+    if out is None:
+        out = np.empty((*batch, rows, columns), np.float32)
+    layouts = _layout(a), _layout(b), _layout(out)
+    if None in layouts or a.ndim > _MOST_DIMENSIONS:
+        return None
+    primitive = cached(("batch", *layouts), lambda library: _batched(library, *layouts))
+    if primitive is None:
+        return None
+    primitive.run(a, b, out)
+    return out
+
+
+Layout = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _layout(array: Any) -> Layout | None:
+    """The shape and strides, in elements, of matrices with contiguous rows or columns."""
+    if not array.flags.aligned or min(array.strides) <= 0:
+        return None
+    size = array.itemsize
+    strides = tuple([stride // size for stride in array.strides])
+    *_, by_row, by_column = strides
+    rows, columns = array.shape[-2:]
+    if (by_column == 1 and by_row >= columns) or (by_row == 1 and by_column >= rows):
+        return array.shape, strides
+    return None
+
+
+def _batched(library: Library, *layouts: Any) -> Primitive:
+    """The primitive for matrices that lie so on the left, on the right, and in the result."""
+    a, b, result = (described(library, *each) for each in layouts)
+    descriptor = library.made(
+        "dnnl_matmul_primitive_desc_create",
+        library.engine, a, b, None, result, attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {SRC: a, WEIGHTS: b, DST: result})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from .primitive import (
 from .windows import Windows, windows_of
 
 _MAXIMUM, _MEAN_INSIDE = 0x1FF, 0x3FF
+# Below this oneDNN sees nothing.
+_LOWEST = np.finfo(np.float32).min
 # With fewer channels, oneDNN is many times slower than NumPy at any size.
 _FEWEST_CHANNELS = 8
 
@@ -61,6 +64,49 @@ def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Se
     return output
 
 
+class _Pooled(NamedTuple):
+    """Where the maxima of some images are, as oneDNN's gradient is told."""
+
+    case: Windows
+    images: weakref.ref[Any]
+    outputs: weakref.ref[Any]
+    places: Any
+
+
+# By the identity of the outputs, for as long as these are there.
+_known: dict[int, _Pooled] = {}
+
+
+def max_pool(images: Any, axes: Sequence[Any], floor: bool = True) -> Any:
+    """The maximum under each window; NaN loses against any number, as does all below the floor."""
+    found = _with_places(images, axes)
+    if found is None:
+        return None
+    case, outputs, places = found
+    if not floor and outputs.min() <= _LOWEST:
+        # There is nothing below that to oneDNN: what it is only NumPy can tell.
+        return None
+    key = id(outputs)
+    reference = weakref.ref(outputs, lambda _: _known.pop(key, None))
+    _known[key] = _Pooled(case, weakref.ref(images), reference, places)
+    return outputs
+
+
+def _with_places(images: Any, axes: Sequence[Any]) -> tuple[Windows, Any, Any] | None:
+    """The windows over images, the maximum under each, and where that is."""
+    case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
+    depth = images.shape[-1]
+    if case is None or images.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+        return None
+    forward = cached(("max", case, depth), lambda library: _forward(library, case, depth, _MAXIMUM))
+    if forward is None:
+        return None
+    outputs = np.empty((images.shape[0], *case.output, depth), np.float32)
+    places = np.empty(forward.size(WORKSPACE), np.uint8)
+    forward.run(np.ascontiguousarray(images), outputs, places)
+    return case, outputs, places
+
+
 def max_pool_backprop(
     images: Any, outputs: Any, gradients: Any, axes: Sequence[Any], every_tie: bool = False
 ) -> Any:
@@ -71,19 +117,31 @@ def max_pool_backprop(
         return None
     if images.dtype != np.float32 or gradients.dtype != np.float32:
         return None
-    forward = cached(("max", case, depth), lambda library: _forward(library, case, depth, _MAXIMUM))
+    if any(case.low) and outputs.min() <= _LOWEST:
+        # The first place of a window with nothing above that may be outside of the images.
+        return None
     backward = cached(
         ("max back", case, depth), lambda library: _backward(library, case, depth, _MAXIMUM)
     )
-    if forward is None or backward is None:
+    if backward is None:
         return None
-    images, gradients = np.ascontiguousarray(images), np.ascontiguousarray(gradients)
-    # Where the maxima are only the forward pass says; it is done again for that.
-    places = np.empty(forward.size(WORKSPACE), np.uint8)
-    forward.run(images, np.empty(outputs.shape, np.float32), places)
+    places = _places_in(images, outputs, case)
+    if places is None:
+        found = _with_places(images, axes)
+        if found is None:
+            return None
+        places = found[2]
     result = np.empty(images.shape, np.float32)
-    backward.run(result, gradients, places)
+    backward.run(result, np.ascontiguousarray(gradients), places)
     return result
+
+
+def _places_in(images: Any, outputs: Any, case: Windows) -> Any:
+    """Where the maxima are, if these outputs came from `max_pool` of these images; else None."""
+    known = _known.get(id(outputs))
+    if known is None or known.outputs() is not outputs or known.images() is not images:
+        return None
+    return known.places if known.case == case else None
 
 
 def _arguments(library: Library, case: Windows, depth: int) -> tuple[Any, Any, list[Any]]:

@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ..array.creation import OnesLike
 from ..broadcasting import sum_to
 from ..math.complex import conj
-from .matmul import in_float32
+from .matmul import in_float32, products_of
 
 _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(f"{_TERM}(,{_TERM})*(->{_TERM})?")
@@ -43,6 +43,8 @@ class _Plan(NamedTuple):
     rows: int
     inner: int
     order: tuple[int, ...] | None
+    # Whether the second input has the rows, so that they come before the columns in the output.
+    swapped: bool
     # For a product without a sum: where each input gets a dimension of 1.
     stretched: tuple[tuple[slice | None, ...], ...] | None
     spread: tuple[list[int], list[int]] | None
@@ -58,7 +60,7 @@ def _plan(equation: str, ranks: tuple[int, ...]) -> _Plan:
         spread = [unique.index(label) for label in output], list(range(len(unique)))
     if len(inputs) == 1:
         operands = (_operand(inputs[0], unique),)
-        return _Plan(inputs, output, operands, 0, 0, 0, None, None, spread)
+        return _Plan(inputs, output, operands, 0, 0, 0, None, False, None, spread)
     x, y = (dict.fromkeys(labels) for labels in inputs)
     summed = [label for label in x if label in y and label not in unique]
     if not summed:
@@ -66,17 +68,21 @@ def _plan(equation: str, ranks: tuple[int, ...]) -> _Plan:
         stretched = tuple(
             tuple(slice(None) if label in labels else None for label in unique) for labels in (x, y)
         )
-        return _Plan(inputs, output, operands, 0, 0, 0, None, stretched, spread)
+        return _Plan(inputs, output, operands, 0, 0, 0, None, False, stretched, spread)
+    swapped = next((label in y for label in unique if (label in x) != (label in y)), False)
+    if swapped:
+        x, y = y, x
     batch = [label for label in unique if label in x and label in y]
     rows = [label for label in unique if label in x and label not in y]
     columns = [label for label in unique if label in y and label not in x]
-    operands = (
-        _operand(inputs[0], (*batch, *rows, *summed)),
-        _operand(inputs[1], (*batch, *summed, *columns)),
+    wanted = (*batch, *rows, *summed), (*batch, *summed, *columns)
+    operands = tuple(
+        _operand(labels, order)
+        for labels, order in zip(inputs, wanted[::-1] if swapped else wanted, strict=True)
     )
     order = _permutation((*batch, *rows, *columns), unique)
     sizes = len(batch), len(rows), len(summed)
-    return _Plan(inputs, output, operands, *sizes, order, None, spread)
+    return _Plan(inputs, output, operands, *sizes, order, swapped, None, spread)
 
 
 def _operand(labels: tuple[int, ...], wanted: tuple[int, ...]) -> _Operand:
@@ -195,6 +201,8 @@ def _arrange(array, how: _Operand):
 
 def _contract(x, y, plan: _Plan, shapes):
     """The product of (batch, rows, inner) and (batch, inner, columns), in the output's order."""
+    if plan.swapped:
+        x, y = y, x
     batch, middle, end = plan.batch, plan.batch + plan.rows, plan.batch + plan.inner
     rows, columns = x.shape[batch:middle], y.shape[end:]
     inner = y.shape[batch:end]
@@ -204,10 +212,23 @@ def _contract(x, y, plan: _Plan, shapes):
         x = x.reshape((*x.shape[:batch], math.prod(rows), math.prod(inner)))
     if len(columns) != 1 or len(inner) != 1:
         y = y.reshape((*y.shape[:batch], math.prod(inner), math.prod(columns)))
-    product = x @ y
+    if plan.order is not None and len(rows) == len(columns) == 1 and batch:
+        return _contract_in_order(x, y, plan.order)
+    product = products_of(x, y)
     if len(rows) != 1 or len(columns) != 1:
         product = product.reshape((*product.shape[:batch], *rows, *columns))
     return product if plan.order is None else product.transpose(plan.order)
+
+
+def _contract_in_order(x, y, order):
+    """The products of batches of matrices, put where the output has them at once."""
+    shape = (*x.shape[:-1], y.shape[-1])
+    result = np.empty([shape[axis] for axis in order], x.dtype)
+    products = result.transpose(np.argsort(order))
+    if products.strides[-1] != products.itemsize:
+        return products_of(x, y).transpose(order)
+    products_of(x, y, products)
+    return result
 
 
 @Einsum.gradient

@@ -48,8 +48,8 @@ def in_float32(array) -> bool:
 
 def _multiplied(a, b):
     if in_float32(a):
-        return (a.astype(np.float32) @ b.astype(np.float32)).astype(a.dtype)
-    return a @ b
+        return products_of(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return products_of(a, b)
 
 
 def _mismatch(a: TensorShape, b: TensorShape) -> ValueError:
@@ -86,6 +86,19 @@ def product_of(a, b):
     return a.dot(b)
 
 
+@accelerated("batch_matmul")
+def _batched(a, b, out=None):
+    return np.matmul(a, b, out)
+
+
+def products_of(a, b, out=None):
+    """The products of matrices, or of batches of them, of 32 or 64-bit numbers.
+
+    Those of batches are written to `out`, if it is given.
+    """
+    return product_of(a, b) if a.ndim == 2 == b.ndim else _batched(a, b, out)
+
+
 @op("MatMul", "a: T, b: T -> product: T", T=_MATRICES, shape=_matmul_shape)
 def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=False):
     if a.ndim != 2 or b.ndim != 2:
@@ -103,6 +116,9 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
 _FIRST = {"transpose_a": True}
 _SECOND = {"transpose_b": True}
 _BOTH = {"transpose_a": True, "transpose_b": True}
+
+
+MatMul.factors = (1,)
 
 
 @MatMul.gradient

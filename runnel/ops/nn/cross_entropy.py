@@ -48,22 +48,24 @@ def _loss_and_backprop(inputs, attrs):
     shape=_loss_and_backprop,
 )
 @computed_in_float32
-def SoftmaxCrossEntropyWithLogits(features, labels):
+def SoftmaxCrossEntropyWithLogits(features, labels, keep=True):
     if features.shape != labels.shape:
         features, labels = np.broadcast_arrays(features, labels)
     if features.ndim != 2:
         raise ValueError("logits and labels must be matrices.")
     if not features.shape[1]:
         return np.zeros(len(features), features.dtype), features
-    # One array serves in turn for the shifted logits, their exponentials and the gradient.
+    # One array serves in turn for the shifted logits, their exponentials and the gradient, which
+    # is left out where nobody wants to `keep` it.
     work = shifted_by_maximum(features)
     loss = np.vecdot(labels, work)
     elementwise.exponential(work, work)
     totals = row_sums(work)
-    work /= totals
-    work -= labels
+    if keep:
+        work /= totals
+        work -= labels
     np.log(totals, out=totals)
-    return np.einsum("ij->i", labels) * totals[:, 0] - loss, work
+    return np.einsum("ij->i", labels) * totals[:, 0] - loss, work if keep else None
 
 
 @SoftmaxCrossEntropyWithLogits.gradient
@@ -177,7 +179,7 @@ def _are_within(labels, classes):
     shape=_sparse_loss_and_backprop,
 )
 @computed_in_float32
-def SparseSoftmaxCrossEntropyWithLogits(features, labels):
+def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):
     if features.ndim != 2 or labels.shape != features.shape[:1] or not features.shape[1]:
         raise ValueError("logits must be a matrix with one row per label and one column per class.")
     classes = features.shape[1]
@@ -187,18 +189,20 @@ def SparseSoftmaxCrossEntropyWithLogits(features, labels):
             f"Received a label value of {wrong} which is outside the valid range of "
             f"[0, {classes}). Label values: {' '.join(map(str, labels[:256]))}"
         )
-    # One array serves in turn for the shifted logits, their exponentials and the gradient.
+    # One array serves in turn for the shifted logits, their exponentials and the gradient, which
+    # is left out where nobody wants to `keep` it.
     work = np.ascontiguousarray(shifted_by_maximum(features))
     flat = work.reshape(-1)
     places = row_starts(flat.size, classes) + labels
     chosen = flat.take(places)
     elementwise.exponential(work, work)
     totals = row_sums(work)
-    work /= totals
-    flat[places] -= 1
+    if keep:
+        work /= totals
+        flat[places] -= 1
     loss = np.log(totals[:, 0])
     loss -= chosen
-    return loss, work
+    return loss, work if keep else None
 
 
 @SparseSoftmaxCrossEntropyWithLogits.gradient

@@ -117,7 +117,7 @@ def _(op, grad):
 @op("MaxPool3D", "input: T -> output: T", T=POOLED_3D, shape=pooling_rule(5))
 def MaxPool3D(input, *, ksize, strides, padding, data_format="NDHWC"):
     placed = place_pooling(input.shape, 5, ksize, strides, padding, (), data_format)
-    return placed.restore(max_pool(placed.arrange(input), placed.axes, floor=False))
+    return placed.restore(max_pool(placed.arrange(input), placed.axes, False))
 
 
 @MaxPool3D.gradient

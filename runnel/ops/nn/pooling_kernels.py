@@ -21,6 +21,7 @@ def lowest_value(dtype):
     return ml_dtypes.finfo(dtype).min
 
 
+@accelerated("max_pool")
 def max_pool(images, axes, floor=True):
     """Return the maximum under each window; NaN loses against any number.
 

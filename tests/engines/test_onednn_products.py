@@ -1,0 +1,288 @@
+"""Products and max pooling by oneDNN: equal to NumPy's, however the arrays lie in memory."""
+
+import gc
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import runnel as tf
+from runnel import engines
+from runnel.core import engine
+from runnel.engines.onednn import library
+from runnel.ops.linalg.matmul import products_of
+from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
+from runnel.ops.nn.windows import place_axis
+
+pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
+
+RANDOM = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def with_onednn():
+    use_onednn()
+    yield
+    engine.pool.to_blas()
+    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
+
+
+def use_onednn():
+    engines.use("onednn")
+    # The first kernel that is looked for connects the threads.
+    engine.find("matmul")
+
+
+def random(*shape):
+    return RANDOM.normal(size=shape).astype("float32")
+
+
+def close(got, wanted, tolerance=2e-5):
+    assert got.shape == wanted.shape and got.dtype == np.float32
+    scale = max(1.0, float(np.abs(wanted).max())) if wanted.size else 1.0
+    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * scale)
+
+
+@st.composite
+def matrices(draw, count, rows, columns):
+    """Matrices in one of the orders that arrays come in: as such, transposed, heads, with gaps."""
+    how = draw(st.sampled_from(["plain", "transposed", "heads", "gaps", "reversed"]))
+    if how == "transposed":
+        return random(*count, columns, rows).swapaxes(-1, -2)
+    if how == "heads":
+        # As attention has them: [batch, rows, heads, columns].
+        *before, heads = count
+        return random(*before, rows, heads, columns).swapaxes(-2, -3)
+    if how == "gaps":
+        return random(*count, rows, columns + 3)[..., 2:-1]
+    array = random(*count, rows, columns)
+    return array[..., ::-1] if how == "reversed" else array
+
+
+@st.composite
+def batches(draw):
+    count = draw(st.sampled_from([(300,), (50, 8), (1, 400), (20, 1, 20)]))
+    rows, inner, columns = (draw(st.integers(1, 70)) for _ in range(3))
+    return draw(matrices(count, rows, inner)), draw(matrices(count, inner, columns))
+
+
+@settings(max_examples=30, deadline=None)
+@given(batches(), st.booleans())
+def test_batches_of_products(case, shared):
+    a, b = case
+    engine.pool.to_engine() if shared else engine.pool.to_blas()
+    wanted = (a.astype("float64") @ b.astype("float64")).astype("float32")
+    fast = engine.find("batch_matmul")(a, b)
+    if fast is not None:
+        close(fast, wanted)
+    close(products_of(a, b), wanted)
+
+
+def test_what_attention_multiplies_is_onednns():
+    queries, keys = (random(32, 64, 8, 16).transpose(0, 2, 1, 3) for _ in range(2))
+    assert engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2)) is None
+    engine.pool.to_engine()
+    scores = engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2))
+    close(scores, np.einsum("bhqd,bhkd->bhqk", queries, keys))
+    out = np.empty((32, 64, 8, 16), "float32").transpose(0, 2, 1, 3)
+    assert engine.find("batch_matmul")(scores, keys, out) is out
+    close(out, np.einsum("bhqk,bhkd->bhqd", scores, keys), 1e-4)
+
+
+def test_batches_that_numpy_multiplies():
+    """Broadcast, empty, tiny, of doubles, with odd strides: NumPy does them, with equal results."""
+    fast = engine.find("batch_matmul")
+    engine.pool.to_engine()
+    one, many = random(1, 64, 64), random(70, 64, 64)
+    assert fast(many, many) is not None
+    packed = np.zeros((70, 64, 64), [("value", "float32"), ("more", "u1")])["value"]
+    packed[...] = many
+    for a, b in [
+        (one, many),
+        (np.broadcast_to(one, many.shape), many),
+        (many[:0], many[:0]),
+        (many[:, :0], many),
+        (many[:, :, :0], many[:, :0]),
+        (random(9000, 12, 13), random(9000, 13, 12)),
+        (many.astype("float64"), many.astype("float64")),
+        (packed, many),
+    ]:
+        assert fast(a, b) is None
+        wanted = np.einsum("nij,njk->nik", np.broadcast_to(a, (len(b), *a.shape[1:])), b)
+        np.testing.assert_allclose(products_of(a, b), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("equation", [
+    "aecd,abcd->acbe", "acbe,aecd->abcd", "abcd,aecd->acbe", "abc,cde->abde", "bij,bjk->bik",
+    "bij,bjk->bki", "bij,bjk->ikb", "ij,jk->ki", "bhqk,bhkd->bqhd", "abde,abc->cde",
+    "chij,chjk->ichk",
+])  # fmt: skip
+def test_equations(equation):
+    """Whatever the order of the output, with either engine, and contiguous where attention is."""
+    left, _, output = equation.partition("->")
+    sizes = dict(zip("abcdehijkq", (60, 40, 8, 24, 33, 8, 40, 50, 45, 36), strict=True))
+    arrays = [random(*(sizes[letter] for letter in term)) for term in left.split(",")]
+    wanted = np.einsum(equation, *arrays, optimize=True)
+    tensors = [tf.constant(array) for array in arrays]
+    for use in (lambda: engines.use("numpy"), use_onednn):
+        use()
+        engine.pool.to_engine()
+        result = tf.einsum(equation, *tensors)
+        close(result.numpy(), wanted, 1e-4)
+        if output in ("acbe", "abcd", "bqhd"):
+            assert result._array.flags.c_contiguous
+
+
+def test_gradients_of_attention():
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            scores = tf.nn.softmax(tf.einsum("bqhd,bkhd->bhqk", x, x))
+            loss = tf.reduce_sum(tf.einsum("bhqk,bkhd->bqhd", scores, x) ** 2)
+        return loss, tape.gradient(loss, x)
+
+    x = tf.constant(random(16, 64, 8, 16) / 4)
+    engines.use("numpy")
+    wanted = step(x)
+    engines.use("onednn")
+    for function in (step, tf.function(step)):
+        for got, value in zip(function(x), wanted, strict=True):
+            np.testing.assert_allclose(got, value, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("other", [95, 96, 150, 256, 257])
+@pytest.mark.parametrize("distance", [1024, 2048, 1000])
+def test_rows_at_aliased_distances(distance, other):
+    """Rows that are copied further apart first give the same product."""
+    engine.pool.to_engine()
+    wide, narrow = random(40, distance), random(40, other)
+    matmul = engine.find("matmul")
+    close(matmul(wide.T, narrow), wide.T @ narrow)
+    close(matmul(narrow.T, wide), narrow.T @ wide)
+    close(matmul(np.ascontiguousarray(narrow.T), wide), narrow.T @ wide)
+
+
+def axes_of(space, kernel, stride, padding):
+    return tuple(place_axis(size, kernel, stride, 1, padding) for size in space)
+
+
+def by_numpy(kernel, *arguments):
+    """What NumPy's kernel gives."""
+    engines.use("numpy")
+    result = kernel(*arguments)
+    use_onednn()
+    return result
+
+
+SPECIAL = [np.nan, -np.inf, np.inf, 0.0, -0.0, np.finfo("float32").min, 1.0, 1.0, -3.0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from([(12,), (9, 10), (4, 5, 6)]),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sampled_from(["SAME", "VALID"]),
+    st.sampled_from([8, 11, 16]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_max_pooling(space, kernel, stride, padding, depth, special, floor):
+    """NaN, infinities and ties as well: equal maxima, and the same first one gets the gradient."""
+    # As large as the engine wants it.
+    batch = -(-engine.SMALLEST["max_pool"] // (np.prod(space) * depth))
+    images = random(batch, *space, depth)
+    if special:
+        images = RANDOM.choice(np.array(SPECIAL, "float32"), size=images.shape)
+    axes = axes_of(space, kernel, stride, padding)
+    wanted = by_numpy(max_pool, images, axes, floor)
+    got = max_pool(images, axes, floor)
+    np.testing.assert_array_equal(got, wanted)
+    if not floor:
+        return
+    assert engine.find("max_pool")(images, axes) is not None
+    gradients = random(*got.shape)
+    slopes = by_numpy(max_pool_backprop, images, wanted, gradients, axes)
+    # With what the pooling knows, and without.
+    for outputs in (got, got.copy()):
+        found = max_pool_backprop(images, outputs, gradients, axes)
+        np.testing.assert_allclose(found, slopes, rtol=1e-6, atol=1e-6)
+
+
+def test_places_are_those_of_the_same_images_and_windows():
+    from runnel.engines.onednn import pooling
+
+    axes, others = axes_of((16, 16), 2, 2, "VALID"), axes_of((16, 16), 1, 2, "VALID")
+    images = random(40, 16, 16, 8)
+    outputs = max_pool(images, axes)
+    gradients = random(*outputs.shape)
+    changed = images[:, :, ::-1].copy()
+    for given_images, given_axes in [(images, axes), (changed, axes), (images, others)]:
+        reference = by_numpy(max_pool, given_images, given_axes)
+        got = max_pool_backprop(given_images, outputs, gradients, given_axes)
+        wanted = by_numpy(max_pool_backprop, given_images, reference, gradients, given_axes)
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    known = len(pooling._known)
+    del outputs
+    gc.collect()
+    assert len(pooling._known) == known - 1
+
+
+def test_pooling_between_other_layers():
+    """A model trains to the same weights with either engine, traced and eager."""
+
+    def trained(traced):
+        tf.keras.utils.set_random_seed(1)
+        layers = tf.keras.layers
+        model = tf.keras.Sequential(
+            [
+                layers.Conv2D(8, 3, activation="relu", input_shape=(16, 16, 3)),
+                layers.MaxPool2D(),
+                layers.Conv2D(16, 3, padding="same", activation="relu"),
+                layers.MaxPool2D(3, 2, padding="same"),
+                layers.Flatten(),
+                layers.Dense(4),
+            ]
+        )
+        model.compile("sgd", "mse", run_eagerly=not traced)
+        x = np.random.default_rng(0).normal(size=(96, 16, 16, 3)).astype("float32")
+        model.fit(x, np.ones((96, 4), "float32"), epochs=2, batch_size=48, verbose=0, shuffle=False)
+        return model.get_weights()
+
+    engines.use("numpy")
+    wanted = trained(True)
+    engines.use("onednn")
+    for traced in (True, False):
+        for a, b in zip(trained(traced), wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def owner(function, *shapes, dtype=tf.float32):
+    """Who gets the processors when a function runs."""
+    traced = tf.function(function)
+    code = traced.get_concrete_function(*[tf.TensorSpec(shape, dtype) for shape in shapes])
+    source = code.plan.source
+    return next((who for who in ("engine", "blas") if f"to_{who}()" in source), None)
+
+
+def test_who_has_the_processors():
+    heads = [32, 8, 64, 64]
+    assert owner(tf.matmul, heads, heads) == "engine"
+    steps = [32, 64, 8, 16]
+    assert owner(lambda a, b: tf.einsum("bqhd,bkhd->bhqk", a, b), steps, steps) == "engine"
+    # Few, small, large, unknown, of doubles, or beside a large product: BLAS is faster.
+    assert owner(tf.matmul, [4, 32, 32], [4, 32, 32]) == "blas"
+    assert owner(tf.matmul, [9000, 8, 8], [9000, 8, 8]) == "blas"
+    assert owner(tf.matmul, [4, 512, 512], [4, 512, 512]) == "blas"
+    assert owner(tf.matmul, [None, 8, 64, 64], heads) == "blas"
+    assert owner(tf.matmul, heads, heads, dtype=tf.float64) == "blas"
+
+    def both(a, b, c):
+        return tf.matmul(a, b), tf.matmul(c, c)
+
+    assert owner(both, heads, heads, [512, 512]) == "engine"
+    assert owner(both, heads, heads, [1024, 1024]) == "blas"
+    assert owner(tf.matmul, [512, 64, 64], [64, 64]) == "blas"
+    assert owner(lambda a, b: tf.einsum("ab,cb->abc", a, b), [300, 300], [300, 300]) == "blas"
+    assert owner(tf.add, heads, heads) is None
