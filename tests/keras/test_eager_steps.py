@@ -1,4 +1,4 @@
-"""An eager LSTMCell does a step as one operation, and gives what its parts give."""
+"""An eager LSTMCell or GRUCell does a step as one operation, and gives what its parts give."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,22 @@ def numbers(*shape, seed=0):
 
 X = [numbers(BATCH, INPUTS, seed=place) for place in range(40)]
 STATES = [numbers(BATCH, UNITS, seed=50), numbers(BATCH, UNITS, seed=51)]
+STATES_OF = {"LSTMCell": STATES, "GRUCell": STATES[:1]}
+
+
+@pytest.fixture(params=list(STATES_OF))
+def kind(request):
+    return request.param
 
 
 @pytest.fixture
-def cell():
-    made = tf.keras.layers.LSTMCell(UNITS)
+def given_states(kind):
+    return STATES_OF[kind]
+
+
+@pytest.fixture
+def cell(kind):
+    made = getattr(tf.keras.layers, kind)(UNITS)
     made.build([None, INPUTS])
     generator = np.random.default_rng(7)
     made.set_weights([generator.normal(size=w.shape).astype("float32") for w in made.weights])
@@ -29,7 +40,12 @@ def cell():
 @pytest.fixture
 def parts(monkeypatch):
     """Has what follows done in parts."""
-    return lambda: monkeypatch.setattr(cells, "step_at_once", lambda *_: None)
+
+    def take_apart():
+        for name in ("step_at_once", "gated_step_at_once"):
+            monkeypatch.setattr(cells, name, lambda *_: None)
+
+    return take_apart
 
 
 def same(found, expected):
@@ -43,18 +59,19 @@ def both(function, parts):
     same(found, function())
 
 
-def is_at_once(cell, *arguments):
-    found = cells.step_at_once(cell, *arguments)
-    return found is not None
+def is_at_once(cell, inputs, states):
+    if isinstance(cell, tf.keras.layers.GRUCell):
+        return cells.gated_step_at_once(cell, inputs, states[0]) is not None
+    return cells.step_at_once(cell, inputs, states) is not None
 
 
-def test_it_is_one_operation(cell):
-    assert is_at_once(cell, X[0], STATES)
+def test_it_is_one_operation(cell, given_states):
+    assert is_at_once(cell, X[0], given_states)
 
 
-def test_outputs_and_states(cell, parts):
+def test_outputs_and_states(cell, given_states, parts):
     def function():
-        states, results = STATES, []
+        states, results = given_states, []
         for x in X[:5]:
             output, states = cell(x, states)
             results += [output, states]
@@ -63,12 +80,12 @@ def test_outputs_and_states(cell, parts):
     both(function, parts)
 
 
-def test_weights_that_change_between_steps(cell, parts):
+def test_weights_that_change_between_steps(cell, given_states, parts):
     start = cell.get_weights()
 
     def function():
         cell.set_weights(start)
-        states, results = STATES, []
+        states, results = given_states, []
         for place, x in enumerate(X[:9]):
             output, states = cell(x, states)
             results.append(output)
@@ -82,21 +99,22 @@ def test_weights_that_change_between_steps(cell, parts):
 
 
 @pytest.mark.parametrize("steps", [1, 3, 40])
-def test_gradients(cell, parts, steps):
+def test_gradients(cell, given_states, parts, steps):
     def function():
-        sources = [*X[:steps], *STATES, *cell.trainable_variables]
+        sources = [*X[:steps], *given_states, *cell.trainable_variables]
         with tf.GradientTape() as tape:
-            tape.watch([*X[:steps], *STATES])
-            states, total = STATES, 0.0
+            tape.watch([*X[:steps], *given_states])
+            states, total = given_states, 0.0
             for x in X[:steps]:
                 output, states = cell(x, states)
                 total += tf.reduce_sum(output**2)
-            total += tf.reduce_sum(states[1])
+            total += tf.reduce_sum(states[-1])
         return tape.gradient(total, sources)
 
     both(function, parts)
 
 
+@pytest.mark.parametrize("kind", ["LSTMCell"])
 def test_gradients_of_the_carry_alone(cell, parts):
     def function():
         with tf.GradientTape() as tape:
@@ -106,13 +124,13 @@ def test_gradients_of_the_carry_alone(cell, parts):
     both(function, parts)
 
 
-def test_second_derivatives(cell, parts):
+def test_second_derivatives(cell, given_states, parts):
     def function():
         with tf.GradientTape() as outer:
             outer.watch(X[0])
             with tf.GradientTape() as inner:
                 inner.watch(X[0])
-                output, states = cell(X[0], STATES)
+                output, states = cell(X[0], given_states)
                 output, _ = cell(X[0], states)
                 loss = tf.reduce_sum(output**2)
             slope = inner.gradient(loss, X[0])
@@ -122,20 +140,20 @@ def test_second_derivatives(cell, parts):
     both(function, parts)
 
 
-def test_a_jacobian(cell, parts):
+def test_a_jacobian(cell, given_states, parts):
     def function():
         with tf.GradientTape() as tape:
             tape.watch(X[0])
-            output, _ = cell(X[0], STATES)
+            output, _ = cell(X[0], given_states)
         return tape.jacobian(output, X[0])
 
     both(function, parts)
 
 
-def test_forward_accumulation(cell, parts):
+def test_forward_accumulation(cell, given_states, parts):
     def function():
         with tf.autodiff.ForwardAccumulator(X[0], tf.ones_like(X[0])) as accumulator:
-            output, _ = cell(X[0], STATES)
+            output, _ = cell(X[0], given_states)
         return accumulator.jvp(output)
 
     both(function, parts)
@@ -154,19 +172,38 @@ def test_what_does_not_fit_goes_to_the_parts(cell, inputs, states):
     assert not is_at_once(cell, inputs, states)
 
 
-def test_other_activations_and_dtypes_go_to_the_parts():
-    for options in ({"activation": "relu"}, {"use_bias": False}, {"dtype": "float64"}):
-        cell = tf.keras.layers.LSTMCell(UNITS, **options)
+def test_other_activations_and_dtypes_go_to_the_parts(kind):
+    others = [{"activation": "relu"}, {"use_bias": False}, {"dtype": "float64"}]
+    if kind == "GRUCell":
+        others += [{"reset_after": False}, {"recurrent_activation": "hard_sigmoid"}]
+    for options in others:
+        cell = getattr(tf.keras.layers, kind)(UNITS, **options)
         cell.build([None, INPUTS])
         assert not is_at_once(cell, X[0], STATES)
 
 
-def test_weights_are_given_free_for_updates(cell):
+def test_a_state_without_a_list():
+    cell = tf.keras.layers.GRUCell(UNITS)
+    output, state = cell(X[0], STATES[0])
+    assert state is output
+    assert cell(X[0], STATES[:1])[1][0].shape == output.shape
+
+
+def test_gradients_computed_in_a_graph(cell, given_states, parts):
+    def function():
+        with tf.GradientTape(persistent=True) as tape:
+            output, _ = cell(X[0], given_states)
+        return tf.function(lambda: tape.gradient(output, cell.trainable_variables))()
+
+    both(function, parts)
+
+
+def test_weights_are_given_free_for_updates(cell, given_states):
     optimizer = tf.keras.optimizers.SGD(0.5)
     for _ in range(4):
         before = cell.get_weights()
         with tf.GradientTape() as tape:
-            states = STATES
+            states = given_states
             for x in X[:4]:
                 output, states = cell(x, states)
             loss = tf.reduce_sum(output)

@@ -1,6 +1,7 @@
 """Cells, RNN, SimpleRNN, LSTM, GRU, Bidirectional, TimeDistributed, ConvLSTM, as in Keras 2."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -741,8 +742,15 @@ def test_states_given_to_both_directions():
     compare_failure(reset([STATE] * 3), VALUES)
 
 
-@pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell"])
-@pytest.mark.parametrize("argument", ["activation", "recurrent_activation"])
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("SimpleRNN", "activation"),
+        *itertools.product(
+            ["LSTM", "GRU", "LSTMCell", "GRUCell"], ["activation", "recurrent_activation"]
+        ),
+    ],
+)
 def test_a_function_of_the_users_with_a_known_name_is_called(name, argument):
     def program(tf, keras, x):
         def tanh(x):
@@ -753,7 +761,8 @@ def test_a_function_of_the_users_with_a_known_name_is_called(name, argument):
 
         own = tanh if argument == "activation" else sigmoid
         layer = getattr(keras.layers, name)(2, **{argument: own})
-        given = (x[:, 0], [tf.ones([2, 2])] * 2) if name == "LSTMCell" else (x,)
+        states = [tf.ones([2, 2])] * (2 if name == "LSTMCell" else 1)
+        given = (x[:, 0], states) if name.endswith("Cell") else (x,)
         layer(*given)
         layer.set_weights(random_weights(layer))
         return layer(*given)

@@ -7,22 +7,27 @@ import runnel as tf
 
 
 class Sequences(tf.Module):
-    """An LSTM layer over all steps, a GRU layer for the last, and a cell that is called by hand."""
+    """Layers over all steps, a GRU layer for the last, and cells that are called by hand."""
 
     def __init__(self):
         super().__init__()
         self.layer = tf.keras.layers.LSTM(4, return_sequences=True, return_state=True)
+        self.simple = tf.keras.layers.SimpleRNN(3, return_sequences=True)
+        self.rectified = tf.keras.layers.SimpleRNN(4, "relu", return_sequences=True)
         self.last = tf.keras.layers.GRU(3)
         self.cell = tf.keras.layers.LSTMCell(2)
+        self.gated = tf.keras.layers.GRUCell(2)
         self.call(tf.ones([1, 2, 5]))
-        self.weights = [*self.layer.weights, *self.last.weights, *self.cell.weights]
+        layers = (self.layer, self.simple, self.rectified, self.last, self.cell, self.gated)
+        self.weights = [weight for layer in layers for weight in layer.weights]
 
     def call(self, x):
         outputs, _, carry = self.layer(x)
-        h = [tf.zeros_like(carry[:, :2]), carry[:, :2]]
+        step = tf.zeros_like(carry[:, :2])
+        h = [step, carry[:, :2]]
         for _ in range(3):
-            step, h = self.cell(carry, h)
-        return self.last(outputs), step
+            step, h = self.cell(self.gated(carry, step)[0], h)
+        return self.last(self.rectified(self.simple(outputs))), step
 
     @tf.function(input_signature=[tf.TensorSpec([None, None, 5])])
     def of_any_length(self, x):

@@ -11,6 +11,7 @@ import runnel as tf
 from ....core.context import state
 from ....core.op import execute
 from ....core.tensor import Tensor
+from ....ops.nn.gated_step import GATED_STEP
 from ....ops.nn.recurrent_step import STEP, stacked
 from ...engine.layer_weights import set_plainly
 from ..at_once import are_plain_weights, known_activation, tapes_are_plain
@@ -18,7 +19,10 @@ from ..at_once import are_plain_weights, known_activation, tapes_are_plain
 
 def is_compiled() -> bool:
     """Whether XLA is to compile what is traced: it gets all parts, for it joins them itself."""
-    return bool(getattr(state.graph, "jit_compile", False))
+    graph: Any = state.graph
+    while graph is not None and not getattr(graph, "jit_compile", False):
+        graph = getattr(graph, "outer_graph", None)
+    return graph is not None
 
 
 def has_usual_gates(cell: Any) -> bool:
@@ -65,13 +69,7 @@ def step_at_once(cell: Any, inputs: Any, states: Any) -> Any:
     """The output and the states after an eager step of an LSTM; None where it is done in parts."""
     h, c = states
     variables = (cell.kernel, cell.recurrent_kernel, cell.bias)
-    if (
-        state.graph is not None
-        or not are_plain_weights(*variables)
-        or not _fit(inputs, h, c, cell.kernel.shape[0], cell.units)
-        or not has_usual_gates(cell)
-        or not tapes_are_plain()
-    ):
+    if not _is_done_at_once(cell, variables, inputs, (h, c)):
         return None
     together = cell.__dict__.get("_together")
     if together is None:
@@ -82,15 +80,34 @@ def step_at_once(cell: Any, inputs: Any, states: Any) -> Any:
     return output, [output, carry]
 
 
-def _fit(inputs: Any, h: Any, c: Any, columns: int | None, units: int) -> bool:
+def gated_step_at_once(cell: Any, inputs: Any, h: Any) -> Any:
+    """The output after an eager step of a GRU; None where it is done in parts."""
+    variables = (cell.kernel, cell.recurrent_kernel, cell.bias)
+    if not cell.reset_after or not _is_done_at_once(cell, variables, inputs, (h,)):
+        return None
+    weights = [each._as_tensor() for each in variables]
+    return execute(GATED_STEP, (inputs, h, *weights))[0]
+
+
+def _is_done_at_once(
+    cell: Any, variables: tuple[Any, ...], inputs: Any, states: tuple[Any, ...]
+) -> bool:
+    return (
+        state.graph is None
+        and are_plain_weights(*variables)
+        and _fit(inputs, states, cell.kernel.shape[0], cell.units)
+        and has_usual_gates(cell)
+        and tapes_are_plain()
+    )
+
+
+def _fit(inputs: Any, states: tuple[Any, ...], columns: int | None, units: int) -> bool:
     """Whether all are eager matrices of float32 of the sizes that a step has."""
-    for each in (inputs, h, c):
+    for each in (inputs, *states):
         if type(each) is not Tensor or each.dtype is not tf.float32:
             return False
     rows = inputs._array.shape[:1]
+    if inputs._array.shape != (*rows, columns):
+        return False
     state_shape = (*rows, units)
-    return (
-        inputs._array.shape == (*rows, columns)
-        and h._array.shape == state_shape
-        and c._array.shape == state_shape
-    )
+    return all([each._array.shape == state_shape for each in states])

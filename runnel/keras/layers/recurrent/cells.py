@@ -6,11 +6,12 @@ from typing import Any
 
 import runnel as tf
 
+from ....ops.nn.gated_gates import gru_gates
 from ....ops.nn.recurrent_gates import AT_ONCE, lstm_gates
 from ... import initializers
 from ...engine.base_layer import Layer
 from ..arguments import options_config, set_options
-from .at_once import has_usual_gates, is_compiled, step_at_once
+from .at_once import gated_step_at_once, has_usual_gates, is_compiled, step_at_once
 from .dropout_masks import DropoutRNNCellMixin
 from .states import zero_states
 
@@ -373,6 +374,10 @@ class GRUCell(GatedCell):
     def call(self, inputs, states, training=None):
         """One step: its output, which is also its state."""
         h, listed = _first(states)
+        if not (self.dropout or self.recurrent_dropout):
+            output = gated_step_at_once(self, inputs, h)
+            if output is not None:
+                return output, [output] if listed else output
         masks = self.get_dropout_mask_for_cell(inputs, training, count=3)
         state_masks = self.get_recurrent_dropout_mask_for_cell(h, training, count=3)
         if self.implementation == 1 and (masks is not None or state_masks is not None):
@@ -414,21 +419,30 @@ class GRUCell(GatedCell):
     def advance(self, projected, states, weights):
         """One step on projected inputs."""
         h = states[0]
-        sizes = [2 * self.units, self.units]
-        x_gates, x_g = tf.split(projected, sizes, 1)
         if self.reset_after:
             kernel, bias = weights
             product = tf.matmul(h, kernel)
             if bias is not None:
                 product = tf.nn.bias_add(product, bias)
-            h_gates, h_g = tf.split(product, sizes, 1)
-            z, r = tf.split(self.recurrent_activation(x_gates + h_gates), 2, 1)
-            output = self._mixed(z, h, x_g + r * h_g)
-        else:
-            of_gates, of_g = weights
-            z, r = tf.split(self.recurrent_activation(x_gates + tf.matmul(h, of_gates)), 2, 1)
-            output = self._mixed(z, h, x_g + tf.matmul(r * h, of_g))
+            if has_usual_gates(self) and product.dtype in AT_ONCE and not is_compiled():
+                output = gru_gates(projected, product, h)
+            else:
+                output = self._reset_after(projected, product, h)
+            return output, [output]
+        of_gates, of_g = weights
+        x_gates, x_g = self._gates_and_candidate(projected)
+        z, r = tf.split(self.recurrent_activation(x_gates + tf.matmul(h, of_gates)), 2, 1)
+        output = self._mixed(z, h, x_g + tf.matmul(r * h, of_g))
         return output, [output]
+
+    def _reset_after(self, projected, product, h):
+        x_gates, x_g = self._gates_and_candidate(projected)
+        h_gates, h_g = self._gates_and_candidate(product)
+        z, r = tf.split(self.recurrent_activation(x_gates + h_gates), 2, 1)
+        return self._mixed(z, h, x_g + r * h_g)
+
+    def _gates_and_candidate(self, sums):
+        return tf.split(sums, [2 * self.units, self.units], 1)
 
     def _mixed(self, z, h, candidate):
         return z * h + (1 - z) * self.activation(candidate)
