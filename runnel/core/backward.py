@@ -65,7 +65,10 @@ def backward(
         if joined is not None:
             record.joined = joined
             record.needed = joined.needed_without(record, found, needed)
-        for tensor, gradient in zip(record.inputs, apply(record, found), strict=True):
+        results = apply(record, found)
+        # A tape that is used again may not find those of an earlier use.
+        record.joined = None
+        for tensor, gradient in zip(record.inputs, results, strict=True):
             key = tensor._key
             if gradient is not None and key in needed:
                 known = gradients.get(key)

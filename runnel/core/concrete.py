@@ -354,16 +354,19 @@ class Differentiable:
     def _trace(self, targets: Sequence[Tensor]) -> BackwardFunction:
         """The gradients of the sources, as a function of the gradients of the targets."""
         graph = FuncGraph(f"{self._function.graph.name}_grad", self._function.graph)
-        wanted = [t for t in targets if is_differentiable(t) and isinstance(t, SymbolicTensor)]
         with graph.building():
-            weights = {}
+            # One tensor may be given back several times: each has a gradient, and they add up.
+            wanted, weights = [], []
             for target in targets:
-                weights[id(target)] = graph.add_input(target.dtype, target.shape, "gradient")
+                weight = graph.add_input(target.dtype, target.shape, "gradient")
                 if isinstance(target, SymbolicTensor):
                     target._key = target._key or next_key()
+                    if is_differentiable(target):
+                        wanted.append(target)
+                        weights.append(weight)
             keys = [source._key for source in self._sources]
             records, needed = graph_records(self._function.graph, keys)
-            found = backward(records, wanted, [weights[id(t)] for t in wanted], keys, needed)
+            found = backward(records, wanted, weights, keys, needed)
             # An input that is passed on as a result has its gradient among those that were given.
             return BackwardFunction.of(graph, [found.get(key) for key in keys])
 

@@ -200,6 +200,12 @@ class _Calls:
             except StopIteration:
                 self._end = True
                 return
+            except Exception as failure:
+                # It comes when its turn comes, after the results of the elements before it.
+                failed: Future[Any] = Future()
+                failed.set_exception(failure)
+                self._running.append(failed)
+                return
             self._running.append(pool.submit(self._in_thread, self._index, element))
             self._index += 1
 

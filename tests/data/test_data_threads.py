@@ -248,3 +248,24 @@ def test_a_batch_stays_as_it_was_given():
     batches = list(dataset.batch(4))
     for number, batch in enumerate(batches):
         np.testing.assert_array_equal(batch, np.repeat(np.arange(4) + 4 * number, 3).reshape(4, 3))
+
+
+def test_an_error_of_the_source_comes_in_its_turn():
+    def fails_at_20(x):
+        tf.debugging.assert_none_equal(x, tf.constant(20, tf.int64))
+        return x
+
+    dataset = tf.data.Dataset.range(40).map(fails_at_20).map(slow, num_parallel_calls=4).batch(8)
+    iterator = iter(dataset)
+    found, failures = [], 0
+    for _ in range(9):
+        try:
+            found += next(iterator).numpy().tolist()
+        except tf.errors.InvalidArgumentError:
+            failures += 1
+        except StopIteration:
+            break
+    assert failures == 1
+    # What was in the batch that failed is gone with it; nothing before or after it is.
+    assert found[:16] == list(range(16))
+    assert found[16:] == list(range(21, 40))

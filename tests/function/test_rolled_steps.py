@@ -256,3 +256,40 @@ def test_steps_stay_when_the_option_is_off():
         same_as_eager(lambda x, h, c: steps(cell, x, [h, c])[1], X, *STATES, layers=0, back=0)
     finally:
         tf.config.optimizer.set_experimental_options({"loop_optimization": None})
+
+
+def test_gradients_that_are_parts_of_others():
+    cell = made_cell()
+    weight = numbers(BATCH, UNITS, seed=9)
+
+    def function(x, h, c):
+        with tf.GradientTape() as whole:
+            states, rows = [h, c], tf.unstack(x, axis=1)
+            for row in rows[:2]:
+                output, states = cell(row, states)
+            with tf.GradientTape() as part:
+                for row in rows[2:]:
+                    output, states = cell(row, states)
+        variables = cell.trainable_variables
+        first = whole.gradient(output, variables, output_gradients=weight)
+        second = part.gradient(output, variables, output_gradients=weight)
+        return [a + 0.5 * b for a, b in zip(first, second, strict=True)], second
+
+    same_as_eager(function, X, *STATES, layers=0, back=0)
+
+
+@pytest.mark.parametrize(
+    "rows, batch", [((BATCH,) * STEPS, 1), ((1,) * STEPS, BATCH), ((1, BATCH, BATCH), BATCH)]
+)
+def test_steps_that_are_spread(rows, batch):
+    cell = made_cell()
+    inputs = [numbers(size, INPUTS, seed=place) for place, size in enumerate(rows)]
+
+    def function(*inputs):
+        states = [numbers(batch, UNITS), numbers(batch, UNITS)]
+        for x in inputs:
+            output, states = cell(x, states)
+        return output
+
+    traced = tf.function(function)(*inputs)
+    np.testing.assert_allclose(traced, function(*inputs), rtol=1e-5, atol=1e-6)

@@ -1,5 +1,7 @@
 """An eager LSTMCell or GRUCell does a step as one operation, and gives what its parts give."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -211,3 +213,30 @@ def test_weights_are_given_free_for_updates(cell, given_states):
         optimizer.apply_gradients(zip(gradients, cell.trainable_variables, strict=True))
         for old, gradient, new in zip(before, gradients, cell.get_weights(), strict=True):
             np.testing.assert_allclose(new, old - 0.5 * gradient.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_cell_that_several_threads_call(cell):
+    expected = cell(X[0], STATES)[0].numpy()
+    doubled = [2 * weight for weight in cell.get_weights()]
+    failures = []
+
+    def call():
+        for _ in range(50):
+            output = cell(X[0], STATES)[0].numpy()
+            if not np.allclose(output, expected, atol=1e-5):
+                failures.append(output)
+
+    for weights in (cell.get_weights(), doubled):
+        cell.set_weights(weights)
+        expected = cells_output(cell)
+        threads = [threading.Thread(target=call) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert not failures
+
+
+def cells_output(cell):
+    """An output in parts."""
+    return cell.advance(cell.project(X[0]), STATES, cell.recurrent_weights())[0].numpy()

@@ -91,3 +91,38 @@ def test_lengths_that_are_not_known_when_traced():
     for steps in (6, 2):
         x, mask = VALUES[:, :steps], tf.constant(MASKS["ends"][:, :steps])
         np.testing.assert_allclose(run(x, mask), layer(x, mask=mask), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["SimpleRNN", "LSTM", "GRU"])
+def test_masks_of_numpy(kind):
+    layer = getattr(tf.keras.layers, kind)(UNITS)
+    mask = MASKS["gaps"]
+    np.testing.assert_array_equal(layer(VALUES, mask=mask), layer(VALUES, mask=tf.constant(mask)))
+
+
+@pytest.mark.parametrize("kind", ["SimpleRNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_no_sequences_at_all(kind, traced):
+    layer = getattr(tf.keras.layers, kind)(UNITS)
+    layer(VALUES)
+
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            output = layer(x)
+            loss = tf.reduce_sum(output)
+        return output, tape.gradient(loss, layer.trainable_weights)
+
+    run = tf.function(gradients) if traced else gradients
+    output, found = run(tf.zeros([0, STEPS, INPUTS]))
+    assert output.shape == (0, UNITS)
+    for gradient, weight in zip(found, layer.trainable_weights, strict=True):
+        assert gradient.shape == weight.shape and not gradient.numpy().any()
+
+
+def test_an_eager_step_of_no_sequences():
+    cell = tf.keras.layers.LSTMCell(UNITS)
+    states = [tf.zeros([0, UNITS])] * 2
+    with tf.GradientTape() as tape:
+        output, _ = cell(tf.zeros([0, INPUTS]), states)
+    found = tape.gradient(output, cell.trainable_weights)
+    assert [each.shape for each in found] == [each.shape for each in cell.trainable_weights]

@@ -45,10 +45,13 @@ def run(program: Program) -> Program:
     plans = {}
     for root in roots:
         leaves = _leaves(root, is_inner)
+        # Terms that are spread over the sum cannot be joined with those of its shape.
+        shape = root.outputs[0].shape
+        terms = [leaf for leaf in leaves if alone(leaf) and _same(leaf.shape, shape)]
         groups = [
             group
             for kind in ("MatMul", "BiasAddGrad")
-            if len(group := [t for t in leaves if alone(t) and _is_joinable(t, kind)]) >= _FEWEST
+            if len(group := [t for t in terms if _is_joinable(t, kind)]) >= _FEWEST
         ]
         if groups:
             plans[id(root)] = leaves, groups

@@ -97,6 +97,11 @@ def sequences(program: Program, fewest: int) -> list[list[Step]]:
 
 
 def _are_free(program: Program, steps: Sequence[Step]) -> bool:
+    first = steps[0]
+    batches = {tensor.shape[0] for tensor in (first.h, first.c, *(step.x for step in steps))}
+    if len(batches) > 1 or None in batches:
+        # Sums of a step may be spread over the rows of its states; a layer has them as they are.
+        return False
     after = {id(step.gates) for step in steps}
     for operation in program.operations:
         if any(_is_of(tensor, after) for tensor in operation.inputs):

@@ -47,7 +47,7 @@ def _rolled(program: Program, steps: Sequence[Step]) -> Program | None:
     back = None
     if any(gradients_of(uses, step) for step in steps):
         back = Back.of(uses, steps)
-        if back is None:
+        if back is None or not _are_summed(program, uses, back):
             return None
         inner += back.inner()
     order = {id(operation): place for place, operation in enumerate(program.operations)}
@@ -55,6 +55,31 @@ def _rolled(program: Program, steps: Sequence[Step]) -> Program | None:
     if moved is None or not _serve_each_other(program, uses, steps, back, inner):
         return None
     return _Rewrite(program, steps, back).result({id(each) for each in inner}, moved)
+
+
+def _are_summed(program: Program, uses: Uses, back: Back) -> bool:
+    """Whether the gradients of all steps by a weight come together in one sum, and only there."""
+    fetched = {id(tensor) for tensor in program.fetches}
+    for name in WEIGHTS:
+        sums = []
+        for products in back.products:
+            if name in products:
+                sums.append(_sums_of(uses, fetched, products[name].outputs[0]))
+        if sums and not set.intersection(*sums):
+            return False
+    return True
+
+
+def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[int]:
+    """The sums that a term is in, as long as nobody else sees it or what it became part of."""
+    found: set[int] = set()
+    while id(term) not in fetched:
+        users = uses.get(id(term), [])
+        if len(users) != 1 or users[0].type != "AddV2":
+            break
+        term = users[0].outputs[0]
+        found.add(id(term))
+    return found
 
 
 def _serve_each_other(

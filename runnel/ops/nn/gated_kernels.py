@@ -28,7 +28,7 @@ def _all_steps(recurrent, kernel, bias, x, h):
     units = h.shape[1]
     kept = np.empty((length, batch, _KEPT * units), x.dtype)
     weights = np.concatenate([kernel, bias[:1]])
-    kept[..., : 3 * units] = product_of(with_ones(x), weights).reshape(length, batch, -1)
+    kept[..., : 3 * units] = product_of(with_ones(x), weights).reshape(length, batch, 3 * units)
     outputs = np.empty((length, batch, units), x.dtype)
     product = np.empty((batch, 3 * units), x.dtype)
     for step in range(length):
@@ -64,12 +64,12 @@ def gru_backprop(recurrent, kernel, bias, x, h, outputs, kept, to_outputs, to_h,
     if kept.size != _KEPT * outputs.size:
         # Nothing was kept, or by an engine that is not in use any more.
         kept = _all_steps(recurrent, kernel, bias, x, h)[-1]
-    kept = kept.reshape(length, batch, -1)
+    kept = kept.reshape(length, batch, _KEPT * units)
     by_inputs = np.empty((length, batch, 3 * units), x.dtype)
     by_state = np.empty_like(by_inputs)
-    by_output = to_h.copy() if to_h.size else np.zeros(h.shape, h.dtype)
+    by_output = to_h.copy() if to_h.ndim > 1 else np.zeros(h.shape, h.dtype)
     for step in range(length - 1, -1, -1):
-        if to_outputs.size:
+        if to_outputs.ndim > 1:
             by_output += to_outputs[step]
         gates, candidate, scaled = _parts(kept[step], units)
         z, r = gates[:, :units], gates[:, units:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.op import Op, execute
+from ...core.shape_rules import unknown
 from ..array.joining import stack
 from ..linalg.matmul import MatMul, product_of
 from .bias import BiasAddGrad
@@ -18,15 +19,11 @@ def _step(x, h, kernel, recurrent_kernel, bias):
     return *GRUGates.kernel(sums, state_sums, h), sums, state_sums
 
 
-def _no_shapes(inputs, attrs):
-    raise NotImplementedError("A step as one operation is for eager cells.")
-
-
 GATED_STEP = Op(
     "_GRUStep",
     "x: T, h: T, kernel: T, recurrent_kernel: T, bias: T"
     " -> output: T, gates: T, candidate: T, sums: T, state_sums: T",
-    _step, _no_shapes, False, True, {"T": AT_ONCE},
+    _step, unknown, False, True, {"T": AT_ONCE},
 )  # fmt: skip
 GATED_STEP.partial = True
 GATED_STEP.factors = (2, 3)

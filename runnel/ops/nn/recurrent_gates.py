@@ -69,14 +69,14 @@ def LSTMGatesGrad(sums, carry, gates, squashed, to_output, to_new_carry):
     to_sums *= gates
     np.multiply(g, g, out=to_g)
     np.subtract(1, to_g, out=to_g)
-    if to_output.size:
+    if to_output.ndim > 1:
         to_o *= squashed
         to_o *= to_output
         by_carry = squashed * squashed
         np.subtract(1, by_carry, out=by_carry)
         by_carry *= o
         by_carry *= to_output
-        if to_new_carry.size:
+        if to_new_carry.ndim > 1:
             by_carry += to_new_carry
     else:
         to_o[...] = 0

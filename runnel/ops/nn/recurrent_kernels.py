@@ -82,13 +82,13 @@ def lstm_backprop(
     gradients = flat.reshape(length, batch, distance)[..., : 4 * units]
     to_i, to_f, to_g, to_o = _quarters(gradients, units)
     flat = flat[:, : 4 * units]
-    by_output = to_h.copy() if to_h.size else np.zeros(h.shape, h.dtype)
-    by_carry = to_c.copy() if to_c.size else np.zeros(c.shape, c.dtype)
+    by_output = to_h.copy() if to_h.ndim > 1 else np.zeros(h.shape, h.dtype)
+    by_carry = to_c.copy() if to_c.ndim > 1 else np.zeros(c.shape, c.dtype)
     slope = np.empty(c.shape, c.dtype)
     back = recurrent.T
     multiply, subtract = np.multiply, np.subtract
     for step in range(length - 1, -1, -1):
-        if to_outputs.size:
+        if to_outputs.ndim > 1:
             by_output += to_outputs[step]
         # By o, which the squashed carry is multiplied by, and by the carry.
         gate, squashed, target = o[step], all_squashed[step], to_o[step]
@@ -131,7 +131,7 @@ def _parts(kept, length, batch, units):
     """The gates, the carries and the tanh of these, which are kept one behind the other."""
     size = length * batch * units
     return [
-        kept[begin * size : end * size].reshape(length, batch, -1)
+        kept[begin * size : end * size].reshape(length, batch, (end - begin) * units)
         for begin, end in ((0, 4), (4, 5), (5, 6))
     ]
 

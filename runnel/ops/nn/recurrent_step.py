@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.op import Op, execute
+from ...core.shape_rules import unknown
 from ..linalg.matmul import MatMul, product_of
 from .bias import BiasAddGrad
 from .composed_gradients import present
@@ -34,15 +35,11 @@ def _step(x, h, c, kernel, recurrent_kernel, bias, together):
     return *LSTMGates.kernel(sums, c), sums
 
 
-def _no_shapes(inputs, attrs):
-    raise NotImplementedError("A step as one operation is for eager cells.")
-
-
 STEP = Op(
     "_LSTMStep",
     "x: T, h: T, c: T, kernel: T, recurrent_kernel: T, bias: T, together: T"
     " -> output: T, new_carry: T, gates: T, squashed: T, sums: T",
-    _step, _no_shapes, False, True, {"T": AT_ONCE},
+    _step, unknown, False, True, {"T": AT_ONCE},
 )  # fmt: skip
 STEP.partial = True
 STEP.factors = (3, 4)

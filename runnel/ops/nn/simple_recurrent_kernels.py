@@ -39,10 +39,10 @@ def simple_rnn_backprop(x, h, kernel, recurrent, outputs, to_outputs, to_h, acti
         np.subtract(1, gradients, out=gradients)
     else:
         gradients = (outputs > 0).astype(outputs.dtype)
-    by_output = to_h.copy() if to_h.size else np.zeros(h.shape, h.dtype)
+    by_output = to_h.copy() if to_h.ndim > 1 else np.zeros(h.shape, h.dtype)
     back = recurrent.T
     for step in range(length - 1, -1, -1):
-        if to_outputs.size:
+        if to_outputs.ndim > 1:
             by_output += to_outputs[step]
         gradient = gradients[step]
         gradient *= by_output

@@ -40,26 +40,27 @@ class _Together:
     So weights are held only when a second step has the same ones.
     """
 
-    __slots__ = ("_last", "_matrix", "_of")
+    __slots__ = ("_known", "_last")
 
     def __init__(self) -> None:
-        self._of: tuple[Any, ...] = ()
+        # Read and written as one: other threads may call the cell as well.
+        self._known: tuple[tuple[Any, ...], Any] = ((), None)
         self._last: tuple[int, ...] = ()
-        self._matrix: Any = None
 
     def of(self, weights: tuple[Tensor, ...]) -> Tensor:
         """The matrix, or an empty one where it is not worth making."""
         arrays = tuple([each._array for each in weights])
-        if self._of and all([a is b for a, b in zip(arrays, self._of, strict=True)]):
-            found: Tensor = self._matrix
+        held, matrix = self._known
+        if held and all([a is b for a, b in zip(arrays, held, strict=True)]):
+            found: Tensor = matrix
             return found
         last, self._last = self._last, tuple(map(id, arrays))
-        self._of = ()
         if last != self._last:
+            self._known = ((), None)
             return _NOTHING
-        self._of = arrays
-        self._matrix = Tensor(stacked(*arrays), tf.float32)
-        return self._matrix
+        made = Tensor(stacked(*arrays), tf.float32)
+        self._known = (arrays, made)
+        return made
 
 
 _NOTHING = Tensor(np.zeros(0, np.float32), tf.float32)

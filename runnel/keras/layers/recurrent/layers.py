@@ -83,7 +83,11 @@ class _CellLayer(RNN):
             return None
         if context.trial or is_compiled():
             return None
-        if mask is not None and (mask.shape.rank != 2 or self._shows_carry(states)):
+        if mask is not None and (
+            mask.shape.rank != 2
+            or not mask.shape.is_compatible_with(inputs.shape[:2])
+            or self._shows_carry(states)
+        ):
             # The carry of a sequence that ends before the others is known step by step only.
             return None
         if self.go_backwards:

@@ -238,6 +238,8 @@ class RNN(Layer):
         self._reset_dropout_masks()
         if isinstance(mask, list | tuple):
             mask = mask[0]
+        if isinstance(mask, np.ndarray):
+            mask = tf.constant(mask)
         if not self.time_major:
             inputs = time_first(inputs)
             mask = None if mask is None else time_first(mask)
