@@ -240,3 +240,26 @@ def test_a_cell_that_several_threads_call(cell):
 def cells_output(cell):
     """An output in parts."""
     return cell.advance(cell.project(X[0]), STATES, cell.recurrent_weights())[0].numpy()
+
+
+@pytest.mark.parametrize("kind", ["LSTMCell", "GRUCell"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_one_state_for_a_whole_batch(kind, traced):
+    one, many = (getattr(tf.keras.layers, kind)(UNITS) for _ in range(2))
+    count = 2 if kind == "LSTMCell" else 1
+    one(X[0], [tf.zeros([BATCH, UNITS])] * count)
+    many(X[0], [tf.zeros([BATCH, UNITS])] * count)
+    many.set_weights(one.get_weights())
+    state = numbers(1, UNITS, seed=3)
+
+    def gradients(cell, state):
+        with tf.GradientTape() as tape:
+            tape.watch(state)
+            output, _ = cell(X[0], [state] * count)
+            loss = tf.reduce_sum(output**2)
+        return output, tape.gradient(loss, [state, *cell.trainable_variables])
+
+    run = tf.function(gradients) if traced else gradients
+    output, (by_state, *rest) = run(one, state)
+    expected, (by_states, *others) = run(many, tf.repeat(state, BATCH, 0))
+    same([output, by_state, rest], [expected, tf.reduce_sum(by_states, 0, keepdims=True), others])

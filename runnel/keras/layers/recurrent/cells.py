@@ -124,6 +124,16 @@ class GatedCell(DropoutRNNCellMixin):
         """The output and the states of a step, its inputs given as `project` makes them."""
         raise NotImplementedError
 
+    def _has_gates_at_once(self, *tensors: Any) -> bool:
+        """Whether one operation does the gates: it does not spread one row over a batch."""
+        same_rows = len({each.shape[0] for each in tensors}) == 1
+        return (
+            same_rows
+            and tensors[0].dtype in AT_ONCE
+            and has_usual_gates(self)
+            and not is_compiled()
+        )
+
 
 def _times(inputs: Any, kernel: Any) -> Any:
     if inputs.shape.rank == 2:
@@ -292,7 +302,7 @@ class LSTMCell(GatedCell):
         """One step on projected inputs."""
         h, c = states
         sums = projected + tf.matmul(h, weights)
-        if has_usual_gates(self) and sums.dtype in AT_ONCE and not is_compiled():
+        if self._has_gates_at_once(sums, c):
             output, carry = lstm_gates(sums, c)
             return output, [output, carry]
         return self._gated(tf.split(sums, 4, 1), c)
@@ -424,7 +434,7 @@ class GRUCell(GatedCell):
             product = tf.matmul(h, kernel)
             if bias is not None:
                 product = tf.nn.bias_add(product, bias)
-            if has_usual_gates(self) and product.dtype in AT_ONCE and not is_compiled():
+            if self._has_gates_at_once(projected, product, h):
                 output = gru_gates(projected, product, h)
             else:
                 output = self._reset_after(projected, product, h)
