@@ -341,8 +341,8 @@ class Record:
         return self.needed is None or self.inputs[index]._key in self.needed
 
     def of_product(self, product: Op, left: int, right: int, gradient: Any) -> Sequence[Any]:
-        """The gradients by two inputs, of which the operation makes a product."""
-        alone = Record(product, (self.inputs[left], self.inputs[right]), (), _NO_ATTRS)
+        """The gradients by two inputs, of which the operation makes a product as it was told to."""
+        alone = Record(product, (self.inputs[left], self.inputs[right]), (), self.given)
         alone.needed = self.needed
         if self.joined is not None:
             alone.needed = self.joined.needed_without(alone, [gradient], self.needed)

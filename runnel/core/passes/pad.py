@@ -13,8 +13,8 @@ from typing import Any
 
 from ..dtypes import int32
 from ..graph import Operation
-from ..tensor import SymbolicTensor, Tensor
-from .program import Program, constant_of, operation_like
+from ..tensor import Tensor
+from .program import Program, constant_of, made_by, operation_like
 
 _FORWARD = frozenset({"Conv2D", "DepthwiseConv2dNative"})
 _BY_FILTERS = frozenset({f"{name}BackpropFilter" for name in _FORWARD})
@@ -46,19 +46,12 @@ def run(program: Program) -> Program:
     return program.rewritten(joined)
 
 
-def _producer(tensor: Tensor, types: frozenset[str] | set[str]) -> Operation | None:
-    """The operation of one of some types that a tensor comes from."""
-    if isinstance(tensor, SymbolicTensor) and tensor.op.type in types:
-        return tensor.op
-    return None
-
-
 def _joined_padding(operation: Operation) -> Operation | None:
     """The convolution, or its gradient by filters, of images before they are padded."""
     if operation.type not in _FORWARD | _BY_FILTERS:
         return None
     images, second, *rest = operation.inputs
-    pad = _producer(images, {"Pad"})
+    pad = made_by(images, "Pad")
     if pad is None:
         return None
     filters = second if operation.type in _FORWARD else operation.outputs[0]
@@ -71,7 +64,7 @@ def _joined_padding(operation: Operation) -> Operation | None:
 def _joined_slice(operation: Operation, shared: set[str]) -> Operation | None:
     """The gradient by padded images with the slice of it that is of the images themselves."""
     padded, begin, sizes = operation.inputs
-    gradient = _producer(padded, _BY_IMAGES)
+    gradient = made_by(padded, *_BY_IMAGES)
     starts = constant_of(begin)
     if gradient is None or gradient.name in shared or starts is None or sizes.dtype is not int32:
         return None
@@ -92,10 +85,10 @@ def _pairs(pad: Operation) -> Pairs | None:
 
 def _pairs_around(gradient: Operation, sizes: Tensor, part: Operation) -> Pairs | None:
     """What is around the images in the gradient by padded images, by all that is known of both."""
-    padded_shape = _producer(gradient.inputs[0], {"Shape"})
-    shape = _producer(sizes, {"Shape"})
+    padded_shape = made_by(gradient.inputs[0], "Shape")
+    shape = made_by(sizes, "Shape")
     if padded_shape is not None and shape is not None:
-        pad = _producer(padded_shape.inputs[0], {"Pad"})
+        pad = made_by(padded_shape.inputs[0], "Pad")
         return _pairs(pad) if pad is not None and pad.inputs[0] is shape.inputs[0] else None
     outer, inner = gradient.outputs[0].shape, part.outputs[0].shape
     starts, known = constant_of(part.inputs[1]), constant_of(sizes)

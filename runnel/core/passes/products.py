@@ -14,10 +14,9 @@ import numpy as np
 
 from ..dtypes import int32
 from ..graph import Operation
-from ..op import REGISTRY
 from ..shapes import TensorShape
 from ..tensor import SymbolicTensor, Tensor
-from .program import Program, constant, operation_like
+from .program import Program, constant, made_like, operation_like
 
 # Fewer products than this are not worth joining their factors.
 _FEWEST = 3
@@ -123,10 +122,7 @@ def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
         rows = [part.shape[0] for part in parts]
         known = [size for size in rows if size is not None]
         count = sum(known) if len(known) == len(rows) else None
-        join = operation_like(root, REGISTRY["ConcatV2"], (*parts, axis), {})
-        join.outputs = [
-            SymbolicTensor(join, 0, parts[0].dtype, TensorShape([count, parts[0].shape[1]]))
-        ]
+        join = made_like(root, "ConcatV2", (*parts, axis), [(count, parts[0].shape[1])])
         made.append(join)
         factors.append(join.outputs[0])
     made.append(operation_like(root, products[0].op, factors, products[0].given))

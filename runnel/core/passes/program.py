@@ -112,6 +112,13 @@ def operation_like(
     return made
 
 
+def made_by(tensor: Tensor, *types: str) -> Operation | None:
+    """The operation that a tensor comes from, if it is of one of these types."""
+    if isinstance(tensor, SymbolicTensor) and tensor.op.type in types:
+        return tensor.op
+    return None
+
+
 def made_like(
     model: Operation,
     name: str,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..graph import Operation
 from ..tensor import SymbolicTensor, Tensor
-from .program import Program
+from .program import Program, made_by
 
 GATES = "LSTMGates"
 _GRADIENT = "LSTMGatesGrad"
@@ -36,10 +36,10 @@ class Step(NamedTuple):
     def of(cls, gates: Operation) -> Step | None:
         """The step that an operation for its gates belongs to."""
         sums, c = gates.inputs
-        total = _made_by(sums, "AddV2")
+        total = made_by(sums, "AddV2")
         if total is None:
             return None
-        biased, of_state = _made_by(total.inputs[0], "BiasAdd"), _product(total.inputs[1])
+        biased, of_state = made_by(total.inputs[0], "BiasAdd"), _product(total.inputs[1])
         if biased is None or of_state is None or not _is_by_columns(biased):
             return None
         of_inputs = _product(biased.inputs[0])
@@ -64,14 +64,8 @@ class Step(NamedTuple):
         )
 
 
-def _made_by(tensor: Tensor, kind: str) -> Operation | None:
-    if isinstance(tensor, SymbolicTensor) and tensor.op.type == kind:
-        return tensor.op
-    return None
-
-
 def _product(tensor: Tensor) -> Operation | None:
-    operation = _made_by(tensor, "MatMul")
+    operation = made_by(tensor, "MatMul")
     return None if operation is None or any(operation.given.values()) else operation
 
 
@@ -206,7 +200,7 @@ def _terms(uses: Uses, total: Tensor, user: Operation) -> tuple[list[Tensor], li
     pending = [(total, user)]
     while pending:
         tensor, only = pending.pop()
-        addition = _made_by(tensor, "AddV2")
+        addition = made_by(tensor, "AddV2")
         if addition is None or addition.control_inputs or uses[id(tensor)] != [only]:
             terms.append(tensor)
         else:

@@ -75,7 +75,7 @@ def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[int]:
     found: set[int] = set()
     while id(term) not in fetched:
         users = uses.get(id(term), [])
-        if len(users) != 1 or users[0].type != "AddV2":
+        if len(users) != 1 or users[0].type != "AddV2" or users[0].control_inputs:
             break
         term = users[0].outputs[0]
         found.add(id(term))
@@ -216,8 +216,7 @@ class _Rewrite:
                 continue
             gone = [id(tensor) in self._dropped for tensor in operation.inputs]
             if any(gone):
-                if operation.type != "AddV2" or operation.control_inputs:
-                    return None
+                # A sum, as `_are_summed` has found.
                 self._leave_out(operation, gone)
             elif closing is not None and any(id(each) in self._late for each in operation.inputs):
                 if operation.control_inputs or has_effects(operation):
@@ -226,8 +225,6 @@ class _Rewrite:
                 waiting.append(operation)
             else:
                 operations.append(operation)
-        if any(id(tensor) in self._dropped for tensor in self._program.fetches):
-            return None
         return self._program.with_operations(operations).substituted(self._replaced)
 
     def _leave_out(self, addition: Operation, gone: list[bool]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ...core.dtypes import float32
 from ...core.finish import ACTIVATIONS, Finish
-from ...core.op import Op, Record, execute
+from ...core.op import Op, execute
 from ...core.shapes import TensorShape
 from ..linalg.matmul import MatMul, product_of
 from ..math.trigonometry import TanhGrad
@@ -50,10 +50,8 @@ def _declared(product, kernel, activation):
     def _(op, grad):
         if activation is not None:
             grad = _BACK[activation](op.outputs[0], grad)
-        alone = Record(product, op.inputs[:2], op.outputs, op.given)
-        alone.needed = op.needed
         to_bias = execute(BiasAddGrad, (grad,)) if op.needs(2) else None
-        return *product.gradient_rule(alone, grad), to_bias
+        return *op.of_product(product, 0, 1, grad), to_bias
 
     return declared
 

@@ -6,12 +6,10 @@ from ...core.context import state
 from ...core.convert import convert_to_tensor
 from ...core.op import execute, op
 from ...core.shapes import TensorShape
-from ..array import joining
 from ..linalg.matmul import matmul
-from ..math.elementwise import sigmoid
-from ..math.trigonometry import tanh
 from . import gated_kernels
 from .composed_gradients import composed_gradient, derivatives_of_composed, given, present
+from .gated_gates import composed_gru_gates
 from .recurrent import composed_steps, projected, require_rows
 from .recurrent_gates import AT_ONCE
 
@@ -85,10 +83,7 @@ def composed_gru(x, h, kernel, recurrent_kernel, bias):
 
     def step(states, inputs):
         (output,) = states
-        x_z, x_r, x_g = joining.split(inputs, 3, 1)
-        h_z, h_r, h_g = joining.split(matmul(output, recurrent_kernel) + bias[1], 3, 1)
-        z = sigmoid(x_z + h_z)
-        return (z * output + (1 - z) * tanh(x_g + sigmoid(x_r + h_r) * h_g),)
+        return (composed_gru_gates(inputs, matmul(output, recurrent_kernel) + bias[1], output),)
 
     return composed_steps(step, projected(x, kernel, bias[0]), (h,))
 
