@@ -21,7 +21,6 @@ Kernel = Callable[..., Any]
 # Where the runs differ, and for products, which win for most shapes but not for all, it is a
 # judgement. docs/benchmarks.md has the figures, and those of kernels that did not get faster.
 SMALLEST: dict[str, int] = {
-    "adam": 32768,
     "average_pool": 2048,
     "average_pool_backprop": 2048,
     "backprop_depthwise_filters": 1024,
@@ -56,6 +55,7 @@ SMALLEST: dict[str, int] = {
     "sigmoid_backprop": 262144,
     "softmax": 4096,
     "tanh_backprop": 262144,
+    "update": 32768,
 }
 
 # Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.

@@ -97,6 +97,7 @@ class Op:
         "partial",
         "result_types",
         "shape_rule",
+        "shared",
         "single",
         "stateful",
         "type_attr",
@@ -123,6 +124,8 @@ class Op:
         self.gradient_rule: Callable[..., Any] | None = None
         # Whether the rule takes None for outputs that have no gradient, instead of zeros.
         self.partial = False
+        # Whether threads of an engine share the work of a large one, where NumPy has a single one.
+        self.shared = False
         # Inputs that are right factors of plain products, whose gradients may be computed later.
         self.factors: tuple[int, ...] = ()
         self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}

@@ -2,7 +2,8 @@
 
 Convolutions and recurrent layers are an engine's. Of products BLAS is as fast or faster at single
 ones, but takes the many small ones of a batch one after the other; a program with such batches, as
-attention has them, is the engine's unless it has large single products as well.
+attention has them, is the engine's unless it has large single products as well. So is a program
+that trains: the engine's threads share the updates of its variables, NumPy has one for them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .dtypes import float32
-from .engine import BATCHED, HEAVY, LEAST_OF_BATCH
+from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST
 
 if TYPE_CHECKING:
     from .graph import Operation
@@ -33,7 +34,17 @@ def owner_of(operations: Sequence[Operation]) -> str | None:
     known = [work for work in found if work is not None]
     if len(known) < len(found) or not all(work.suits_engine for work in known):
         return "blas"
-    return "engine" if any(work.is_worth_it for work in known) else "blas"
+    worth_it = any(work.is_worth_it for work in known) or any(map(_is_shared, operations))
+    return "engine" if worth_it else "blas"
+
+
+def _is_shared(operation: Operation) -> bool:
+    """Whether the operation is an update so large that an engine's threads share it."""
+    if not operation.op.shared:
+        return False
+    # The largest input of an update is the gradient, as large as the variable.
+    sizes = [tensor.shape.num_elements() or 0 for tensor in operation.inputs]
+    return max(sizes) >= SMALLEST["update"]
 
 
 class _Work(NamedTuple):

@@ -29,7 +29,6 @@ ENGINES = ("onednn", "numpy")
 
 # By kernel, the module of oneDNN's that has a function of the same name.
 _ONEDNN = {
-    "adam": "updates",
     "average_pool": "pooling",
     "average_pool_backprop": "pooling",
     "backprop_depthwise_filters": "convolution",
@@ -64,6 +63,7 @@ _ONEDNN = {
     "sigmoid_backprop": "elementwise",
     "softmax": "softmax",
     "tanh_backprop": "elementwise",
+    "update": "updates",
 }
 
 _chosen = "onednn"

@@ -20,7 +20,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
 from ..core.shapes import TensorShape
-from . import training_rules as rules
+from . import training_passes as passes, training_rules as rules
 from .array.arguments import INDEX
 from .array.gathering import require_in_range
 from .variable_updates import change
@@ -53,13 +53,14 @@ class Update:
     """A change of cells of one shape by a gradient, block by block.
 
     `rule(*cells, gradient, *scratch, *numbers)` changes the arrays of the cells in place.
+    `passes(*numbers)` tells an engine how to do that with large arrays.
     """
 
-    def __init__(self, rule, scratch=1, kernel=None):
+    def __init__(self, rule, scratch=1, passes=None):
         self.rule = rule
         self.scratch = scratch
-        # Large arrays are an engine's, if it has a kernel of this name.
-        self._sweep = accelerated(kernel)(self._by_blocks) if kernel else self._by_blocks
+        self._passes = passes
+        self._sweep = accelerated("update")(self._by_blocks) if passes else self._by_blocks
 
     def update(self, cells, gradient, numbers):
         """Change the cells in place, or replace their buffers where somebody else holds them."""
@@ -111,12 +112,12 @@ class Update:
                 fresh.append((cells[i], arrays[i]))
         flat = [array.reshape(-1) for array in arrays]
         flat.append(np.ascontiguousarray(gradient).reshape(-1))
-        self._sweep(*flat, numbers)
+        self._sweep(*flat, numbers, self._passes and self._passes(*numbers))
         return fresh
 
     def _by_blocks(self, *arguments):
-        """Change flat arrays, which the numbers of the rule follow as a tuple."""
-        *flat, numbers = arguments
+        """Change flat arrays, which the numbers of the rule and its passes follow as tuples."""
+        *flat, numbers, _ = arguments
         size = flat[0].size
         scratch = _scratch.of(flat[0].dtype, self.scratch)
         rule = self.rule
@@ -134,8 +135,8 @@ class FusedUpdate(Update):
     `numbers(*scalars)` computes what the rule takes, once for all variables of a step.
     """
 
-    def __init__(self, name, inputs, rule, numbers, scratch=1, nesterov=False, kernel=None):
-        super().__init__(rule, scratch, kernel)
+    def __init__(self, name, inputs, rule, numbers, scratch=1, nesterov=False, passes=None):
+        super().__init__(rule, scratch, passes)
         names = [part.strip() for part in inputs.split(",")]
         self.name = name
         self.cells = sum(1 for each in names if each.startswith("*"))
@@ -153,6 +154,7 @@ class FusedUpdate(Update):
             stateful=True,
             gradient=None,
         )
+        self.op.shared = passes is not None
 
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
@@ -277,7 +279,11 @@ def _fitted(gradient, sizes):
 
 
 ApplyGradientDescent = FusedUpdate(
-    "ResourceApplyGradientDescent", "*var, alpha, delta", rules.gradient_descent, rules.same
+    "ResourceApplyGradientDescent",
+    "*var, alpha, delta",
+    rules.gradient_descent,
+    rules.same,
+    passes=passes.gradient_descent,
 )
 ApplyKerasMomentum = FusedUpdate(
     "ResourceApplyKerasMomentum",
@@ -285,13 +291,14 @@ ApplyKerasMomentum = FusedUpdate(
     rules.keras_momentum,
     rules.same,
     nesterov=True,
+    passes=passes.keras_momentum,
 )
 ApplyAdam = FusedUpdate(
     "ResourceApplyAdam",
     "*var, *m, *v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
     rules.adam,
     rules.adam_numbers,
-    kernel="adam",
+    passes=passes.adam,
 )
 ApplyAdamWithAmsgrad = FusedUpdate(
     "ResourceApplyAdamWithAmsgrad",
@@ -310,6 +317,7 @@ ApplyRMSProp = FusedUpdate(
     "*var, *ms, *mom, lr, rho, momentum, epsilon, grad",
     rules.rmsprop_momentum,
     rules.momentum_numbers,
+    passes=passes.rmsprop_momentum,
 )
 ApplyCenteredRMSProp = FusedUpdate(
     "ResourceApplyCenteredRMSProp",
@@ -318,7 +326,11 @@ ApplyCenteredRMSProp = FusedUpdate(
     rules.momentum_numbers,
 )
 ApplyAdagradV2 = FusedUpdate(
-    "ResourceApplyAdagradV2", "*var, *accum, lr, epsilon, grad", rules.adagrad, rules.same
+    "ResourceApplyAdagradV2",
+    "*var, *accum, lr, epsilon, grad",
+    rules.adagrad,
+    rules.same,
+    passes=passes.adagrad,
 )
 ApplyAdadelta = FusedUpdate(
     "ResourceApplyAdadelta",
@@ -349,12 +361,14 @@ ApplyNadam = FusedUpdate(
     rules.nadam,
     rules.nadam_numbers,
     scratch=2,
+    passes=passes.nadam,
 )
 ApplyKerasRMSProp = FusedUpdate(
     "ResourceApplyKerasRMSProp",
     "*var, *ms, lr, rho, epsilon, grad",
     rules.rmsprop,
     rules.rho_numbers,
+    passes=passes.rmsprop,
 )
 ApplyKerasCenteredRMSProp = FusedUpdate(
     "ResourceApplyKerasCenteredRMSProp",
@@ -363,7 +377,11 @@ ApplyKerasCenteredRMSProp = FusedUpdate(
     rules.rho_numbers,
 )
 ApplyKerasAdagrad = FusedUpdate(
-    "ResourceApplyKerasAdagrad", "*var, *accum, lr, epsilon, grad", rules.keras_adagrad, rules.same
+    "ResourceApplyKerasAdagrad",
+    "*var, *accum, lr, epsilon, grad",
+    rules.keras_adagrad,
+    rules.same,
+    passes=passes.keras_adagrad,
 )
 ApplyLion = FusedUpdate(
     "ResourceApplyLion",

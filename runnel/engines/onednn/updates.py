@@ -1,4 +1,4 @@
-"""The update of a variable by Adam, in three passes over its arrays instead of twelve."""
+"""The updates of variables by optimizers, in a few passes over their arrays."""
 
 from __future__ import annotations
 
@@ -11,46 +11,64 @@ from .library import Library, Unsupported
 from .post_ops import ADD, MULTIPLY, TOTAL, Step, appended
 from .primitive import DST, SRC, Primitive, compute, described, user_scratchpad
 
-_SUBTRACT, _SQUARE_ROOT, _POWER = 0x1FFF5, 0x25, 0x30
+_SUBTRACT = 0x1FFF5
+_OPERATORS = {"+": ADD, "*": MULTIPLY, "-": _SUBTRACT}
+# Algorithms of one operand with their two numbers.
+_NEGATIVE: Step = (0x26, (-1.0, 0.0))
+_FUNCTIONS: dict[str, Step] = {
+    "root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0)), "negative": _NEGATIVE,
+}  # fmt: skip
 _SECOND = 2
 _ZERO = np.zeros(1, np.float32)
+# Several passes, with roots and quotients: so many times the work of other primitives.
+_ITS_WORK = 8
 
 
-def adam(var: Any, m: Any, v: Any, grad: Any, numbers: tuple[Any, Any, Any, Any]) -> Any:
-    """Change flat arrays as `adam` of ops/training_rules.py does; True if it did."""
-    if not all(a.dtype == np.float32 and a.flags.c_contiguous for a in (var, m, v, grad)):
+def update(*given: Any) -> Any:
+    """Change flat arrays as passes over them tell; True if it was done.
+
+    The last two arguments are numbers, as arrays of rank 0, and the passes.
+    """
+    *arrays, numbers, passes = given
+    if not all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays):
         return None
-    size = var.size
-    *others, alpha = numbers
-    arrays = var, m, v, grad, *others, np.asarray(-alpha)
-    return compute(("adam", size), lambda library: _Adam(library, size), size, *arrays) or None
+    size, count = arrays[0].size, len(arrays)
+    key = "update", size, passes
+    work = _ITS_WORK * size
+    made = compute(key, lambda lib: _Passes(lib, size, count, passes), work, *arrays, *numbers)
+    return made or None
 
 
-class _Adam:
-    """Three primitives that are there together, or none."""
+class _Passes:
+    """The primitives of all passes: they are there together, or none."""
 
-    def __init__(self, library: Library, size: int) -> None:
+    def __init__(self, library: Library, size: int, count: int, passes: Sequence[Any]) -> None:
+        """`count` of the values are arrays of this size, the others numbers."""
         array, number = described(library, (size,), (1,)), described(library, (1,), (1,))
-        total = TOTAL, None
-        # m += (grad - m) rest_1
-        steps: list[Step] = [(MULTIPLY, number), total]
-        self._first = _binary(library, _SUBTRACT, (array, array), steps)
-        # v += (grad grad - v) rest_2
-        steps = [(_SUBTRACT, array), (MULTIPLY, number), total]
-        self._second = _binary(library, MULTIPLY, (array, array), steps)
-        # var += 1 / (sqrt(v + 0) + epsilon) m (-alpha)
-        root, inverse = (_SQUARE_ROOT, (0.0, 0.0)), (_POWER, (1.0, -1.0))
-        steps = [root, (ADD, number), inverse, (MULTIPLY, array), (MULTIPLY, number), total]
-        self._change = _binary(library, ADD, (array, number), steps)
+        self._passes = []
+        for target, sign, start, steps in passes:
+            (kind, place), *rest = steps
+            if place is None:
+                # A primitive begins with two operands: here the start, and zero.
+                kind, place, rest = "+", -1, steps
+            second = array if 0 <= place < count else number
+            chain = [
+                _FUNCTIONS[kind]
+                if at is None
+                else (_OPERATORS[kind], array if at < count else number)
+                for kind, at in rest
+            ]
+            if sign:
+                chain += [*([_NEGATIVE] if sign == "-" else []), (TOTAL, None)]
+            primitive = _binary(library, _OPERATORS[kind], (array, second), chain)
+            operands = [at for _, at in rest if at is not None]
+            self._passes.append((primitive, (start, place, target, *operands)))
 
-    def run_beside(
-        self, var: Any, m: Any, v: Any, grad: Any, rest_1: Any, rest_2: Any, epsilon: Any,
-        factor: Any,
-    ) -> None:  # fmt: skip
-        """Update the arrays, in the calling thread's share of the processors."""
-        self._first.run_beside(grad, m, m, rest_1)
-        self._second.run_beside(grad, grad, v, v, rest_2)
-        self._change.run_beside(v, _ZERO, var, epsilon, m, factor)
+    def run_beside(self, *values: Any) -> None:
+        """Do the passes, in the calling thread's share of the processors."""
+        values = (*values, _ZERO)
+        for primitive, places in self._passes:
+            primitive.run_beside(*[values[place] for place in places])
 
 
 def _binary(
