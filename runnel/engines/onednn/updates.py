@@ -19,7 +19,8 @@ _FUNCTIONS: dict[str, Step] = {
     "root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0)), "negative": _NEGATIVE,
 }  # fmt: skip
 _SECOND = 2
-_ZERO = np.zeros(1, np.float32)
+# Zero follows the values of an update.
+_ZERO, _LAST = np.zeros(1, np.float32), -1
 # Several passes, with roots and quotients: so many times the work of other primitives.
 _ITS_WORK = 8
 
@@ -45,23 +46,24 @@ class _Passes:
     def __init__(self, library: Library, size: int, count: int, passes: Sequence[Any]) -> None:
         """`count` of the values are arrays of this size, the others numbers."""
         array, number = described(library, (size,), (1,)), described(library, (1,), (1,))
+
+        def at(place: int) -> Any:
+            return array if 0 <= place < count else number
+
         self._passes = []
         for target, sign, start, steps in passes:
-            (kind, place), *rest = steps
+            (first, place), *rest = steps
             if place is None:
-                # A primitive begins with two operands: here the start, and zero.
-                kind, place, rest = "+", -1, steps
-            second = array if 0 <= place < count else number
+                # A primitive begins with two operands: here the start and zero.
+                first, place, rest = "+", _LAST, steps
             chain = [
-                _FUNCTIONS[kind]
-                if at is None
-                else (_OPERATORS[kind], array if at < count else number)
-                for kind, at in rest
+                _FUNCTIONS[kind] if value is None else (_OPERATORS[kind], at(value))
+                for kind, value in rest
             ]
             if sign:
                 chain += [*([_NEGATIVE] if sign == "-" else []), (TOTAL, None)]
-            primitive = _binary(library, _OPERATORS[kind], (array, second), chain)
-            operands = [at for _, at in rest if at is not None]
+            primitive = _binary(library, _OPERATORS[first], (array, at(place)), chain)
+            operands = [value for _, value in rest if value is not None]
             self._passes.append((primitive, (start, place, target, *operands)))
 
     def run_beside(self, *values: Any) -> None:
