@@ -64,8 +64,11 @@ def network() -> tf.keras.Model:
     )
 
 
-def soak(seconds: float, parts: int = 10, largest: int = 96) -> Outcome:
-    """Train for so long; eager and traced steps take turns, each batch has a size of its own."""
+def soak(seconds: float, parts: int = 10, largest: int = 96, fewest: int = 0) -> Outcome:
+    """Train for so long, and so many steps at the least.
+
+    Eager and traced steps take turns, each batch has a size of its own.
+    """
     generator = np.random.default_rng(0)
     model, optimizer = network(), tf.keras.optimizers.Adam()
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -81,7 +84,8 @@ def soak(seconds: float, parts: int = 10, largest: int = 96) -> Outcome:
     sizes, losses, most, steps = [], [], 0, 0
     begin = time.monotonic()
     for part in range(1, parts + 1):
-        while time.monotonic() < begin + seconds * part / parts:
+        share = part / parts
+        while time.monotonic() < begin + seconds * share or steps < fewest * share:
             batch = int(generator.integers(1, largest + 1))
             images = tf.constant(generator.normal(size=(batch, 16, 16, 3)).astype(np.float32))
             labels = tf.constant(generator.integers(0, 10, batch).astype(np.int32))

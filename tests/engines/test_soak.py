@@ -27,8 +27,7 @@ def test_training_with_changing_batches(monkeypatch):
         engines.use("onednn")
         # Far fewer than the shapes that come along, so that old ones have to go.
         monkeypatch.setattr(primitive, "_MOST", 60)
-    outcome = soak(seconds=15, parts=5, largest=64)
-    assert outcome.steps > 50
+    outcome = soak(seconds=15, parts=5, largest=64, fewest=60)
     assert np.isfinite(outcome.losses).all()
     assert outcome.primitives <= 60
     # The first part fills caches and the allocator's arenas; what follows adds next to nothing.
