@@ -14,7 +14,7 @@ from .graph import FuncGraph
 from .graph_access import NAMED_GRADIENTS
 from .indexed_slices import IndexedSlices
 from .op import REGISTRY, Op, Record, execute
-from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros
+from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros, captured
 from .tensor import Tensor
 from .variable import Variable
 
@@ -88,6 +88,9 @@ def _with_custom_gradient(
         computed = [convert_to_tensor(value) for value in nest.flatten(result)]
         return nest.pack_sequence_as(result, _passed_on(computed, inputs, rule))
     flat_result = [_copied(value) for value in nest.flatten(result)]
+    for tape in state.tapes:
+        if isinstance(tape, ForwardAccumulator):
+            tape.carry_on(nest.flatten(result), flat_result)
     op = rule_op(getattr(function, "__name__", "custom_gradient"), rule)
     for tape in state.tapes:
         tape.record(op, inputs, flat_result, {})
@@ -216,7 +219,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             return list(tape.gradient(again, [*sources, *variables], list(gradients)))
 
         op = rule_op(getattr(f, "__name__", "recompute_grad"), rule)
-        flat_result = [convert_to_tensor(value) for value in nest.flatten(result)]
+        # Tensors of their own: a result that is one of the arguments would lead back to itself.
+        with no_recording():
+            flat_result = [_fresh(convert_to_tensor(value)) for value in nest.flatten(result)]
         for tape in state.tapes:
             for variable in variables:
                 tape.variable_read(variable)
@@ -282,8 +287,18 @@ class ForwardAccumulator:
                 )
             if not primal._key:
                 primal._key = next_key()
+            if primal._key in self._tangents:
+                raise ValueError(
+                    f"{primal!r} is a primal more than once. Give it once, with the sum of its "
+                    "tangents."
+                )
             self._tangents[primal._key] = value
             self._held.append(primal)
+            inside = captured(primal)
+            if inside is not None:
+                inside._key = inside._key or next_key()
+                self._tangents[inside._key] = value
+                self._held.append(inside)
 
     def __enter__(self) -> ForwardAccumulator:
         if self._recording:
@@ -305,7 +320,13 @@ class ForwardAccumulator:
         """Carry the tangents of an operation's inputs on to its outputs."""
         if not any(tensor._key in self._tangents for tensor in inputs) or not op.differentiable:
             return
-        differentiable = [output for output in outputs if is_differentiable(output)]
+        differentiable = [
+            output
+            for output in outputs
+            if is_differentiable(output) and output._key not in self._tangents
+        ]
+        if not differentiable:
+            return
         tapes = state.tapes
         # Tapes outside of this accumulator see the tangents being computed; itself does not.
         state.tapes = tapes[: tapes.index(self)]
@@ -317,6 +338,18 @@ class ForwardAccumulator:
             if tangent is not None:
                 self._tangents[output._key] = tangent
                 self._held.append(output)
+
+    def carry_on(self, results: Sequence[Any], copies: Sequence[Tensor]) -> None:
+        """Give the results of a function with a custom gradient the tangents found inside of it.
+
+        The custom gradient is asked only where there are none, as the original does it.
+        """
+        for result, copy in zip(results, copies, strict=True):
+            tangent = self._tangents.get(getattr(result, "_key", 0))
+            if tangent is not None:
+                copy._key = copy._key or next_key()
+                self._tangents[copy._key] = tangent
+                self._held.append(copy)
 
     def _push(self, record: Record, outputs: Sequence[Tensor]) -> Sequence[Any]:
         """The gradient rule is linear in the outputs' gradients; its transpose is what we need."""

@@ -31,26 +31,65 @@ def _tanh(array: Any) -> Any:
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"Relu": _relu, "Relu6": _relu6, "Tanh": _tanh}
 
 
+def _require_channels(vector: Any, channels: int) -> None:
+    if vector.shape != (channels,):
+        raise ValueError(
+            "Must provide as many biases, or scales, as the last dimension of the input tensor: "
+            f"got the shape {list(vector.shape)} for {channels} channels."
+        )
+
+
+# A mean of more standard deviations takes so much of the digits away that it is subtracted first.
+_FARTHEST_MEAN = 64
+
+
+def normalizing_vectors(vectors: tuple[Any, Any, Any, Any], epsilon: float) -> tuple[Any, Any, Any]:
+    """Centre, factor and shift of a batch normalization with scale, offset, mean and variance.
+
+    factor (x - centre) + shift; the centre is None where it can be part of the shift.
+    """
+    scale, offset, mean, variance = vectors
+    deviation = np.sqrt(variance + np.float32(epsilon))
+    factor = scale / deviation
+    # Comparisons are False for NaN, and a square of what is infinite is infinite.
+    farthest = np.maximum.reduce(abs(mean / deviation), initial=0)
+    if farthest <= _FARTHEST_MEAN and factor.dot(factor) < np.inf:
+        return None, factor, offset - mean * factor
+    return mean, factor, offset
+
+
 class Finish(NamedTuple):
-    """activation(scale x + shift), with vectors of the channels, the last dimension."""
+    """activation(scale (x - centre) + shift), with vectors of the channels, the last dimension."""
 
     scale: Any
     shift: Any
     activation: str | None
+    centre: Any = None
 
     @classmethod
     def normalizing(
         cls, vectors: tuple[Any, Any, Any, Any], epsilon: float, activation: str | None
     ) -> Finish:
         """That of a batch normalization with scale, offset, mean and variance."""
-        scale, offset, mean, variance = vectors
-        factor = scale / np.sqrt(variance + np.float32(epsilon))
-        return cls(factor, offset - mean * factor, activation)
+        channels = vectors[0].size
+        for vector in vectors:
+            _require_channels(vector, channels)
+        centre, factor, shift = normalizing_vectors(vectors, epsilon)
+        return cls(factor, shift, activation, centre)
+
+    def require(self, channels: int) -> None:
+        """Refuse vectors without one number for each channel, which a kernel reads unseen."""
+        _require_channels(self.shift, channels)
+        if self.scale is not None:
+            _require_channels(self.scale, channels)
 
     def apply(self, result: Any) -> Any:
         """Finish a result in its own memory, unless others may see that."""
+        self.require(result.shape[-1])
         if not result.flags.writeable or result.base is not None:
             result = result.copy()
+        if self.centre is not None:
+            result -= self.centre
         if self.scale is not None:
             result *= self.scale
         result += self.shift

@@ -72,7 +72,7 @@ class Plan:
         from .passes import optimize
 
         program = optimize(graph, feeds, fetches)
-        plan = cls(graph, feeds, program.fetches, name, program.operations)
+        plan = cls(graph, program.feeds, program.fetches, name, program.operations)
         if getattr(graph, "jit_compile", False):
             operations = needed_operations(graph, feeds, fetches)
             plan.program = engine.compiled(name, operations, feeds, fetches) or plan.program

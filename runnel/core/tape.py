@@ -156,6 +156,18 @@ class GradientTape:
             if not value._key:
                 value._key = next_key()
             self._watch(value, value._key)
+            inside = captured(value)
+            if inside is not None:
+                inside._key = inside._key or next_key()
+                self._watch(inside, inside._key)
+
+    def _seen(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Values, or what this tape has watched for those from outside of a function."""
+        known = getattr(state.graph, "captured", None)
+        if not known:
+            return values
+        inside = {place: own for place, (_, own) in known.items() if own._key in self._roots}
+        return [inside.get(id(value), value) for value in values]
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables watched so far, in the order of their creation."""
@@ -195,12 +207,12 @@ class GradientTape:
         """
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
-        flat_targets = _gradient_targets(target)
+        flat_targets = self._seen(_gradient_targets(target))
         # Most often a list of variables is given, and a list is what comes back.
         is_flat = type(sources) is list and all([type(source) in _LEAVES for source in sources])
         wanted = sources if is_flat else nest.flatten(sources)
         flat_sources = sources if is_flat else [_values_of(source) for source in wanted]
-        keys = [_key_of_source(source) for source in flat_sources]
+        keys = [_key_of_source(source) for source in self._seen(flat_sources)]
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
         if not zero:
@@ -280,7 +292,7 @@ class GradientTape:
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
         flat_sources = nest.flatten(sources)
-        keys = [_key_of_source(source) for source in flat_sources]
+        keys = [_key_of_source(source) for source in self._seen(flat_sources)]
         rows = [self._backward([target], [w], keys) for w in _unit_weights(target, 0)]
         if not self._persistent:
             self._forget()
@@ -315,7 +327,7 @@ class GradientTape:
                 f"Received target of shape {sizes} and source of shape {source_sizes}."
             )
         self._begin_use(target, source)
-        key = _key_of_source(source)
+        key = _key_of_source(*self._seen([source]))
         rows = [self._backward([target], [w], [key]) for w in _unit_weights(target, 1)]
         if not self._persistent:
             self._forget()
@@ -352,7 +364,8 @@ def _unit_weights(target: Any, batch_dims: int) -> Iterator[Tensor]:
 def _stack_rows(rows: list[Any], target: Any, source: Any, zero: bool) -> Any:
     shape = [*target.shape.as_list(), *source.shape.as_list()]
     if all(row is None for row in rows):
-        return _zeros(shape, target) if zero else None
+        # Without rows there are no elements either, connected or not.
+        return _zeros(shape, target) if zero or not rows else None
     dense = [zeros_like(source) if row is None else convert_to_tensor(row) for row in rows]
     stacked = REGISTRY["Pack"](dense, axis=0)
     return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
@@ -386,6 +399,15 @@ def _gradient_targets(target: Any) -> list[Any]:
             )
         targets.append(each)
     return targets
+
+
+def captured(value: Any) -> Any:
+    """What operations get for a tensor from outside of the function being traced, else None."""
+    own = getattr(state.graph, "own", None)
+    if own is None or not isinstance(value, Tensor) or not is_differentiable(value):
+        return None
+    inside = own(value)
+    return None if inside is value else inside
 
 
 def _key_of_source(source: Any) -> int:

@@ -478,8 +478,18 @@ def _traced_initial_value(value: SymbolicTensor) -> Tensor:
 class UnreadVariable(Variable):
     """What an update returns: the same cell under another name, as in the original."""
 
+    __slots__ = ("_variable",)
+
     def __init__(self, variable: Variable) -> None:
         self.__dict__ = variable.__dict__
+        while isinstance(variable, UnreadVariable):
+            variable = variable._variable
+        self._variable: Variable = variable
+
+    @property
+    def handle(self) -> Tensor:
+        # Of the variable itself: graphs tell variables apart by what their handles hold.
+        return self._variable.handle
 
     @property
     def name(self) -> str:

@@ -101,6 +101,10 @@ def _clone_functional(model: Any, input_tensors: Any, clone: Callable[[Any], Any
             copies[id(layer)] = clone(layer)
         return copies[id(layer)]
 
-    outputs = rebuilt(model._steps, values, model._nested_outputs, copy_of)
+    ends = model._nested_outputs, model._terms
+    outputs, terms = rebuilt(model._steps, values, ends, copy_of)
     inputs = tf.nest.pack_sequence_as(model._nested_inputs, new)
-    return Functional(inputs, outputs, name=model.name)
+    copy = Functional(inputs, outputs, name=model.name)
+    if terms:
+        copy._add_terms(terms)
+    return copy

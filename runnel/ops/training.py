@@ -8,6 +8,7 @@ variables never change.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from operator import is_not
 
@@ -29,6 +30,15 @@ from .variable_updates import change
 BLOCK = 32768
 
 _TYPES = dtypes.FLOATING | dtypes.COMPLEX
+
+# One update after the other: none is lost, and a fork finds every variable with its tensor.
+_one_at_a_time = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_one_at_a_time.acquire,
+        after_in_parent=_one_at_a_time.release,
+        after_in_child=_one_at_a_time.release,
+    )
 
 
 class _Scratch(threading.local):
@@ -63,34 +73,50 @@ class Update:
         self._sweep = accelerated("update")(self._by_blocks) if passes else self._by_blocks
 
     def update(self, cells, gradient, numbers):
-        """Change the cells in place, or replace their buffers where somebody else holds them."""
+        """Change the cells in place, or replace their buffers where somebody else holds them.
+
+        Of several threads that update a cell one goes after the other, and those that read it wait.
+        """
+        locks = [cell._lock for cell in cells]
+        with _one_at_a_time:
+            for lock in locks:
+                lock.acquire()
+            try:
+                self._change(cells, gradient, numbers)
+            finally:
+                for lock in locks:
+                    lock.release()
+
+    def _change(self, cells, gradient, numbers):
         sizes = cells[0]._tensor._array.shape
         if gradient.shape != sizes:
             gradient = _fitted(gradient, sizes)
         if gradient.size == 1:
             self._single(cells, sizes, gradient, numbers)
             return
-        arguments = []
-        fresh = None
-        for cell in cells:
-            if cell._is_sole_owner():
-                arguments.append(cell._tensor._array)
-            else:
-                array = np.array(cell._tensor._array, order="C")
+        arguments, taken, fresh = [], [], []
+        try:
+            for cell in cells:
+                tensor = cell._take()
+                if tensor is None:
+                    array = np.array(cell._tensor._array, order="C")
+                    fresh.append((cell, array))
+                else:
+                    array = tensor._array
+                    taken.append((cell, tensor))
                 arguments.append(array)
-                if fresh is None:
-                    fresh = []
-                fresh.append((cell, array))
-        if gradient.size > BLOCK:
-            fresh = self._blocks(cells, arguments, fresh or [], gradient, numbers)
-        else:
-            arguments.append(gradient)
-            for _ in range(self.scratch):
-                arguments.append(np.empty(sizes, gradient.dtype))
-            self.rule(*arguments, *numbers)
-        if fresh:
-            for cell, array in fresh:
-                cell._replace(array)
+            if gradient.size > BLOCK:
+                self._blocks(cells, arguments, fresh, gradient, numbers)
+            else:
+                arguments.append(gradient)
+                for _ in range(self.scratch):
+                    arguments.append(np.empty(sizes, gradient.dtype))
+                self.rule(*arguments, *numbers)
+        finally:
+            for cell, tensor in taken:
+                cell._tensor = tensor
+        for cell, array in fresh:
+            cell._replace(array)
 
     def _single(self, cells, sizes, gradient, numbers):
         # NumPy takes twice as long for one element in place as for two, so the element is doubled.
@@ -113,7 +139,6 @@ class Update:
         flat = [array.reshape(-1) for array in arrays]
         flat.append(np.ascontiguousarray(gradient).reshape(-1))
         self._sweep(*flat, numbers, self._passes and self._passes(*numbers))
-        return fresh
 
     def _by_blocks(self, *arguments):
         """Change flat arrays, which the numbers of the rule and its passes follow as tuples."""
@@ -226,14 +251,16 @@ class RowUpdate:
 
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
-            self._update(inputs)
+            with _one_at_a_time:
+                self._update(inputs)
             return []
 
         return kernel
 
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
-            self._update(inputs, use_nesterov)
+            with _one_at_a_time:
+                self._update(inputs, use_nesterov)
             return []
 
         return kernel
@@ -404,15 +431,15 @@ def number_in(variable):
 
 def decay(variable, factor):
     """variable -= factor variable, by a number."""
-    if not (variable._tensor._array.shape and variable._is_sole_owner()):
-        array = variable._tensor._array
-        variable._replace(array - array * factor)
-        return
-    array = variable._tensor._array
-    rows = max(1, BLOCK * len(array) // max(array.size, 1))
-    for start in range(0, len(array), rows):
-        block = array[start : start + rows]
-        np.subtract(block, block * factor, block)
+
+    def shrink(array):
+        flat = array.reshape(-1)
+        for start in range(0, flat.size, BLOCK):
+            block = flat[start : start + BLOCK]
+            np.subtract(block, block * factor, block)
+
+    with _one_at_a_time:
+        change(variable, shrink)
 
 
 def update_average(average, variable, momentum):

@@ -254,7 +254,7 @@ def lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):
 
 
 def lion_numbers(lr, beta1, beta2):
-    return lr, beta1, _rest(beta1), beta2, _rest(beta2)
+    return lr, beta1, 1 - beta1, beta2, 1 - beta2
 
 
 def moving_average(average, value, scratch, momentum, rest):

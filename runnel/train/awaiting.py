@@ -39,7 +39,7 @@ def notify(owner: Any) -> None:
 def _tell(match: Callable[[Restoration], bool]) -> None:
     with _lock:
         for restoration in list(_active):
-            if restoration.root() is None or not match(restoration):
+            if not match(restoration) or not restoration.is_awaited():
                 _active.remove(restoration)
         if _active:
             _install()

@@ -218,9 +218,19 @@ class Restoration:
 
     # What is left.
 
-    def root(self) -> Any:
-        """The root, or None when it is no more."""
-        return self._root()
+    def is_awaited(self) -> bool:
+        """Whether somebody still has the root, or any object that awaits parts."""
+        return self._root() is not None or any(map(self._is_there, self._awaiting))
+
+    def _is_there(self, number: int) -> bool:
+        value = self.bound[number]() if number in self.bound else None
+        if not is_container(value):
+            return value is not None
+        # Lists cannot be referred to weakly: they are there as long as their owners.
+        return any(
+            number in children.values() and self._is_there(parent)
+            for parent, children in enumerate(self._children)
+        )
 
     def unused(self) -> list[int]:
         """The nodes with values that no object has taken."""

@@ -269,14 +269,18 @@ def batch_normalization(
         mean = weight("moving_mean", moving_mean_initializer, None, None, False)
         variance = weight("moving_variance", moving_variance_initializer, None, None, False)
         fused = fused is not False and x.shape.rank == 4
-        used = _statistics(x, others, (mean, variance), momentum, training, fused)
+        averages = (mean, variance)
+        used = _statistics(x, others, averages, momentum, training, fused, trainable)
         whole = (*used, beta, gamma)
         parts = [None if each is None else _tf.reshape(each, shape) for each in whole]
         return _tf.nn.batch_normalization(x, *parts, epsilon)
 
 
-def _statistics(x, axes, averages, momentum, training, fused):
-    """The mean and variance to normalize with; in training, those of the batch."""
+def _statistics(x, axes, averages, momentum, training, fused, trainable):
+    """The mean and variance to normalize with; in training, those of the batch.
+
+    The averages follow them only where the layer is trainable.
+    """
     if training is False:
         return averages
 
@@ -299,6 +303,8 @@ def _statistics(x, axes, averages, momentum, training, fused):
                                          _tf.identity(averages[1])),
         )  # fmt: skip
         rate = _tf.cast(training, x.dtype) * (1.0 - momentum)
+    if not trainable:
+        return mean, variance
     for average, now in zip(averages, (mean, kept), strict=True):
         update = average.assign_sub((average.read_value() - now) * rate, read_value=False)
         if not _tf.executing_eagerly():

@@ -70,7 +70,7 @@ class _Step:
         # What is left of the graph is all wanted, the effects too, as in a function.
         program = Program(FuncGraph("session", graph), feeds, tensors, needed)
         program = rewritten(program.rewritten(session.with_own_stream))
-        self.plan = Plan(graph, feeds, program.fetches, "session", program.operations)
+        self.plan = Plan(graph, program.feeds, program.fetches, "session", program.operations)
         self.writes = any(
             operation.op.stateful and any(t.dtype.name == "resource" for t in operation.inputs)
             for operation in program.operations

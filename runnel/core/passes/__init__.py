@@ -40,6 +40,7 @@ def rewritten(program: Program) -> Program:
     """A program without dead code, after all passes."""
     if "disable_meta_optimizer" in disabled:
         return program
+    program = program.with_placeholders()
     for name, run in PASSES:
         if name not in disabled:
             program = run(program)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..convert import Const
 from ..dtypes import DType
-from ..graph import Graph, Operation
+from ..graph import Graph, Operation, Placeholder
 from ..op import REGISTRY, Op
 from ..shapes import TensorShape
 from ..tensor import SymbolicTensor, Tensor
@@ -81,6 +81,29 @@ class Program:
             operations.append(made)
         fetches = [current(tensor) for tensor in self.fetches]
         return Program(self.graph, self.feeds, fetches, operations)
+
+    def with_placeholders(self) -> Program:
+        """The program with placeholders for all that is fed, so that nobody sees how it was made.
+
+        A session may be fed the value of any tensor.
+        """
+        fed: dict[int, Tensor] = {}
+        for feed in self.feeds:
+            if isinstance(feed, SymbolicTensor) and feed.op.op is not Placeholder:
+                attrs = {"dtype": feed.dtype, "shape": feed.shape}
+                made = operation_like(feed.op, Placeholder, (), attrs)
+                made.outputs = [SymbolicTensor(made, 0, feed.dtype, feed.shape)]
+                fed[id(feed)] = made.outputs[0]
+        if not fed:
+            return self
+        feeds = [fed.get(id(feed), feed) for feed in self.feeds]
+        needed = [
+            operation
+            for operation in self.operations
+            if not any(id(output) in fed for output in operation.outputs)
+        ]
+        program = self.with_operations(needed).substituted(fed)
+        return Program(self.graph, feeds, program.fetches, program.operations)
 
     def uses(self) -> dict[int, list[Operation]]:
         """The operations that use each tensor, by the tensor's id."""

@@ -60,12 +60,16 @@ class _Earlier:
 
 
 def _forget(operation: Operation, reads: dict[int, Tensor]) -> None:
-    """An operation with effects may change the variables it gets, and those of its branches."""
-    for tensor in operation.inputs:
-        if tensor.dtype.name == "resource":
-            reads.pop(_identity(tensor), None)
+    """An operation with effects may change the variables it gets, and those of code it runs."""
     if operation.type in ("If", "Case", "While", "PyFunc", "EagerPyFunc"):
         reads.clear()
+    for tensor in operation.inputs:
+        if tensor.dtype.name == "resource":
+            identity = _identity(tensor)
+            reads.pop(identity, None)
+            if identity > 0:
+                # No variable: the functions of a dataset or an iterator may change any.
+                reads.clear()
 
 
 def _key(operation: Operation) -> Any:
@@ -94,5 +98,8 @@ def _hashable(value: Any) -> Any:
 
 
 def _identity(tensor: Tensor) -> int:
-    known = tensor.dtype.name == "resource" and not isinstance(tensor, SymbolicTensor)
-    return id(tensor._array) if known else id(tensor)
+    if tensor.dtype.name != "resource" or isinstance(tensor, SymbolicTensor):
+        return id(tensor)
+    # What an assignment gives back is another object than the variable, with the same key.
+    key: int = getattr(tensor._array, "_key", 0)
+    return -key or id(tensor._array)

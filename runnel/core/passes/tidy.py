@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graph import Operation
 from ..tensor import SymbolicTensor, Tensor
-from .program import Program, constant_of, operation_like
+from .program import Program, constant_of, made_by, operation_like
 
 
 def run(program: Program) -> Program:
@@ -37,12 +37,27 @@ def _equal(a: object, b: object) -> bool:
 
 def _reshape(operation: Operation) -> Tensor | Operation | None:
     x, shape = operation.inputs
-    same = _same_shape(operation)
-    if same is not None:
-        return same
-    if isinstance(x, SymbolicTensor) and x.op.type == "Reshape":
-        return operation_like(operation, operation.op, (x.op.inputs[0], shape), operation.given)
-    return None
+    before = made_by(x, "Reshape")
+    if before is None:
+        return _undone(operation)
+    again = operation_like(operation, operation.op, (before.inputs[0], shape), operation.given)
+    return _undone(operation) or again
+
+
+def _undone(operation: Operation) -> Tensor | Operation | None:
+    """What had the shape that this brings back: a tensor before other reshapes, perhaps cast."""
+    shape = operation.outputs[0].shape
+    if not shape.is_fully_defined():
+        return None
+    x, cast = operation.inputs[0], None
+    while not (x.shape.is_fully_defined() and _equal(x.shape, shape)):
+        before = made_by(x, *_RESHAPES) or (made_by(x, "Cast") if cast is None else None)
+        if before is None:
+            return None
+        if before.type == "Cast":
+            cast = before
+        x = before.inputs[0]
+    return x if cast is None else operation_like(operation, cast.op, (x,), cast.given)
 
 
 def _transpose(operation: Operation) -> Tensor | Operation | None:
@@ -67,9 +82,12 @@ def _negation(operation: Operation) -> Tensor | None:
     return x.op.inputs[0] if twice else None
 
 
+_RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 _RULES = {
     "Cast": _same_type,
+    "ExpandDims": _undone,
     "Reshape": _reshape,
+    "Squeeze": _undone,
     "BroadcastTo": _same_shape,
     "Transpose": _transpose,
     "Neg": _negation,

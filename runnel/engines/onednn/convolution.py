@@ -2,6 +2,10 @@
 
 The filters go in the order oneDNN asks for; reordering them costs little beside the convolution,
 and the order that TensorFlow keeps them in makes it half as fast.
+
+oneDNN leaves out the zeros around the images, TensorFlow multiplies by them: an infinity or NaN
+makes NaNs there. Where there are some, NumPy has to find out; not where all filters are NaN, as
+after a training that went wrong, for then so are all results.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from .primitive import (
     described,
     dimensions,
 )
-from .reorder import filters as kept, reordered
+from .reorder import filters as kept, is_regular, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
@@ -66,10 +70,10 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | No
     case = _case(images.shape, filters.shape, axes)
     if case is None or images.dtype != np.float32:
         return None
-    vectors = post_ops.vectors_of(finish)
+    vectors = post_ops.vectors_of(finish, case.features)
     key = "convolve", case, len(vectors)
     primitive = cached(key, lambda library: _forward(library, case, len(vectors)))
-    if primitive is None:
+    if primitive is None or (case.windows.is_padded and not kept.are_regular(filters)):
         return None
     images = np.ascontiguousarray(images)
     weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
@@ -86,7 +90,7 @@ def convolve_backprop_images(
     if case is None or gradients.dtype != np.float32:
         return None
     primitive = cached(("by images", case), lambda library: _by_images(library, case))
-    if primitive is None:
+    if primitive is None or not kept.are_regular(filters):
         return None
     gradients = np.ascontiguousarray(gradients)
     weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
@@ -109,7 +113,8 @@ def convolve_backprop_filters(
     weights = np.empty(primitive.size(DIFF_WEIGHTS) // 4, np.float32)
     primitive.run(images, weights, gradients)
     output = np.empty(filter_shape, np.float32)
-    return reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
+    output = reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
+    return None if case.windows.is_padded and not is_regular(output) else output
 
 
 def convolve_depthwise(

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ...core.finish import Finish
 from .library import Library
 from .primitive import described, user_scratchpad
@@ -45,19 +47,24 @@ def appended(
     return operands
 
 
-def vectors_of(finish: Finish | None) -> tuple[Any, ...]:
+def vectors_of(finish: Finish | None, channels: int) -> tuple[Any, ...]:
     """The vectors of a finish that are operands of post-ops, in their order."""
     if finish is None:
         return ()
-    return (finish.shift,) if finish.scale is None else (finish.scale, finish.shift)
+    finish.require(channels)
+    vectors = [finish.shift] if finish.scale is None else [finish.scale, finish.shift]
+    if finish.centre is not None:
+        vectors.insert(0, -finish.centre)
+    # A bias may be a column of a matrix.
+    return tuple([np.ascontiguousarray(vector) for vector in vectors])
 
 
 @lru_cache(maxsize=1024)
 def finishing(
     library: Library, count: int, channels: int, rank: int
 ) -> tuple[ctypes.c_void_p, dict[int, Any]]:
-    """Attributes that add one vector, or scale by one and add another; with their arguments."""
+    """Attributes that add one vector, or scale before it, or add before that; their arguments."""
     ones = [1] * (rank - 2)
     vector = described(library, (1, channels, *ones), (channels, 1, *ones))
     made = user_scratchpad(library)
-    return made, appended(library, made, [(each, vector) for each in (MULTIPLY, ADD)[-count:]])
+    return made, appended(library, made, [(each, vector) for each in (ADD, MULTIPLY, ADD)[-count:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -23,14 +24,24 @@ def _references(array: Any) -> int:
     return sys.getrefcount(array if array.base is None else array.base)
 
 
-class _Entry:
-    """An array that is held, and what it is in the orders of primitives, by their numbers."""
+def is_regular(array: Any) -> bool:
+    """Whether the numbers of an array are all finite, or all NaN."""
+    return math.isfinite(np.add.reduce(array, None)) or bool(np.isnan(array).all())
 
-    __slots__ = ("array", "hits", "results")
+
+class _Entry:
+    """An array that is held, and what it is in the orders of primitives.
+
+    Those are found by the primitive's number and the argument's: one that takes several filters may
+    be given the same for two of them, or two views that begin at the same place.
+    """
+
+    __slots__ = ("array", "hits", "is_regular", "results")
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.results: dict[int, Any] = {}
+        self.is_regular = is_regular(array)
+        self.results: dict[tuple[int, int], Any] = {}
         self.hits = 0
 
     def is_lone(self) -> bool:
@@ -66,7 +77,7 @@ class Filters:
         place = address(array)
         entry = self._held.get(place)
         if entry is not None:
-            result = entry.results.get(primitive.number)
+            result = entry.results.get((primitive.number, kind))
             if result is not None:
                 entry.hits += 1
                 return result
@@ -74,8 +85,15 @@ class Filters:
             entry = self._held[place] = _Entry(array)
         result = reordered(array, layout, primitive, kind)
         if entry is not None:
-            entry.results[primitive.number] = result
+            entry.results[primitive.number, kind] = result
         return result
+
+    def are_regular(self, array: Any) -> bool:
+        """The function of a similar name, or what it said of the same array before."""
+        entry = self._held.get(address(array)) if array.flags.c_contiguous else None
+        if entry is not None and entry.array.size == array.size:
+            return entry.is_regular
+        return is_regular(array)
 
     def _is_worth_holding(self, place: int, primitive: Primitive) -> bool:
         self._misses += 1

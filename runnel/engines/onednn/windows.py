@@ -19,6 +19,11 @@ class Windows(NamedTuple):
     output: tuple[int, ...]
 
     @property
+    def is_padded(self) -> bool:
+        """Whether a window reaches beyond the images."""
+        return any(self.low) or any(self.high)
+
+    @property
     def high(self) -> list[int]:
         """The padding after the last pixel that the last window needs."""
         return [

@@ -7,6 +7,8 @@ from typing import Any
 import runnel as tf
 
 from ...core.convert import convert_to_tensor
+from ..losses.base import LossFunctionWrapper
+from ..losses.weighting import fit_weights
 from . import masking
 
 
@@ -45,11 +47,11 @@ class _Container:
             )
 
     def _output_names(self, outputs: Any) -> list[str]:
-        if isinstance(outputs, dict):
-            return sorted(outputs)
         count = len(tf.nest.flatten(outputs))
         if self._names and len(self._names) == count:
             return self._names
+        if isinstance(outputs, dict):
+            return sorted(outputs)
         return [f"output_{index + 1}" for index in range(count)]
 
     @staticmethod
@@ -112,12 +114,14 @@ class CompiledLoss(_Container):
                 self._parts[index].update_state(value, sample_weight=_rows(output))
             factor = self._weights[index]
             terms.append(value if factor is None else value * factor)
+        # Without targets every batch counts the same, as in the original.
+        rows = _rows(outputs[0]) if terms else None
         if regularization_losses:
             terms.extend(tf.cast(term, "float32") for term in regularization_losses)
         if not terms:
             return tf.zeros(shape=())
         total = terms[0] if len(terms) == 1 else tf.add_n(terms)
-        self._total.update_state(total, sample_weight=_rows(outputs[0]))
+        self._total.update_state(total, sample_weight=rows)
         return total
 
     def reset_state(self) -> None:
@@ -155,28 +159,29 @@ class CompiledMetrics(_Container):
         self._plain, self._weighted = (
             [
                 [
-                    _metric_object(each, target, output, name if several else None)
+                    _metric_object(each, target, output)
                     for each in _listed(settings)
                     if each is not None
                 ]
-                for settings, target, output, name in zip(
-                    self._spread_lists(given, y_pred), targets, outputs, names, strict=True
+                for settings, target, output in zip(
+                    self._spread_lists(given, y_pred), targets, outputs, strict=True
                 )
             ]
             for given in (self._given, self._weighted_given)
         )
+        for plain, weighted, name in zip(self._plain, self._weighted, names, strict=True):
+            _tell_apart(plain, weighted, f"{name}_" if several else "")
         self._resolved = names
         self.built = True
 
     def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
-        count = len(tf.nest.flatten(outputs))
-        nested = isinstance(settings, list) and any(
-            isinstance(each, list | tuple) for each in settings
-        )
-        if count == 1 and isinstance(settings, list) and not nested:
-            return [settings]
-        if isinstance(settings, list) and count > 1 and not nested and len(settings) != count:
-            return [list(settings) for _ in range(count)]
+        # A plain list is for every output; a list of lists has one for each.
+        if isinstance(settings, list) and not any(
+            isinstance(each, list | tuple | dict) for each in settings
+        ):
+            count = len(tf.nest.flatten(outputs))
+            return [[_copied(each) if count > 1 else each for each in settings]
+                    for _ in range(count)]  # fmt: skip
         return self._spread(settings, outputs)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
@@ -191,16 +196,26 @@ class CompiledMetrics(_Container):
         for index, output in enumerate(tf.nest.flatten(y_pred)):
             if targets[index] is None:
                 continue
+            target, weight = matched(targets[index], weights[index], output)
             mask = masking.mask_of(output)
             for metric in self._plain[index]:
-                metric.update_state(targets[index], output, sample_weight=mask)
+                metric.update_state(target, output, sample_weight=mask)
+            if mask is not None and self._weighted[index]:
+                mask = tf.cast(mask, output.dtype)
+                weight = mask if weight is None else fit_weights(weight, mask) * mask
             for metric in self._weighted[index]:
-                metric.update_state(targets[index], output, sample_weight=weights[index])
+                metric.update_state(target, output, sample_weight=weight)
 
     def reset_state(self) -> None:
         """Start the metrics of a new epoch."""
         for metric in self.metrics:
             metric.reset_state()
+
+
+def _copied(metric: Any) -> Any:
+    if isinstance(metric, tf.keras.metrics.Metric):
+        return type(metric).from_config(metric.get_config())
+    return metric
 
 
 def _listed(settings: Any) -> list[Any]:
@@ -218,49 +233,55 @@ def _loss_object(loss: Any) -> Any:
     found = tf.keras.losses.get(loss)
     if isinstance(found, tf.keras.losses.Loss):
         return found
-    return _FunctionLoss(found, getattr(found, "__name__", None))
+    return LossFunctionWrapper(found, name=getattr(found, "__name__", None))
 
 
-class _FunctionLoss:
-    """A loss function of two arguments, averaged over the batch."""
-
-    def __init__(self, function: Any, name: str | None) -> None:
-        self.function = function
-        self.name = name
-
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        values = convert_to_tensor(self.function(_matched(y_true, y_pred), y_pred))
-        if sample_weight is None:
-            return tf.reduce_mean(values)
-        weights = tf.cast(sample_weight, values.dtype)
-        if weights.shape.rank is not None and values.shape.rank is not None:
-            while weights.shape.rank < values.shape.rank:
-                weights = tf.expand_dims(weights, -1)
-        return tf.reduce_mean(values * weights)
+def matched(target: Any, weight: Any, output: Any) -> tuple[Any, Any]:
+    """Targets and weights of the rank of rows, and of the outputs' dtype if it is of their kind."""
+    return _like_output(convert_to_tensor(target), output), (
+        None if weight is None else _like_output(convert_to_tensor(weight), output)
+    )
 
 
-def _matched(y_true: Any, y_pred: Any) -> Any:
-    """Targets as a loss function of the user's expects them: floating, of the outputs' rank."""
-    ranks = y_true.shape.rank, y_pred.shape.rank
-    if None not in ranks and ranks[0] == ranks[1] - 1 and y_pred.shape[-1] == 1:
-        y_true = tf.expand_dims(y_true, -1)
-    return y_true
+def _like_output(value: Any, output: Any) -> Any:
+    if value.shape.rank == 1 and output.shape.rank == 2:
+        value = tf.expand_dims(value, -1)
+    old, new = value.dtype, output.dtype
+    if old is not new and (
+        (old.is_floating and new.is_floating) or (old.is_integer and new.is_integer)
+    ):
+        value = tf.cast(value, new)
+    return value
 
 
 def _loss_value(loss: Any, target: Any, output: Any, weight: Any) -> Any:
-    target = convert_to_tensor(target)
-    if target.dtype is not output.dtype and target.dtype.is_floating:
-        target = tf.cast(target, output.dtype)
-    if target.shape.rank == 1 and output.shape.rank == 2 and output.shape[-1] == 1:
-        target = tf.expand_dims(target, -1)
+    target, weight = matched(target, weight, output)
     return loss(target, output, sample_weight=weight)
+
+
+def _tell_apart(plain: list[Any], weighted: list[Any], prefix: str) -> None:
+    """Give the metrics of an output names of their own."""
+    taken: set[str] = set()
+    for metric in (*plain, *weighted):
+        name = metric._name
+        if metric not in plain and name in {each._name.removeprefix(prefix) for each in plain}:
+            name = f"weighted_{name}"
+        if not name.startswith(prefix):
+            name = prefix + name
+        if name in taken:
+            raise ValueError(
+                f'Found two metrics with the same name: "{name}". All the metrics added to the '
+                "model need to have unique names."
+            )
+        taken.add(name)
+        metric._name = name
 
 
 _ACCURACIES = ("accuracy", "acc")
 _CROSSENTROPIES = ("crossentropy", "ce")
 
 
-def _metric_object(metric: Any, target: Any, output: Any, output_name: str | None) -> Any:
+def _metric_object(metric: Any, target: Any, output: Any) -> Any:
     kind = None
     if isinstance(metric, str) and metric.lower() in _ACCURACIES + _CROSSENTROPIES:
         kind = _by_shape(metric.lower(), target, output)
@@ -272,8 +293,6 @@ def _metric_object(metric: Any, target: Any, output: Any, output_name: str | Non
         else:
             name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
             found = tf.keras.metrics.MeanMetricWrapper(function, name=name)
-    if output_name is not None and not found._name.startswith(f"{output_name}_"):
-        found._name = f"{output_name}_{found._name}"
     return found
 
 

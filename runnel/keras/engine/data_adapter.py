@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,12 +56,25 @@ class Batches:
         """The batches of the next epoch."""
         raise NotImplementedError
 
+    def _run_out(self) -> None:
+        self.ran_out = True
+        tf.get_logger().warning(
+            "Your input ran out of data; interrupting training. Make sure that your dataset or "
+            "generator can generate at least `steps_per_epoch * epochs` batches."
+        )
+
 
 class ArrayBatches(Batches):
     """Slices of arrays in memory, with nothing between the array and the tensor."""
 
     def __init__(
-        self, arrays: Any, batch_size: int, shuffle: bool, steps: int | None, name: str = ""
+        self,
+        arrays: Any,
+        batch_size: int,
+        shuffle: bool | str = False,
+        steps: int | None = None,
+        epochs: int = 1,
+        begin_anew: bool = False,
     ) -> None:
         self._structure = tf.nest.map_structure(_in_memory, arrays)
         self._flat = tf.nest.flatten(self._structure)
@@ -69,29 +83,58 @@ class ArrayBatches(Batches):
         )
         self._parts = [_picker(array) for array in self._flat]
         self._count = len(next(each for each in self._flat if each is not None))
+        if not self._count:
+            raise ValueError("Expected input data to be non-empty.")
         self._batch_size = batch_size
         self._shuffle = shuffle
-        full = math.ceil(self._count / batch_size) if batch_size else 0
-        self.steps = self._limit = full if steps is None else steps
+        self._epochs = epochs
+        self._begin_anew = begin_anew
+        # With steps of another number than the batches, epochs go on where the last one ended.
+        self._places: Iterator[Any] | None = None
+        self.steps = self._limit = math.ceil(self._count / batch_size) if steps is None else steps
 
     def epoch(self) -> Iterator[Any]:
-        order = np.random.permutation(self._count) if self._shuffle else None
-        size = self._batch_size
-        produced = 0
-        while produced < self._limit:
-            for start in range(0, self._count, size):
-                if produced >= self._limit:
-                    return
-                where = slice(start, start + size) if order is None else order[start : start + size]
-                parts = [part(where) for part in self._parts]
-                yield (
-                    tuple(parts)
-                    if self._is_tuple
-                    else tf.nest.pack_sequence_as(self._structure, parts)
-                )
-                produced += 1
-            if not self._count:
+        if self._places is None or self._begin_anew:
+            self._places = self._all_places()
+        for _ in range(self._limit):
+            where = next(self._places, None)
+            if where is None:
+                self._run_out()
                 return
+            parts = [part(where) for part in self._parts]
+            yield (
+                tuple(parts) if self._is_tuple else tf.nest.pack_sequence_as(self._structure, parts)
+            )
+
+    def _all_places(self) -> Iterator[Any]:
+        """Where the rows of each batch are, for all passes over the arrays."""
+        count, size = self._count, self._batch_size
+        if not self._shuffle:
+            for _ in range(self._epochs):
+                yield from (slice(start, start + size) for start in range(0, count, size))
+        elif self._shuffle == "batch":
+            yield from self._shuffled_batches().as_numpy_iterator()
+        else:
+            for order in self._shuffled_rows().as_numpy_iterator():
+                yield from (order[start : start + size] for start in range(0, count, size))
+
+    # The orders that the original draws with the same seed: datasets of the same form.
+
+    def _shuffled_rows(self) -> Any:
+        rows = np.arange(self._count)
+        passes = tf.data.Dataset.range(1).repeat(self._epochs)
+        return passes.map(lambda _: tf.random.shuffle(rows))
+
+    def _shuffled_batches(self) -> Any:
+        count, size = self._count, self._batch_size
+        passes = tf.data.Dataset.range(1).repeat(self._epochs)
+        batches = tf.data.Dataset.range(math.ceil(count / size))
+        order = passes.flat_map(lambda _: batches.shuffle(1024))
+        return order.map(
+            lambda batch: tf.random.shuffle(
+                tf.range(batch * size, tf.minimum((batch + 1) * size, count))
+            )
+        )
 
 
 def _in_memory(value: Any) -> Any:
@@ -102,6 +145,9 @@ def _in_memory(value: Any) -> Any:
     if isinstance(value, tf.Tensor | tf.Variable):
         value = np.asarray(value)
     elif not isinstance(value, np.ndarray):
+        if hasattr(value, "iloc"):  # of pandas: a series is a column
+            value = value.to_numpy()
+            value = value[:, None] if value.ndim == 1 else value
         value = np.asarray(value.values if hasattr(value, "values") else value)
     if value.dtype == np.float64:
         value = value.astype(tf.keras.backend.floatx())
@@ -138,10 +184,12 @@ class SequenceBatches(Batches):
     def epoch(self) -> Iterator[Any]:
         order = list(range(len(self._sequence)))
         if self._shuffle:
-            np.random.shuffle(order)
+            random.shuffle(order)
         for index in order[: self.steps]:
             yield tensors_of(self._sequence[index])
         self._sequence.on_epoch_end()
+        if len(order) < (self.steps or 0):
+            self._run_out()
 
 
 class IterableBatches(Batches):
@@ -153,16 +201,25 @@ class IterableBatches(Batches):
         self.steps = steps if steps is not None else _length(iterable)
         # A dataset would begin an iteration, and draw its random order, only to be asked.
         dataset = isinstance(iterable, tf.data.Dataset)
+        if dataset and steps is None and iterable.cardinality() == tf.data.INFINITE_CARDINALITY:
+            raise ValueError(
+                "When providing an infinite dataset, you must specify the number of steps to run "
+                "(if you did not intend to create an infinite dataset, make sure to not call "
+                "`repeat()` on the dataset)."
+            )
         self._one_way = not dataset and iter(iterable) is iterable
         self._limit = steps
-        self._anew = not self._one_way and (
-            steps is None or (dataset and (begin_anew or steps == _length(iterable)))
-        )
-        if dataset and self._anew and not begin_anew:
-            # As in the original, whose first epoch has the second of the random orders.
-            iter(iterable)
+        whole = dataset and (steps is None or steps == _length(iterable))
+        self._anew = not self._one_way and (steps is None or whole or (dataset and begin_anew))
+        # As in the original, where the first epoch has the second of the random orders, and so
+        # has each validation.
+        self._skips_order = whole
+        self._begin_anew = begin_anew
+        self._is_first = True
 
     def epoch(self) -> Iterator[Any]:
+        if self._skips_order and (self._is_first or self._begin_anew):
+            iter(self._iterable)
         if self._iterator is None or self._anew:
             self._iterator = iter(self._iterable)
         produced = 0
@@ -170,17 +227,15 @@ class IterableBatches(Batches):
             try:
                 batch = next(self._iterator)
             except StopIteration:
-                if self._limit is not None:
-                    self.ran_out = True
-                    tf.get_logger().warning(
-                        "Your input ran out of data; interrupting training. Make sure that your "
-                        "dataset or generator can generate at least `steps_per_epoch * epochs` "
-                        "batches."
-                    )
+                if self._limit is not None or (
+                    self._one_way and not produced and not self._is_first
+                ):
+                    self._run_out()
                 self._iterator = None
-                return
+                break
             yield tensors_of(batch)
             produced += 1
+        self._is_first = False
 
 
 def _length(iterable: Any) -> int | None:
@@ -214,10 +269,11 @@ def batches_of(
     steps: int | None = None,
     class_weight: Any = None,
     begin_anew: bool = False,
+    epochs: int = 1,
 ) -> Batches:
     """The batches that the arguments of fit, evaluate or predict describe.
 
-    With `begin_anew`, a number of steps always means the first of a dataset's batches.
+    With `begin_anew`, a number of steps always means the first batches of the data.
     """
     if isinstance(x, tf.keras.utils.experimental.DatasetCreator):
         _refuse(y, sample_weight, "DatasetCreator")
@@ -232,10 +288,30 @@ def batches_of(
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
     if batch_size is not None and batch_size <= 0:
         raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
-    data = packed(x, y, sample_weight)
-    arrays = ArrayBatches(data, batch_size or 32, bool(shuffle), steps)
+    x, y, sample_weight = _from_lists(x, y, sample_weight)
     check_cardinality(x, y, sample_weight)
+    data = packed(x, y, sample_weight)
+    arrays = ArrayBatches(data, batch_size or 32, shuffle, steps, epochs, begin_anew)
     return _weighted(arrays, class_weight)
+
+
+def _from_lists(*data: Any) -> tuple[Any, ...]:
+    """Lists of numbers as arrays: other lists hold one array for each input or output."""
+    of_numbers = [_is_list_of_numbers(each) for each in data]
+    given = [each for each, value in zip(of_numbers, data, strict=True) if value is not None]
+    if any(given) and not all(given):
+        raise ValueError(
+            "Failed to find data adapter that can handle input: lists of numbers "
+            f"beside other data, {', '.join(str(type(each)) for each in data)}. Make NumPy arrays "
+            "of them all: np.array(y)."
+        )
+    return tuple(np.array(each) if given[0] and each is not None else each for each in data)
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return isinstance(value, bool | int | float | str)
 
 
 def _is_iterable_of_batches(x: Any) -> bool:
@@ -243,8 +319,8 @@ def _is_iterable_of_batches(x: Any) -> bool:
         return False
     if is_composite(x):
         return False
-    if hasattr(x, "values") and hasattr(x, "columns"):
-        return False
+    if hasattr(x, "values") and hasattr(x, "iloc"):
+        return False  # of pandas
     return hasattr(x, "__iter__") or hasattr(x, "__next__")
 
 
@@ -290,6 +366,10 @@ class _Mapped(Batches):
         self._function = function
         self.steps = batches.steps
 
+    @property
+    def ran_out(self) -> bool:  # type: ignore[override]
+        return self._batches.ran_out
+
     def epoch(self) -> Iterator[Any]:
         return map(self._function, self._batches.epoch())
 
@@ -305,10 +385,17 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
 
     def weigh(batch: Any) -> Any:
         x, y, sample_weight = unpack_x_y_sample_weight(batch)
+        if y is None or tf.nest.is_nested(y):
+            raise ValueError(
+                "`class_weight` is only supported for Models with a single output, and with its "
+                f"targets. Got targets of the type {type(y)}; give `sample_weight` instead."
+            )
         labels = np.asarray(y)
         if labels.ndim > 1 and labels.shape[-1] > 1:
             labels = labels.argmax(-1)
-        weight = tf.constant(table[labels.reshape(len(labels), -1)[:, 0].astype(np.int64)])
+        else:
+            labels = labels.reshape(-1).round().astype(np.int64)
+        weight = tf.gather(table, labels)
         if sample_weight is not None:
             weight = weight * tf.cast(sample_weight, weight.dtype)
         return x, y, weight

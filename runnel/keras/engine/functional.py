@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from . import masking
+from .added_terms import AddLoss, AddMetric
 from .input_spec import InputSpec
 from .keras_tensor import KerasTensor, Node, is_keras_tensor, note_value, parts_of, value_in
 from .layer_nodes import shape_tuples
@@ -50,14 +51,50 @@ class Functional(Model):
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
-        self._steps = steps_between(self.inputs, self.outputs)
-        self._layers = ordered_layers(self.inputs, self.outputs)
-        _require_unique_names(self._layers)
+        # What the model computes beside its outputs: losses and metrics of values inside.
+        self._terms: list[Any] = []
+        self._find_layers()
         self.input_names = [tensor.layer_name for tensor in self.inputs]
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
-        self._tracked[:] = list(self._layers)
         self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
+
+    def _find_layers(self) -> None:
+        """Know the layers between the inputs and what the model computes."""
+        ends = [*self.outputs, *self._terms]
+        self._steps = steps_between(self.inputs, ends)
+        self._layers = ordered_layers(self.inputs, ends)
+        _require_unique_names(self._layers)
+        self._tracked[:] = list(self._layers)
+
+    def _add_terms(self, terms: list[Any]) -> None:
+        self._terms += terms
+        self._find_layers()
+
+    def add_loss(self, losses: Any, **kwargs: Any) -> None:
+        """Add a term to the loss: a value inside of the model, a tensor, or a function.
+
+        >>> inputs = tf.keras.Input([1])
+        >>> outputs = tf.keras.layers.Dense(1, kernel_initializer="ones")(inputs)
+        >>> model = tf.keras.Model(inputs, outputs)
+        >>> model.add_loss(tf.reduce_mean(outputs))
+        >>> model.compile()
+        >>> model.evaluate(tf.constant([[1.0], [3.0]]), verbose=0)
+        2.0
+        """
+        inside = [each for each in tf.nest.flatten(losses) if is_keras_tensor(each)]
+        super().add_loss([each for each in tf.nest.flatten(losses) if not is_keras_tensor(each)],
+                         **kwargs)  # fmt: skip
+        if inside:
+            self._add_terms([AddLoss()(each) for each in inside])
+
+    def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
+        """Report the mean of a value inside of the model, or of one made in `call`."""
+        if is_keras_tensor(value):
+            layer = AddMetric(kwargs.pop("aggregation", None), name)
+            self._add_terms([layer(value, **kwargs)])
+        else:
+            super().add_metric(value, name, **kwargs)
 
     @property  # type: ignore[misc]
     def input_spec(self) -> Any:

@@ -16,12 +16,14 @@ import runnel as tf
 from ..layers.op_lambda import InstanceProperty, TFOpLambda
 from ..layers.serializing import deserialize
 from ..serialization import serialize_keras_object
+from .added_terms import AddLoss, AddMetric
 from .call_spec import call_spec
 from .keras_tensor import is_keras_tensor
 from .layer_order import call_of
 from .rebuilding import results_of, split_arguments
 
 _CONSTANT = "_CONSTANT_VALUE"
+_TERMS = {"AddLoss": AddLoss, "AddMetric": AddMetric}
 
 
 def functional_config(model: Any) -> dict[str, Any]:
@@ -130,7 +132,10 @@ def functional_from_config(cls: Any, config: dict[str, Any], custom_objects: Any
     inputs = reader.structure(config["input_layers"])
     outputs = reader.structure(config["output_layers"])
     options = {"trainable": config["trainable"]} if "trainable" in config else {}
-    return cls(inputs=inputs, outputs=outputs, name=config.get("name"), **options)
+    model = cls(inputs=inputs, outputs=outputs, name=config.get("name"), **options)
+    if terms := reader.terms():
+        model._add_terms(terms)
+    return model
 
 
 class _Reader:
@@ -143,7 +148,7 @@ class _Reader:
         for each in config["layers"]:
             layer = deserialize(
                 {key: value for key, value in each.items() if key != "build_config"},
-                custom_objects,
+                {**_TERMS, **(custom_objects or {})},
             )
             name = each.get("name", layer.name)
             self._layers[name] = layer
@@ -222,6 +227,12 @@ class _Reader:
         for part in parts:
             return self._kwargs(part)
         return {}
+
+    def terms(self) -> list[Any]:
+        """What the layers give that add losses and metrics of values inside of the model."""
+        kinds = tuple(_TERMS.values())
+        named = [name for name, layer in self._layers.items() if isinstance(layer, kinds)]
+        return [tensor for name in named for call in self._outputs[name] for tensor in call]
 
     def structure(self, references: Any) -> Any:
         """The inputs or outputs of a model; one alone is not in a list."""

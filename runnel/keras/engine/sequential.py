@@ -25,6 +25,8 @@ class Sequential(Functional):
     def __init__(self, layers: Any = None, name: str | None = None) -> None:
         Model.__init__(self, name=name)
         self._stack: list[Layer] = []
+        # What each layer of the stack gives in the graph, as far as it was called there.
+        self._ends: list[Any] = []
         self.inputs = self.outputs = None  # type: ignore[assignment]
         for layer in layers or []:
             self.add(layer)
@@ -61,17 +63,20 @@ class Sequential(Functional):
             self.built = False
 
     def _extend_graph(self) -> None:
-        start = self._stack[0]._inbound_nodes[0].outputs
-        end = start
-        for layer in self._stack[1:]:
-            end = layer(end)
+        if not self._ends:
+            self._ends.append(self._stack[0]._inbound_nodes[0].outputs)
+        del self._ends[len(self._stack) :]
+        # A layer is called once, so that its output is the one that later layers go on from.
+        for layer in self._stack[len(self._ends) :]:
+            end = layer(self._ends[-1])
             if len(tf.nest.flatten(end)) != 1:
                 raise ValueError(
                     "All layers in a Sequential model should have a single output tensor. For "
                     f"multi-output layers, use the functional API. Received: {layer.name}"
                 )
-        if end is not start:
-            self._connect(start, end)
+            self._ends.append(end)
+        if len(self._ends) > 1:
+            self._connect(self._ends[0], self._ends[-1])
         self._tracked[:] = list(self._stack)
 
     def pop(self) -> None:
@@ -103,6 +108,7 @@ class Sequential(Functional):
             tensor = tf.keras.Input(batch_shape=shape, dtype=self._first_dtype(), name=name)
             stack = self._stack
             self._stack = [tensor.op.layer, *stack]
+            self._ends.clear()
             try:
                 self._extend_graph()
             finally:
@@ -117,6 +123,10 @@ class Sequential(Functional):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers one after the other."""
+        if self.outputs is not None and self._terms:
+            return super().call(inputs, training, mask)
+        if isinstance(inputs, list | tuple) and len(inputs) == 1 and self.outputs is not None:
+            inputs = inputs[0]
         if mask is not None:
             (inputs,) = masking.masked([inputs], [mask])
         for layer in self.layers:

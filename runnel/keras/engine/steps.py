@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.context import state
+from ...core.signature import key_of
 from ...core.tensor import Tensor
 
 # In the place of logs: they are what the metrics of the model say.
@@ -58,26 +59,29 @@ class TracedStep:
 
     def _traced(self, data: Any) -> tuple[Any, Sequence[tf.Tensor]]:
         """The trace for a batch, and its tensors; no trace where it holds anything else."""
-        flat: Sequence[Any] = data if type(data) is tuple else (data,)
-        if not all([type(each) is Tensor for each in flat]):
-            flat = tf.nest.flatten(data)
-            if not all([type(each) is Tensor for each in flat if each is not None]):
+        tensors: Sequence[tf.Tensor]
+        if type(data) is tuple and all([type(each) is Tensor for each in data]):
+            tensors = data
+            key: Any = tuple([(each.dtype, each._array.shape) for each in data])
+        else:
+            tensors = [each for each in tf.nest.flatten(data) if each is not None]
+            if not all([type(each) is Tensor for each in tensors]):
                 return None, ()
-        key = tuple([None if each is None else (each.dtype, each._array.shape) for each in flat])
-        tensors = [each for each in flat if each is not None]
+            # Other structures of the same tensors mean other inputs.
+            key = key_of(data, [])
         known = self._of_size.get(key)
         if known is None:
             if len(self._of_size) == _SIZES:
                 self._of_size.clear()
-            known = self._of_size[key] = _OfSize(self._of_any_size(key, data))
+            known = self._of_size[key] = _OfSize(self._of_any_size(data))
         return known.function(tensors), tensors
 
-    def _of_any_size(self, key: Any, data: Any) -> Any:
-        general = tuple([None if each is None else (each[0], each[1][1:]) for each in key])
-        known = self._known.get(general)
+    def _of_any_size(self, data: Any) -> Any:
+        specs = tf.nest.map_structure(_of_any_size, data)
+        key = key_of(specs, [])
+        known = self._known.get(key)
         if known is None:
-            specs = tf.nest.map_structure(_of_any_size, data)
-            known = self._known[general] = self.function.get_concrete_function(specs)
+            known = self._known[key] = self.function.get_concrete_function(specs)
         return known
 
 

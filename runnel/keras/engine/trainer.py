@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,7 @@ class Trainer:
         **kwargs: Any,
     ) -> None:
         """Choose the optimizer, the loss and the metrics of training."""
-        if kwargs:
-            raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}")
+        _check_older_arguments(kwargs)
         self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
         self.loss = loss
         names = getattr(self, "output_names", None)
@@ -290,7 +290,7 @@ class Trainer:
             x, y, sample_weight = data
             validation_data = rest
         batches = batches_of(
-            x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
+            x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight, epochs=epochs
         )
         validation = None
         if validation_data is not None:
@@ -303,7 +303,7 @@ class Trainer:
         self.stop_training = False
         self._resume_at: tuple[int, int] = (initial_epoch, 0)
         listeners.on_train_begin()
-        logs: dict[str, Any] = {}
+        logs: dict[str, Any] | None = None
         first_epoch, first_batch = self._resume_at
         for epoch in range(first_epoch, epochs):
             self.reset_metrics()
@@ -316,6 +316,9 @@ class Trainer:
             listeners.on_epoch_end(epoch, logs)
             if self.stop_training or batches.ran_out:
                 break
+        if isinstance(self.optimizer, tf.keras.optimizers.Optimizer):
+            variables = self.trainable_variables  # type: ignore[attr-defined]
+            self.optimizer.finalize_variable_values(variables)
         listeners.on_train_end(logs)
         return self.history
 
@@ -333,9 +336,10 @@ class Trainer:
         )
 
     def _train_epoch(
-        self, batches: Any, listeners: Any, first_batch: int, earlier: dict[str, Any]
+        self, batches: Any, listeners: Any, first_batch: int, earlier: dict[str, Any] | None
     ) -> dict[str, Any]:
-        logs: dict[str, Any] = {}
+        # An epoch for which no data is left reports what the one before it did.
+        logs = None if earlier is None else dict(earlier)
         train_step = self._step_in_loop("train_step", batches, listeners)
         for first, last, group in self._executions(batches):
             if first < first_batch:
@@ -346,12 +350,17 @@ class Trainer:
             listeners.on_train_batch_end(last, logs)
             if self.stop_training:
                 break
-        if logs is IN_METRICS or (not logs and batches.ran_out and earlier):
-            logs = self.get_metrics_result()
-        if not logs:
+        if logs is None:
             raise ValueError(
                 "Unexpected result of `train_function` (Empty Logs): the data has no batch."
             )
+        return self._at_the_end(logs)
+
+    def _at_the_end(self, logs: dict[str, Any]) -> dict[str, Any]:
+        """The logs of all batches: the metrics' results, where the last logs are about these."""
+        names = set(logs) if isinstance(logs, dict) else None
+        if logs is IN_METRICS or names == set(self.metrics_names):
+            logs = self.get_metrics_result()
         return numbers(logs)
 
     @in_session
@@ -388,7 +397,7 @@ class Trainer:
         self.reset_metrics()
         if listeners is not None:
             listeners.on_test_begin()
-        logs: dict[str, Any] = {}
+        logs: dict[str, Any] | None = None
         test_step = self._step_in_loop("test_step", batches, listeners)
         for first, last, group in self._executions(batches):
             if listeners is not None:
@@ -397,7 +406,11 @@ class Trainer:
                 logs = test_step(data)
             if listeners is not None:
                 listeners.on_test_batch_end(last, logs)
-        found = numbers(self.get_metrics_result() if logs is IN_METRICS else logs)
+        if logs is None:
+            raise ValueError(
+                "Unexpected result of `test_function` (Empty Logs): the data has no batch."
+            )
+        found = self._at_the_end(logs)
         if listeners is not None:
             listeners.on_test_end(found)
         return found
@@ -483,6 +496,19 @@ class Trainer:
         return tf.nest.map_structure(plain, outputs)
 
 
+# Arguments of `compile` that older programs give, and that change nothing.
+_IGNORED = {"cloning", "experimental_run_tf_function", "from_serialized", "sample_weight_mode"}
+
+
+def _check_older_arguments(given: dict[str, Any]) -> None:
+    for name in ("distribute", "target_tensors"):
+        if given.get(name) is not None:
+            raise ValueError(f"`{name}` argument in `compile()` is not supported in TF2.")
+    unknown = set(given) - _IGNORED - {"distribute", "target_tensors"}
+    if unknown:
+        raise TypeError(f"Invalid keyword argument(s) in `compile()`: {unknown}")
+
+
 def _together(parts: list[Any]) -> Any:
     """The outputs of several batches as those of one."""
     return tf.nest.map_structure(lambda *outputs: joined(outputs), *parts)
@@ -491,7 +517,12 @@ def _together(parts: list[Any]) -> Any:
 def _validates(epoch: int, validation_freq: Any) -> bool:
     if isinstance(validation_freq, int):
         return (epoch + 1) % validation_freq == 0
-    return epoch + 1 in set(validation_freq)
+    if not isinstance(validation_freq, Container):
+        raise ValueError(
+            "Expected `validation_freq` to be a list or int. Received: "
+            f"validation_freq={validation_freq} of the type {type(validation_freq)}."
+        )
+    return epoch + 1 in validation_freq
 
 
 def numbers(logs: dict[str, Any]) -> dict[str, Any]:

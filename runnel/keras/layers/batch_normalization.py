@@ -241,6 +241,10 @@ class BatchNormalization(BatchVariants):
     def _moments(self, inputs: Any, mask: Any) -> Any:
         inputs = tf.cast(inputs, self._param_dtype)
         keepdims = len(self.axis) > 1 or self.virtual_batch_size is not None
+        if mask is None and self.synchronized:
+            # Unlike tf.nn.moments with all terms of the second derivatives.
+            mean = tf.reduce_mean(inputs, self._reduction_axes, keepdims=keepdims)
+            return mean, tf.math.reduce_variance(inputs, self._reduction_axes, keepdims=keepdims)
         if mask is None:
             return tf.nn.moments(inputs, self._reduction_axes, keepdims=keepdims)
         weights = tf.cast(mask, inputs.dtype)

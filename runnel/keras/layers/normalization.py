@@ -281,7 +281,9 @@ class GroupNormalization(_Scaled):
 
     def _moments(self, grouped: Any, mask: Any, axes: list[int]) -> Any:
         if mask is None:
-            return tf.nn.moments(grouped, axes, keepdims=True)
+            # Unlike tf.nn.moments with all terms of the second derivatives.
+            mean = tf.reduce_mean(grouped, axes, keepdims=True)
+            return mean, tf.math.reduce_variance(grouped, axes, keepdims=True)
         weights = tf.cast(mask, grouped.dtype)
         for _ in range(grouped.shape.rank - weights.shape.rank):
             weights = tf.expand_dims(weights, -1)

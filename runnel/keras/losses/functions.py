@@ -143,6 +143,11 @@ def _is_given(label_smoothing: Any) -> bool:
     return tf.is_tensor(label_smoothing) or bool(label_smoothing)
 
 
+def _as_number(value: Any, dtype: tf.DType) -> tf.Tensor:
+    """A number in a dtype; a Python number is not rounded to float32 on the way."""
+    return tf.cast(value, dtype) if tf.is_tensor(value) else tf.convert_to_tensor(value, dtype)
+
+
 def _between_zero_and_one(probabilities: tf.Tensor) -> tf.Tensor:
     return tf.clip_by_value(probabilities, epsilon(), 1.0 - epsilon())
 
@@ -165,14 +170,14 @@ def _logits(y_pred: tf.Tensor, from_logits: bool, loss: str, activation: str) ->
 def _smoothed_binary(y_true: tf.Tensor, label_smoothing: Any) -> tf.Tensor:
     if not _is_given(label_smoothing):
         return y_true
-    smoothing = tf.cast(label_smoothing, y_true.dtype)
+    smoothing = _as_number(label_smoothing, y_true.dtype)
     return y_true * (1.0 - smoothing) + 0.5 * smoothing
 
 
 def _smoothed_categorical(y_true: tf.Tensor, label_smoothing: Any, axis: int) -> tf.Tensor:
     if not _is_given(label_smoothing):
         return y_true
-    smoothing = tf.cast(label_smoothing, y_true.dtype)
+    smoothing = _as_number(label_smoothing, y_true.dtype)
     classes = tf.cast(tf.shape(y_true)[axis], y_true.dtype)
     return y_true * (1.0 - smoothing) + smoothing / classes
 

@@ -88,7 +88,7 @@ class Adafactor(Optimizer):
         rate = tf.cast(self.learning_rate, dtype)
         if self.relative_step:
             rate = tf.minimum(rate, 1 / tf.sqrt(step))
-        keep = 1 - tf.pow(step, tf.cast(self.beta_2_decay, dtype))
+        keep = 1 - tf.pow(step, tf.constant(self.beta_2_decay, dtype))
         squares = tf.square(gradient) + tf.cast(self.epsilon_1, dtype)
         row, column, velocity = self._r[i], self._c[i], self._v[i]
         if len(variable.shape) < 2:

@@ -37,8 +37,8 @@ class _Moments(Optimizer):
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         step = self._step(dtype)
         return (
-            self._base(self.beta_1, dtype) ** step,
-            self._base(self.beta_2, dtype) ** step,
+            self._rounded(self.beta_1, dtype) ** step,
+            self._rounded(self.beta_2, dtype) ** step,
             self._rate(dtype),
             self._number(self.beta_1, dtype),
             self._number(self.beta_2, dtype),

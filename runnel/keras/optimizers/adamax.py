@@ -63,7 +63,7 @@ class Adamax(Optimizer):
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         return (
-            self._base(self.beta_1, dtype) ** self._step(dtype),
+            self._rounded(self.beta_1, dtype) ** self._step(dtype),
             self._rate(dtype),
             self._number(self.beta_1, dtype),
             self._number(self.beta_2, dtype),

@@ -49,6 +49,14 @@ class Optimizer:
     [0.9 1.9]
     """
 
+    # Whether all variables of a step take the same numbers: a user's own `update_step` may change
+    # a hyperparameter from one variable to the next.
+    _shares_numbers = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._shares_numbers = cls.update_step.__module__.startswith(f"{__package__}.")
+
     def __init__(
         self,
         name: str,
@@ -340,7 +348,7 @@ class Optimizer:
             pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
         if self.weight_decay:
             self._apply_weight_decay([variable for _, variable in pairs])
-        self._numbers = {}
+        self._numbers = {} if self._shares_numbers else None
         try:
             iterations = self._internal_apply_gradients(pairs)
         finally:
@@ -398,8 +406,10 @@ class Optimizer:
         is_number = isinstance(value, int | float)
         return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
 
-    def _base(self, value: float, dtype: tf.DType) -> Any:
-        """The base of a power of the step count, rounded as in the original: through float32."""
+    def _rounded(self, value: Any, dtype: tf.DType) -> Any:
+        """A hyperparameter that the original rounds to float32 before it takes the dtype."""
+        if not isinstance(value, int | float):
+            return self._number(value, dtype)
         if state.graph is None:
             return _through_float32(value, dtype)
         return tf.constant(float(np.float32(value)), dtype)
@@ -447,14 +457,15 @@ class Optimizer:
     # What happens to gradients and variables around the update.
 
     def _clip_gradients(self, grads: Sequence[Any]) -> Sequence[Any]:
+        # The first of these that is given: a value beside a norm changes nothing.
         grads = [clippable(gradient) for gradient in grads]
         if self.clipnorm is not None and self.clipnorm > 0:
-            grads = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
+            return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
         if self.global_clipnorm is not None and self.global_clipnorm > 0:
-            grads = tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
+            return list(tf.clip_by_global_norm(grads, self.global_clipnorm)[0])
         if self.clipvalue is not None and self.clipvalue > 0:
             limit = self.clipvalue
-            grads = [tf.clip_by_value(gradient, -limit, limit) for gradient in grads]
+            return [tf.clip_by_value(gradient, -limit, limit) for gradient in grads]
         return grads
 
     def _deduplicate_sparse_grad(self, grads: Sequence[Any]) -> list[Any]:

@@ -77,7 +77,8 @@ class Ftrl(Optimizer):
         self._accumulators = []
         self._linears = []
         for variable in var_list:
-            start = tf.constant(self.initial_accumulator_value, variable.dtype)
+            # Through float32, as in the original.
+            start = tf.cast(self.initial_accumulator_value, variable.dtype)
             self._accumulators.append(
                 self.add_variable_from_reference(
                     variable, "accumulator", initial_value=tf.fill(variable.shape, start)

@@ -63,8 +63,8 @@ class Lion(Optimizer):
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         return (
             self._rate(dtype),
-            self._number(self.beta_1, dtype),
-            self._number(self.beta_2, dtype),
+            self._rounded(self.beta_1, dtype),
+            self._rounded(self.beta_2, dtype),
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:

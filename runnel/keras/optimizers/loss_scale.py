@@ -133,7 +133,8 @@ class LossScaleOptimizer(Optimizer):
 
     def finalize_variable_values(self, var_list: Any) -> None:
         """Give variables their final values, at the end of training."""
-        self.inner_optimizer.finalize_variable_values(var_list)
+        if isinstance(self.inner_optimizer, Optimizer):
+            self.inner_optimizer.finalize_variable_values(var_list)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Give the inner optimizer's variables new values."""

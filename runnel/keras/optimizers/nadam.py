@@ -72,7 +72,7 @@ class Nadam(Optimizer):
 
     def _momentum(self, step: Any, dtype: tf.DType) -> Any:
         half = self._number(0.5, dtype)
-        return self._base(self.beta_1, dtype) * (1 - half * self._base(0.96, dtype) ** step)
+        return self._rounded(self.beta_1, dtype) * (1 - half * self._rounded(0.96, dtype) ** step)
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
         step = self._step(dtype)
@@ -80,10 +80,10 @@ class Nadam(Optimizer):
             self._number(self._u_product, dtype),
             self._momentum(step, dtype),
             self._momentum(step + 1, dtype),
-            self._base(self.beta_2, dtype) ** step,
+            self._rounded(self.beta_2, dtype) ** step,
             self._rate(dtype),
-            self._base(self.beta_1, dtype),
-            self._base(self.beta_2, dtype),
+            self._rounded(self.beta_1, dtype),
+            self._rounded(self.beta_2, dtype),
             self._number(self.epsilon, dtype),
         )
 

@@ -61,7 +61,7 @@ class SGD(Optimizer):
         self._built = True
 
     def _scalars(self, dtype: tf.DType) -> Sequence[Any]:
-        return self._rate(dtype), self._number(self.momentum, dtype)
+        return self._rate(dtype), self._rounded(self.momentum, dtype)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""

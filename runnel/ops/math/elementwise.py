@@ -130,9 +130,23 @@ def square(x, name=None):
     return execute(Square, (convert_to_tensor(x),))
 
 
+def _none_of_none(dy, result):
+    """A product with a gradient: 0 where the gradient is, even if the slope is infinite or NaN.
+
+    So an element that `tf.where` leaves out stays out.
+    """
+    none = dy == 0
+    if not none.any():
+        return result
+    if not result.ndim:
+        return result.dtype.type(0)
+    np.copyto(result, 0, where=none)
+    return result
+
+
 @op("SqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 def SqrtGrad(y, dy):
-    return dy * y.dtype.type(0.5) / y.conj()
+    return _none_of_none(dy, dy * y.dtype.type(0.5) / y.conj())
 
 
 @SqrtGrad.gradient
@@ -161,7 +175,7 @@ def sqrt(x, name=None):
 @in_float32
 def RsqrtGrad(y, dy):
     root = y.conj()
-    return dy * y.dtype.type(-0.5) * (root * root * root)
+    return _none_of_none(dy, dy * y.dtype.type(-0.5) * (root * root * root))
 
 
 @RsqrtGrad.gradient
@@ -195,7 +209,7 @@ def rsqrt(x, name=None):
 @op("ReciprocalGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
 def ReciprocalGrad(y, dy):
     inverse = y.conj()
-    return -dy * inverse * inverse
+    return _none_of_none(dy, -dy * inverse * inverse)
 
 
 @ReciprocalGrad.gradient

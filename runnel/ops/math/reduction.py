@@ -72,7 +72,9 @@ def Mean(input, reduction_indices, *, keep_dims=False):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
         return (total / _count(input, total)).astype(input.dtype)
     total = reduce(np.add, input, reduction_indices, keep_dims)
-    return total / _count(input, total)
+    count = _count(input, total)
+    # The mean of no complex numbers is 0, as that of no integers; that of no floats is NaN.
+    return total / (count or 1 if kind == "c" else count)
 
 
 def _count(array, reduced):

@@ -33,7 +33,9 @@ def _forward(images, filters, rank, *attrs, finish=None):
     axes = place_convolution(images.shape, filters.shape, rank, attrs)
     if not channels_first(attrs[3]):
         return convolve(images, filters, axes, finish)
-    return to_channels_first(convolve(to_channels_last(images), filters, axes))
+    output = to_channels_first(convolve(to_channels_last(images), filters, axes))
+    # What follows goes by the last dimension, whatever that is.
+    return output if finish is None else finish.apply(output)
 
 
 def _backprop_input(sizes, filters, gradients, rank, *attrs):

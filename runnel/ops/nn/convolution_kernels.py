@@ -126,10 +126,13 @@ def convolve_backprop_images(gradients, filters, image_shape, axes):
     if math.prod(image_shape) == 0 or gradients.size == 0:
         return np.zeros(image_shape, gradients.dtype)
     wide_gradients = gradients.astype(dtype, copy=False)
-    if depth == image_shape[-1] and depth * FEW_CHANNELS <= count:
-        result = _add_up_taps(wide_gradients, filters.astype(dtype, copy=False), image_shape, axes)
+    filters = filters.astype(dtype, copy=False)
+    # Infinities and NaNs must not meet the zeros around the gradients, which the original has not.
+    few_or_infinite = depth * FEW_CHANNELS <= count or not np.isfinite(np.add.reduce(filters, None))
+    if depth == image_shape[-1] and few_or_infinite:
+        result = _add_up_taps(wide_gradients, filters, image_shape, axes)
         return result.astype(gradients.dtype, copy=False)
-    flipped = _swap_depths(filters.astype(dtype, copy=False), image_shape[-1] // depth)
+    flipped = _swap_depths(filters, image_shape[-1] // depth)
     if all(axis.stride == 1 for axis in axes):
         phases = [_stride_phases(axis)[0] for axis in axes]
         taps, _, mirrored = zip(*phases, strict=True)

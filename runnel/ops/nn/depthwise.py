@@ -49,7 +49,9 @@ def DepthwiseConv2dNative(
     axes = place_convolution(input.shape, filter.shape, 4, attrs, depthwise=True)
     if not channels_first(data_format):
         return convolve_depthwise(input, filter, axes, finish)
-    return to_channels_first(convolve_depthwise(to_channels_last(input), filter, axes))
+    output = to_channels_first(convolve_depthwise(to_channels_last(input), filter, axes))
+    # What follows goes by the last dimension, whatever that is.
+    return output if finish is None else finish.apply(output)
 
 
 @DepthwiseConv2dNative.gradient

@@ -59,6 +59,8 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
     rows = _row_filters(filters, axes, dtype)
     padded_sizes = [axis.size + axis.low + axis.high for axis in axes]
     inside = tuple(slice(axis.low, axis.low + axis.size) for axis in axes)
+    # The original multiplies taps by zeros where they have no gradient, which infinities show.
+    lost = 0 * rows[:, 0]
     scratch = None
     for chosen in _batch_blocks(gradients):
         block = gradients[chosen]
@@ -69,6 +71,10 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
         for number, tap in enumerate(tap_slices(axes)):
             np.multiply(block, rows[number], out=held)
             total[tap] += held
+            if np.isnan(lost[number]).any():
+                unseen = np.ones(padded_sizes, bool)
+                unseen[tap[1:]] = False
+                total[:, unseen] += lost[number]
         kept = total[(slice(None), *inside)]
         # Slices added one by one: a reduction over so short an axis is several times slower.
         result[chosen] = sum(

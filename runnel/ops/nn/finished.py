@@ -73,8 +73,6 @@ def _affine_kernel(activation):
 
 def _convolved_kernel(activation):
     def kernel(images, filters, bias, **attrs):
-        if bias.shape != filters.shape[-1:]:
-            raise ValueError("The bias must be a vector with one element per filter.")
         return Conv2D.kernel(images, filters, Finish(None, bias, activation), **attrs)
 
     return kernel

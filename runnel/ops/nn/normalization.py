@@ -9,6 +9,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
 from ...core.engine import accelerated
+from ...core.finish import normalizing_vectors
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
@@ -184,9 +185,13 @@ def FusedBatchNormV3(
         return x, unknown, unknown, unknown, unknown, nothing
     images = layout.of(x)
     if not is_training:
-        factor = scale / np.sqrt(variance + np.float32(epsilon))
-        result = images * layout.spread(factor)
-        result += layout.spread(offset - mean * factor)
+        centre, factor, shift = normalizing_vectors((scale, offset, mean, variance), epsilon)
+        if centre is None:
+            result = images * layout.spread(factor)
+        else:
+            result = images - layout.spread(centre)
+            result *= layout.spread(factor)
+        result += layout.spread(shift)
         y = result.reshape(x.shape).astype(x.dtype, copy=False)
         return y, mean, variance, mean, variance, nothing
     count = layout.count

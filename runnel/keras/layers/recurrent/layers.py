@@ -72,6 +72,19 @@ class _CellLayer(RNN):
         """All steps: the last output or all of them, and the states if they are asked for."""
         return self._all_steps(inputs, mask, training, initial_state)
 
+    def _starting_states(self, inputs, initial_state):
+        states = super()._starting_states(inputs, initial_state)
+        batch = inputs.shape[1 if self.time_major else 0]
+        if initial_state is None or self.unroll or batch in (None, 1):
+            return states
+        for each in states:
+            if each.shape[:1] == (1,):
+                raise ValueError(
+                    f"Layer {self.name} was given an initial state of shape {each.shape} for "
+                    f"{batch} sequences. Each needs its own: tf.repeat(state, {batch}, axis=0)."
+                )
+        return states
+
     def _plain(self) -> bool:
         """Whether all options are those that one operation does all steps for."""
         return not self.recurrent_dropout and not self.unroll and self.use_bias

@@ -21,12 +21,14 @@ def masked_steps(
     `all_steps(inputs, *states)` gives all outputs first. Of the states only the first one, which is
     the output, can be told for sequences of different lengths.
     """
+    # Masks may be numbers, of which all but zero count.
+    mask = tf.cast(mask, tf.bool)
     counted = tf.cast(mask, tf.int32)
     order = tf.argsort(counted, 0, direction="DESCENDING", stable=True)
     outputs, *_ = all_steps(_rows(inputs, order), *states)
     done = tf.cumsum(counted, 0)
     repeated = _rows(outputs, tf.maximum(done - 1, 0))
-    is_output = done > 0 if not zero_output_for_mask else tf.cast(mask, tf.bool)
+    is_output = done > 0 if not zero_output_for_mask else mask
     shown = tf.where(is_output[..., tf.newaxis], repeated, tf.zeros_like(repeated))
     any_done = done[-1][:, tf.newaxis] > 0
     last = tf.where(any_done, repeated[-1], states[0])

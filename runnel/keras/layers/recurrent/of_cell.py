@@ -13,3 +13,9 @@ class OfCell:
 
     def __get__(self, layer: Any, owner: type | None = None) -> Any:
         return self if layer is None else getattr(layer.cell, self._name)
+
+    def __set__(self, layer: Any, value: Any) -> None:
+        raise AttributeError(
+            f'Can\'t set the attribute "{self._name}": it is that of the cell, which the layer was '
+            "made with. Make another layer instead."
+        )

@@ -275,7 +275,7 @@ class Ftrl(Optimizer):
             rate,
             self._get_hyper("l1_regularization_strength", dtype),
             l2 + self._get_hyper("beta", dtype) / (2 * rate),
-            tf.constant(self._l2_shrinkage_regularization_strength, dtype),
+            tf.cast(self._l2_shrinkage_regularization_strength, dtype),
             self._get_hyper("learning_rate_power", dtype),
         )
         slots = (self.get_slot(handle, "accumulator"), self.get_slot(handle, "linear"))

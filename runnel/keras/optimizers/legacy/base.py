@@ -310,7 +310,8 @@ class Optimizer:
             return self.iterations.assign_add(1)
 
     def _transform_gradients(self, grads_and_vars: list[Any]) -> list[Any]:
-        if self.clipvalue is not None or self.clipnorm is not None or self.global_clipnorm:
+        limits = (self.clipvalue, self.clipnorm, self.global_clipnorm)
+        if any(each is not None for each in limits):
             grads = [clippable(gradient) for gradient, _ in grads_and_vars]
             if self.clipvalue is not None:
                 limit = self.clipvalue

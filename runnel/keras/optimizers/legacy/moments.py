@@ -167,7 +167,8 @@ class Nadam(_Moments):
         name: str = "Nadam",
         **kwargs: Any,
     ) -> None:
-        kwargs["decay"] = kwargs.pop("schedule_decay", kwargs.get("decay", 0.004))
+        # A `decay` that is given has no effect in the original, either.
+        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         if isinstance(kwargs.get("lr", learning_rate), LearningRateSchedule):
             raise ValueError(
                 "The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules as "
