@@ -176,7 +176,6 @@ from .older import (
     verify_tensor_all_finite as verify_tensor_all_finite,
     where as where,
     while_loop as while_loop,
-    wrap_function as wrap_function,
     zeros_like as zeros_like,
 )
 from .protos import (
@@ -209,6 +208,7 @@ from .values import (
     SparseTensorValue as SparseTensorValue,
 )
 from .variables import VariableV1 as Variable
+from .wrapping import wrap_function as wrap_function
 
 # Names that mean the same in TensorFlow 2; those that exist there exist here.
 _SAME = frozenset({

@@ -474,11 +474,6 @@ def device(device_name_or_function):
     return tf.device(device_name_or_function)
 
 
-def wrap_function(fn, signature, name=None):
-    """A function of tensors, traced once."""
-    return tf.function(fn, input_signature=signature).get_concrete_function()
-
-
 def executing_eagerly():
     """Whether operations run at once."""
     return state.graph is None
