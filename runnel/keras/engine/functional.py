@@ -15,6 +15,7 @@ from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
 from .model import Model
 from .naming import unique_name
+from .pickling import pickled
 
 
 class Functional(Model):
@@ -70,6 +71,9 @@ class Functional(Model):
     def _add_terms(self, terms: list[Any]) -> None:
         self._terms += terms
         self._find_layers()
+
+    def __reduce__(self) -> Any:
+        return pickled(self) if self.built else super().__reduce__()
 
     def add_loss(self, losses: Any, **kwargs: Any) -> None:
         """Add a term to the loss: a value inside of the model, a tensor, or a function.
