@@ -183,7 +183,7 @@ class FusedUpdate(Update):
 
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
-            cells, scalars, gradient = self._split(inputs)
+            cells, scalars, gradient = self._alike(inputs)
             self.update(cells, gradient, self._prepared(scalars, gradient.dtype))
             return []
 
@@ -191,7 +191,7 @@ class FusedUpdate(Update):
 
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
-            cells, scalars, gradient = self._split(inputs)
+            cells, scalars, gradient = self._alike(inputs)
             self.update(cells, gradient, (*self._prepared(scalars, gradient.dtype), use_nesterov))
             return []
 
@@ -201,6 +201,18 @@ class FusedUpdate(Update):
         rest = list(inputs[self.cells :])
         gradient = rest.pop(self.position - self.cells)
         return inputs[: self.cells], rest, gradient
+
+    def _alike(self, inputs):
+        """The parts of the inputs; InvalidArgumentError for a gradient of another shape."""
+        cells, scalars, gradient = self._split(inputs)
+        sizes = cells[0]._tensor._array.shape
+        if gradient.shape != sizes:
+            shapes = [dimensions_text(TensorShape(each)) for each in (sizes, gradient.shape)]
+            name = self.op.inputs[self.position].name
+            raise InvalidArgumentError(
+                None, None, f"var and {name} do not have the same shape{' '.join(shapes)}"
+            )
+        return cells, scalars, gradient
 
     def _prepared(self, scalars, dtype):
         """The rule's numbers; all variables of a step come with the very same scalars."""

@@ -1,5 +1,7 @@
 """Optimizers where speed could have changed results: shared numbers, threads, late values."""
 
+import os
+import sys
 import threading
 
 import numpy as np
@@ -7,6 +9,9 @@ import pytest
 import tensorflow
 
 import runnel
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "function"))
+from both import same
 
 LARGE = 40_000
 
@@ -257,3 +262,23 @@ def test_slots_made_after_the_checkpoint_object_is_gone_are_restored(kind, tmp_p
     tf.train.Checkpoint(optimizer=later, variable=restored).restore(path)
     train(later, restored)
     np.testing.assert_array_equal(restored.numpy(), variable.numpy())
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("shape", [[1], [3, 1], [4], [2, 3]])
+@pytest.mark.parametrize("name", ["legacy.Adam", "legacy.RMSprop", "Adam", "SGD"])
+def test_gradients_of_other_shapes(name, shape, traced):
+    """The legacy optimizers' operations refuse them, the others spread what can be spread."""
+
+    def program(tf, note):
+        variable = tf.Variable(tf.zeros([2, 3]))
+        kinds = tf.keras.optimizers.legacy if name.startswith("legacy") else tf.keras.optimizers
+        optimizer = getattr(kinds, name.removeprefix("legacy."))(0.1)
+
+        def step(gradient):
+            optimizer.apply_gradients([(gradient, variable)])
+
+        (tf.function(step) if traced else step)(tf.ones(shape))
+        return variable
+
+    same(program)

@@ -442,6 +442,8 @@ class Optimizer:
                 f"[Op:{update.name}]",
             )
         if state.graph is not None:
+            if gradient.shape != variable.shape:
+                gradient = tf.broadcast_to(gradient, variable.shape)
             named = {"use_nesterov": attrs[0]} if attrs else {}
             update(cells, self._scalars(dtype), gradient, **named)
             return
