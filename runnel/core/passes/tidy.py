@@ -37,11 +37,10 @@ def _equal(a: object, b: object) -> bool:
 
 def _reshape(operation: Operation) -> Tensor | Operation | None:
     x, shape = operation.inputs
-    before = made_by(x, "Reshape")
-    if before is None:
-        return _undone(operation)
-    again = operation_like(operation, operation.op, (before.inputs[0], shape), operation.given)
-    return _undone(operation) or again
+    found, before = _undone(operation), made_by(x, "Reshape")
+    if found is not None or before is None:
+        return found
+    return operation_like(operation, operation.op, (before.inputs[0], shape), operation.given)
 
 
 def _undone(operation: Operation) -> Tensor | Operation | None:
