@@ -111,7 +111,7 @@ def test_names_that_exist_work_and_mean_something_to_the_original():
     modules = {
         "assertions", "building", "defaults", "fetching", "file_writer", "keras_session", "keys",
         "older", "protos", "rnn", "rnn_cell", "scopes", "server", "session", "shapes",
-        "small_flags", "summary_ops", "values", "variables",
+        "small_flags", "summary_ops", "values", "variables", "wrapping",
     }  # fmt: skip
     assert set(strangers) <= modules
 
