@@ -285,20 +285,20 @@ class ForwardAccumulator:
                     f"A tangent must have the shape of its primal: expected {primal.shape}, got "
                     f"{value.shape}."
                 )
-            if not primal._key:
-                primal._key = next_key()
             if primal._key in self._tangents:
                 raise ValueError(
                     f"{primal!r} is a primal more than once. Give it once, with the sum of its "
                     "tangents."
                 )
-            self._tangents[primal._key] = value
-            self._held.append(primal)
+            self._hold(primal, value)
             inside = captured(primal)
             if inside is not None:
-                inside._key = inside._key or next_key()
-                self._tangents[inside._key] = value
-                self._held.append(inside)
+                self._hold(inside, value)
+
+    def _hold(self, tensor: Any, tangent: Any) -> None:
+        tensor._key = tensor._key or next_key()
+        self._tangents[tensor._key] = tangent
+        self._held.append(tensor)
 
     def __enter__(self) -> ForwardAccumulator:
         if self._recording:
@@ -336,8 +336,7 @@ class ForwardAccumulator:
             state.tapes = tapes
         for output, tangent in zip(differentiable, tangents, strict=True):
             if tangent is not None:
-                self._tangents[output._key] = tangent
-                self._held.append(output)
+                self._hold(output, tangent)
 
     def carry_on(self, results: Sequence[Any], copies: Sequence[Tensor]) -> None:
         """Give the results of a function with a custom gradient the tangents found inside of it.
@@ -347,9 +346,7 @@ class ForwardAccumulator:
         for result, copy in zip(results, copies, strict=True):
             tangent = self._tangents.get(getattr(result, "_key", 0))
             if tangent is not None:
-                copy._key = copy._key or next_key()
-                self._tangents[copy._key] = tangent
-                self._held.append(copy)
+                self._hold(copy, tangent)
 
     def _push(self, record: Record, outputs: Sequence[Tensor]) -> Sequence[Any]:
         """The gradient rule is linear in the outputs' gradients; its transpose is what we need."""

@@ -86,6 +86,16 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     return Identity(value)
 
 
+class Described:
+    """A callable of no code, with a signature to bind arguments to."""
+
+    def __init__(self, signature: Any) -> None:
+        self.__signature__ = signature
+
+    def __call__(self) -> None:
+        """Nothing is ever called here."""
+
+
 class Parameters:
     """The parameters of a Python function, and arguments in their order."""
 

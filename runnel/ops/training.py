@@ -210,7 +210,10 @@ class FusedUpdate(Update):
             shapes = [dimensions_text(TensorShape(each)) for each in (sizes, gradient.shape)]
             name = self.op.inputs[self.position].name
             raise InvalidArgumentError(
-                None, None, f"var and {name} do not have the same shape{' '.join(shapes)}"
+                None,
+                None,
+                f"var and {name} do not have the same shape{' '.join(shapes)}: pair each gradient "
+                "with the variable that it is of.",
             )
         return cells, scalars, gradient
 
@@ -263,16 +266,14 @@ class RowUpdate:
 
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
-            with _one_at_a_time:
-                self._update(inputs)
+            self._update(inputs)
             return []
 
         return kernel
 
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
-            with _one_at_a_time:
-                self._update(inputs, use_nesterov)
+            self._update(inputs, use_nesterov)
             return []
 
         return kernel
@@ -283,12 +284,13 @@ class RowUpdate:
         cells, scalars, gradient = self.whole._split(inputs)
         require_in_range(indices, cells[0]._tensor._array.shape[0])
         numbers = self.whole.prepare(scalars, gradient.dtype)
-        rows = [cell._tensor._array[indices] for cell in cells]
-        gradient = _fitted(gradient, rows[0].shape)
-        scratch = [np.empty(gradient.shape, gradient.dtype) for _ in range(self.whole.scratch)]
-        self.whole.rule(*rows, gradient, *scratch, *numbers, *attrs)
-        for cell, values in zip(cells, rows, strict=True):
-            change(cell, lambda array, values=values: array.__setitem__(indices, values))
+        with _one_at_a_time:
+            rows = [cell._tensor._array[indices] for cell in cells]
+            gradient = _fitted(gradient, rows[0].shape)
+            scratch = [np.empty(gradient.shape, gradient.dtype) for _ in range(self.whole.scratch)]
+            self.whole.rule(*rows, gradient, *scratch, *numbers, *attrs)
+            for cell, values in zip(cells, rows, strict=True):
+                change(cell, lambda array, values=values: array.__setitem__(indices, values))
 
     def __call__(self, cells, scalars, gradient, indices, **attrs):
         """Do the update as an operation, with scalars, gradient and indices as tensors."""

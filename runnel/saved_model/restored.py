@@ -11,7 +11,7 @@ from ..core.concrete import _ONE, ConcreteFunction, Leaf
 from ..core.convert import convert_to_tensor
 from ..core.function import Function
 from ..core.graph import FuncGraph
-from ..core.signature import BoundSignature, Parameters
+from ..core.signature import BoundSignature, Described, Parameters
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 from ..train.trackables import Trackable
@@ -67,16 +67,6 @@ class SignatureMap(Mapping[str, Any]):
         return {}
 
 
-class _Described:
-    """A callable of no code, with a signature to bind arguments to."""
-
-    def __init__(self, signature: inspect.Signature) -> None:
-        self.__signature__ = signature
-
-    def __call__(self) -> None:
-        """Nothing is ever called here."""
-
-
 def parameters_of(spec: Any, is_method: bool) -> Parameters:
     """The parameters that a FullArgSpec describes."""
     kind = inspect.Parameter
@@ -96,7 +86,7 @@ def parameters_of(spec: Any, is_method: bool) -> Parameters:
     ]
     if spec.varkw:
         found.append(kind(spec.varkw, kind.VAR_KEYWORD))
-    return Parameters(_Described(inspect.Signature(_ordered(found))))
+    return Parameters(Described(inspect.Signature(_ordered(found))))
 
 
 def _ordered(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -244,7 +234,7 @@ class RestoredFunction(Function):
     def __init__(
         self, name: str, parameters: Parameters, input_signature: Any, traces: Sequence[Trace]
     ) -> None:
-        described: Any = _Described(parameters.signature)
+        described: Any = Described(parameters.signature)
         described.__name__ = name
         super().__init__(described, name, None, autograph=False)
         self._parameters = parameters

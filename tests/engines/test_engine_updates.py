@@ -1,7 +1,5 @@
 """An optimizer's update by oneDNN is NumPy's, to the last digit or so."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -12,12 +10,6 @@ from runnel.core.processors import owner_of
 from runnel.engines.onednn import library, updates
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
-
-
-@pytest.fixture(autouse=True)
-def default_engine():
-    yield
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 OPTIMIZERS = {

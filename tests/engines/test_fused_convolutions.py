@@ -1,12 +1,9 @@
 """Convolutions that finish their results themselves, and filters that are kept in another order."""
 
-import os
-
 import numpy as np
 import pytest
 
 import runnel as tf
-from runnel import engines
 from runnel.core.op import REGISTRY
 from runnel.engines.onednn import library
 
@@ -16,15 +13,6 @@ ACTIVATIONS = [None, tf.nn.relu, tf.nn.relu6, tf.tanh]
 
 def random(*shape):
     return tf.constant(RANDOM.normal(size=shape).astype("float32"))
-
-
-@pytest.fixture(params=["onednn", "numpy"])
-def engine(request):
-    if request.param == "onednn" and library.load() is None:
-        pytest.skip("oneDNN's library is not there")
-    engines.use(request.param)
-    yield request.param
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

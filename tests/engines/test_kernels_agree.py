@@ -1,27 +1,15 @@
 """Kernels give what TensorFlow gives where sizes, orders in memory and numbers are unusual."""
 
-import os
-
 import numpy as np
 import pytest
 import tensorflow
 
 import runnel
-from runnel import engines
 from runnel.engines.onednn import library
 
 
 def random(seed, *shape):
     return np.random.default_rng(seed).normal(size=shape).astype("float32")
-
-
-@pytest.fixture(params=["onednn", "numpy"])
-def engine(request):
-    if request.param == "onednn" and library.load() is None:
-        pytest.skip("oneDNN's library is not there")
-    engines.use(request.param)
-    yield request.param
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 def agree(program, *arrays, tolerance=1e-3):

@@ -19,12 +19,6 @@ pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library
 SIZES = st.integers(1, 7)
 
 
-@pytest.fixture(autouse=True)
-def default_engine():
-    yield
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
-
-
 def both(compute, tolerance=2e-5):
     """The results with either engine, which must be alike."""
     engines.use("numpy")

@@ -1,7 +1,6 @@
 """oneDNN's activations, softmax, normalization, resizing and joining give what NumPy's give."""
 
 import math
-import os
 
 import numpy as np
 import pytest
@@ -17,12 +16,6 @@ pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library
 
 HUGE = 9 << 20
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 89.0, -89.0, 1000.0, -1000.0, 6.0)
-
-
-@pytest.fixture(autouse=True)
-def default_engine():
-    yield
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 def take_processors():

@@ -1,7 +1,5 @@
 """oneDNN's recurrent layers give what NumPy's give."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,12 +11,6 @@ from runnel.ops.nn import gated_kernels, recurrent_kernels
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
 NOTHING = np.empty(0, np.float32)
-
-
-@pytest.fixture(autouse=True)
-def default_engine():
-    yield
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 def normal(*shape, seed=0, share=0.5):

@@ -13,12 +13,6 @@ sys.path.insert(0, os.path.dirname(__file__))
 from soak import soak
 
 
-@pytest.fixture(autouse=True)
-def default_engine():
-    yield
-    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is asked of Linux")
 def test_training_with_changing_batches(monkeypatch):
     if library.load() is not None:

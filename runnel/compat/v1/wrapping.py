@@ -9,7 +9,7 @@ import runnel as tf
 from ...core.concrete import ConcreteFunction, structure_of
 from ...core.graph import FuncGraph, Operation, replay
 from ...core.plan import needed_of
-from ...core.signature import BoundSignature, Parameters
+from ...core.signature import BoundSignature, Described, Parameters
 from ...core.tensor import Tensor
 
 
@@ -58,7 +58,7 @@ class WrappedFunction(ConcreteFunction):
             if operation.type == "Placeholder" and id(operation.outputs[0]) not in fed:
                 raise ValueError(
                     f"Unable to lift {[each.name for each in fetches]}: the placeholder "
-                    f"{operation.name!r} is needed for it, and not among the feeds."
+                    f"{operation.name!r} is needed for it. Add '{operation.name}:0' to the feeds."
                 )
         return [each for each in self.graph.operations if id(each) in chosen]
 
@@ -73,11 +73,8 @@ def _signature(graph, specs):
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     names = [re.sub(r"\W", "_", tensor.op.name) for tensor in graph.inputs]
-
-    def function(*args): ...
-
-    function.__signature__ = inspect.Signature([inspect.Parameter(each, kind) for each in names])
-    return BoundSignature(Parameters(function), tuple(specs), {})
+    signature = inspect.Signature([inspect.Parameter(each, kind) for each in names])
+    return BoundSignature(Parameters(Described(signature)), tuple(specs), {})
 
 
 def wrap_function(fn, signature, name=None):

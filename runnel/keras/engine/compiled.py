@@ -196,7 +196,7 @@ class CompiledMetrics(_Container):
         for index, output in enumerate(tf.nest.flatten(y_pred)):
             if targets[index] is None:
                 continue
-            target, weight = matched(targets[index], weights[index], output)
+            target, weight = _matched(targets[index], weights[index], output)
             mask = masking.mask_of(output)
             for metric in self._plain[index]:
                 metric.update_state(target, output, sample_weight=mask)
@@ -236,7 +236,7 @@ def _loss_object(loss: Any) -> Any:
     return LossFunctionWrapper(found, name=getattr(found, "__name__", None))
 
 
-def matched(target: Any, weight: Any, output: Any) -> tuple[Any, Any]:
+def _matched(target: Any, weight: Any, output: Any) -> tuple[Any, Any]:
     """Targets and weights of the rank of rows, and of the outputs' dtype if it is of their kind."""
     return _like_output(convert_to_tensor(target), output), (
         None if weight is None else _like_output(convert_to_tensor(weight), output)
@@ -255,7 +255,7 @@ def _like_output(value: Any, output: Any) -> Any:
 
 
 def _loss_value(loss: Any, target: Any, output: Any, weight: Any) -> Any:
-    target, weight = matched(target, weight, output)
+    target, weight = _matched(target, weight, output)
     return loss(target, output, sample_weight=weight)
 
 

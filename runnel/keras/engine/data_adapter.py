@@ -203,7 +203,8 @@ class IterableBatches(Batches):
         dataset = isinstance(iterable, tf.data.Dataset)
         if dataset and steps is None and iterable.cardinality() == tf.data.INFINITE_CARDINALITY:
             raise ValueError(
-                "When providing an infinite dataset, you must specify the number of steps to run "
+                "When providing an infinite dataset, you must specify the number of steps to run, "
+                "`steps_per_epoch` in fit and `steps` in evaluate and predict "
                 "(if you did not intend to create an infinite dataset, make sure to not call "
                 "`repeat()` on the dataset)."
             )

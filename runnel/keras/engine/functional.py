@@ -86,11 +86,11 @@ class Functional(Model):
         >>> model.evaluate(tf.constant([[1.0], [3.0]]), verbose=0)
         2.0
         """
-        inside = [each for each in tf.nest.flatten(losses) if is_keras_tensor(each)]
-        super().add_loss([each for each in tf.nest.flatten(losses) if not is_keras_tensor(each)],
-                         **kwargs)  # fmt: skip
+        flat = tf.nest.flatten(losses)
+        super().add_loss([each for each in flat if not is_keras_tensor(each)], **kwargs)
+        inside = [AddLoss()(each) for each in flat if is_keras_tensor(each)]
         if inside:
-            self._add_terms([AddLoss()(each) for each in inside])
+            self._add_terms(inside)
 
     def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
         """Report the mean of a value inside of the model, or of one made in `call`."""

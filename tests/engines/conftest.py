@@ -1,0 +1,22 @@
+"""What the tests of engines share: either engine, and the default one again afterwards."""
+
+import os
+
+import pytest
+
+from runnel import engines
+from runnel.engines.onednn import library
+
+
+@pytest.fixture(autouse=True)
+def default_engine():
+    yield
+    engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
+
+
+@pytest.fixture(params=["onednn", "numpy"])
+def engine(request):
+    if request.param == "onednn" and library.load() is None:
+        pytest.skip("oneDNN's library is not there")
+    engines.use(request.param)
+    return request.param
