@@ -30,7 +30,7 @@ from runnel.core import engine
 from runnel.ops.array import joining
 from runnel.ops.image import resizing
 from runnel.ops.linalg.matmul import product_of, products_of
-from runnel.ops.math import elementwise, trigonometry
+from runnel.ops.math import elementwise, many_numbers, trigonometry
 from runnel.ops.nn import (
     activation,
     convolution_kernels,
@@ -160,7 +160,7 @@ def rows(size: int, name: str) -> Iterator[Case]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "elu": activation.Elu.kernel,
-    "exp": elementwise.exponential,
+    "exp": many_numbers.exponential,
     "sigmoid": elementwise.Sigmoid.kernel,
 }
 SLOPES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {

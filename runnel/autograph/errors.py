@@ -39,6 +39,10 @@ class MultilineMessageKeyError(KeyError):
         return self._message
 
 
+# The class that users see, and catch.
+MultilineMessageKeyError.__name__ = MultilineMessageKeyError.__qualname__ = "KeyError"
+
+
 # For each code object that conversion made: the user's name for it, and whether it is only a
 # part of that function, such as the body of a loop.
 _converted: weakref.WeakKeyDictionary[types.CodeType, tuple[str, bool]]

@@ -94,6 +94,7 @@ def for_stmt(
     counts = tensor.dtype.is_integer
     if counts and isinstance(tensor, SymbolicTensor) and tensor.op.type == "Range":
         first, more, item, step = _counting(tensor)
+        _begin_with(first, get_state, set_state, symbol_names, opts)
     else:
         first, more, item, step = _indexing(tensor)
 
@@ -108,6 +109,21 @@ def for_stmt(
         return [step(own[0])]
 
     StagedLoop(get_state, set_state, symbol_names, opts, [first]).run(test, round_)
+
+
+def _begin_with(
+    first: Any,
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[Any], None],
+    symbol_names: Sequence[str],
+    opts: Options,
+) -> None:
+    """Give a counter without a value the first number, which it keeps if there is no round."""
+    place = {name: i for i, name in enumerate(symbol_names)}.get(opts.get("iterate_names", ""))
+    values = list(get_state())
+    if place is not None and is_undefined(values[place]):
+        values[place] = first
+        set_state(tuple(values))
 
 
 def _python_for(
@@ -159,9 +175,10 @@ class StagedLoop:
     Symbols without a value before the loop get one of the type that a first round gives them, in
     a graph that is thrown away; so they need not be defined before if the loop runs at least once.
 
-    `own` are the loop's own variables, such as an index. A class whose objects can be gone over
-    in a graph stages its loops with this one in its method `__runnel_for__`, which is called with
-    the arguments of `for_stmt`.
+    The option `relax_shapes` lets the shapes of symbols become more general than they are before
+    the loop. `own` are the loop's own variables, such as an index. A class whose objects can be
+    gone over in a graph stages its loops with this one in its method `__runnel_for__`, which is
+    called with the arguments of `for_stmt`.
     """
 
     def __init__(
@@ -227,8 +244,14 @@ class StagedLoop:
             for name in ("parallel_iterations", "swap_memory", "maximum_iterations")
             if name in self._options
         }
-        invariants = self._invariants(values, carried) if self._shapes else None
-        results = control_flow.while_loop(tested, round_, values, invariants, **extra)
+        while True:
+            invariants = self._invariants(values, carried) if self._shapes else None
+            try:
+                results = control_flow.while_loop(tested, round_, values, invariants, **extra)
+                break
+            except _Wider as found:
+                self._shapes[found.symbol] = found.shapes
+                finished = list(self._start)
         for i, leaves in zip(carried, results[count:], strict=False):
             finished[i] = nest.pack_sequence_as(self._start[i], list(leaves))
         if self._made_up:
@@ -311,6 +334,19 @@ class StagedLoop:
             invariants.append(TensorShape([]))
         return invariants
 
+    def _widen(self, i: int, before: list[Any], after: list[Any]) -> None:
+        """Ask for shapes that fit a symbol before and after a round, if those so far do not."""
+        if not all(isinstance(leaf, Tensor) for leaf in [*before, *after]):
+            return
+        shapes = self._shapes.get(i) or [leaf.shape for leaf in before]
+        wider = [
+            shape.most_specific_compatible_shape(leaf.shape)
+            for shape, leaf in zip(shapes, after, strict=True)
+        ]
+        pairs = zip(wider, shapes, strict=True)
+        if not all(_at_least_as_specific(new, old) for new, old in pairs):
+            raise _Wider(i, wider)
+
     # Checks
 
     def _check_aside(self, i: int, value: Any) -> None:
@@ -339,6 +375,8 @@ class StagedLoop:
                 f"{mismatch}"
             ) from None
         leaves = [staged(leaf) for leaf in nest.flatten(value)]
+        if self._options.get("relax_shapes"):
+            self._widen(i, before, leaves)
         for position, (old, new) in enumerate(zip(before, leaves, strict=True)):
             if old.dtype is not new.dtype:
                 raise TypeError(
@@ -354,6 +392,15 @@ class StagedLoop:
                         "set shape invariants."
                     )
         return leaves
+
+
+class _Wider(Exception):
+    """A symbol needs more general shapes than the loop was staged with."""
+
+    def __init__(self, symbol: int, shapes: list[TensorShape]) -> None:
+        super().__init__(symbol)
+        self.symbol = symbol
+        self.shapes = shapes
 
 
 def _at_least_as_specific(shape: TensorShape, wanted: TensorShape) -> bool:

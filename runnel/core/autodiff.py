@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 from . import dtypes, nest
@@ -54,26 +55,34 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float32(1.0)
     """
-    if f is None:
-        return custom_gradient
+    return custom_gradient if f is None else _WithCustomGradient(f)
 
-    @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
-        return _with_custom_gradient(f, args, kwargs)
 
-    return decorated
+class _WithCustomGradient:
+    """A function with a gradient of its own; as a method it is one of what follows the object."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _with_custom_gradient(self._function, args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return _WithCustomGradient(MethodType(self._function, instance))
 
 
 def _with_custom_gradient(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    tensors = [
-        value if isinstance(value, Variable) else convert_to_tensor(value)
-        for value in nest.flatten(args)
-    ]
-    given = {value._key for value in tensors if isinstance(value, Variable)}
+    flat = nest.flatten(args)
+    if state.graph is not None:
+        flat = [v if isinstance(v, Variable) else convert_to_tensor(v) for v in flat]
+    given = {value._key for value in flat if isinstance(value, Variable)}
     with _VariableWatcher() as watcher:
-        result, gradient_function = function(*nest.pack_sequence_as(args, tensors), **kwargs)
+        result, gradient_function = function(*nest.pack_sequence_as(args, flat), **kwargs)
     variables = [v for key, v in sorted(watcher.variables.items()) if key not in given]
     if variables and not _accepts(gradient_function, "variables"):
         raise TypeError(
@@ -82,8 +91,9 @@ def _with_custom_gradient(
         )
     # The outputs are tensors of their own: the way back leads through the user's gradient, while
     # the operations inside stay known to tapes, for derivatives of that gradient.
-    inputs = [*_as_tensors(tensors), *_as_tensors(variables)]
-    rule = _custom_rule(gradient_function, len(tensors), variables)
+    places = [place for place, value in enumerate(flat) if isinstance(value, Tensor | Variable)]
+    inputs = [*_as_tensors([flat[place] for place in places]), *_as_tensors(variables)]
+    rule = _custom_rule(gradient_function, len(flat), places, variables)
     if state.graph is not None:
         computed = [convert_to_tensor(value) for value in nest.flatten(result)]
         return nest.pack_sequence_as(result, _passed_on(computed, inputs, rule))
@@ -170,8 +180,13 @@ def _accepts(function: Callable[..., Any], keyword: str) -> bool:
 
 
 def _custom_rule(
-    gradient_function: Callable[..., Any], count: int, variables: list[Variable]
+    gradient_function: Callable[..., Any],
+    count: int,
+    places: list[int],
+    variables: list[Variable],
 ) -> Callable[..., list[Any]]:
+    """The rule of a function of `count` arguments, with tensors in some places."""
+
     def rule(record: Record, *gradients: Any) -> list[Any]:
         if variables:
             found, of_variables = gradient_function(*gradients, variables=variables)
@@ -188,7 +203,7 @@ def _custom_rule(
                 f"custom_gradient function expected to return {count} gradients, but returned "
                 f"{len(flat)} instead."
             )
-        return [*flat, *of_variables]
+        return [*[flat[place] for place in places], *of_variables]
 
     return rule
 
@@ -401,7 +416,10 @@ def gradients(
     given, name = name, ""
     with name_scope(given):
         found = backward(records, targets, weights, keys, needed)
-    return [_finish(found.get(key), x, zero) for key, x in zip(keys, sources, strict=True)]
+    return [
+        _finish(found.get(key) if is_differentiable(x) else None, x, zero)
+        for key, x in zip(keys, sources, strict=True)
+    ]
 
 
 def hessians(

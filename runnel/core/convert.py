@@ -22,7 +22,16 @@ _RAGGED = (
     "Can't convert non-rectangular Python sequence to Tensor. Make all rows equally long, "
     "or use tf.ragged.constant."
 )
-_TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
+_TOO_LARGE = (
+    "Can't convert Python sequence with out-of-range integer to Tensor. tf.int64 holds -2**63 to "
+    "2**63 - 1; up to 2**64 - 1 give dtype=tf.uint64, beyond it a floating one."
+)
+_NOT_FLOAT32 = (
+    "Can't convert Python sequence with a value out of range for float32 to Tensor. Give the "
+    "dtype: tf.float64 holds it, and in tf.float32 it becomes infinite."
+)
+# Halfway from the largest float32 to what would be the next: from here on there is infinity.
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 
 # Python number -> the dtypes that may hold it when asked for.
 _NUMBERS = dtypes.ALL - {dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant}
@@ -174,7 +183,9 @@ def array_of(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     """The NumPy value (a scalar for rank 0) and dtype that a Python or NumPy value becomes."""
     kind = type(value)
     if kind is float:
-        if dtype is None or dtype is dtypes.float32:
+        if dtype is dtypes.float32 or (
+            dtype is None and -_BEYOND_FLOAT32 < value < _BEYOND_FLOAT32
+        ):
             return np.float32(value), dtypes.float32
     elif kind is int:
         if (dtype is None or dtype is dtypes.int32) and -(2**31) <= value < 2**31:
@@ -201,23 +212,61 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         raise ValueError(_TOO_LARGE) from None
     except ValueError:
         raise ValueError(_RAGGED) from None
-    letter = array.dtype.kind
     if not array.size and not isinstance(first, np.generic | np.ndarray):
         dtype = dtypes.float32 if dtype is None else dtype
         return np.zeros(array.shape, dtype.numpy), dtype
+    # NumPy takes integers of more than 63 bits for unsigned ones, for floats or for objects.
+    suspicious = "uO" if type(first) is float else "ufO"
+    if array.dtype.kind in suspicious and (array.dtype.kind == "O" or array.max() >= 2**63):
+        array = _with_long_integers(value, array, first, dtype)
+    letter = array.dtype.kind
     if letter == "O":
         _reject_objects(array, value, first)
     if letter in "US" or not _alike(array, first, dtype):
         raise ValueError(_MIXED)
     if dtype is None:
         dtype = _natural_dtype(array, first)
+        if dtype is dtypes.float32 and state.graph is None and _overflows_float32(array):
+            raise ValueError(_NOT_FLOAT32)
     elif letter in _FITS and dtype not in _FITS[letter]:
         raise _misfit(value, dtype)
     if array.dtype != dtype.numpy:
-        if letter == "u" and dtype is dtypes.int64 and array.size and array.max() >= 2**63:
-            raise ValueError(_TOO_LARGE)
         array = array.astype(dtype.numpy)
     return (array[()] if not array.ndim else array), dtype
+
+
+def _with_long_integers(
+    value: Any, array: np.ndarray[Any, Any], first: Any, dtype: DType | None
+) -> np.ndarray[Any, Any]:
+    """The numbers as the dtype takes them where some integers have more than 63 bits."""
+    leaves = np.array(value, dtype=object)
+    if not all(isinstance(leaf, int | float) for leaf in leaves.flat):
+        return array
+    integers = [leaf for leaf in leaves.flat if isinstance(leaf, int)]
+    if not integers or (max(integers) < 2**63 and min(integers) >= -(2**63)):
+        return array
+    if dtype is dtypes.uint64 and len(integers) == leaves.size:
+        if min(integers) >= 0 and max(integers) < 2**64:
+            return leaves.astype(np.uint64)
+    elif isinstance(first, float) if dtype is None else dtype.is_floating or dtype.is_complex:
+        return _as_floats(leaves)
+    elif dtype is not None and isinstance(first, float):
+        raise _misfit(value, dtype)
+    raise ValueError(_TOO_LARGE)
+
+
+def _as_floats(leaves: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    try:
+        return leaves.astype(np.float64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE) from None
+
+
+def _overflows_float32(array: np.ndarray[Any, Any]) -> bool:
+    # The sum of their squares tells of most at once.
+    if array.dtype != np.float64 or np.vdot(array, array) < _BEYOND_FLOAT32:
+        return False
+    return bool(((np.abs(array) >= _BEYOND_FLOAT32) & np.isfinite(array)).any())
 
 
 def _alike(array: np.ndarray[Any, Any], first: Any, dtype: DType | None) -> bool:
@@ -239,8 +288,6 @@ def _natural_dtype(array: np.ndarray[Any, Any], first: Any) -> DType:
         typed = isinstance(first, np.generic | np.ndarray) and first.dtype.kind == "f"
         natural = from_numpy(first.dtype) if typed else dtypes.float32
     elif letter in "iu":
-        if array.max() >= 2**63:
-            raise ValueError(_TOO_LARGE)
         small = array.min() >= -(2**31) and array.max() < 2**31
         natural = dtypes.int32 if small else dtypes.int64
     return natural

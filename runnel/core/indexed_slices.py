@@ -21,12 +21,14 @@ class IndexedSlices:
     [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]
     """
 
-    __slots__ = ("_dense_shape", "_indices", "_values")
+    __slots__ = ("_dense_shape", "_indices", "_values", "repeated")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
+        # The slices it was made of by adding up those of equal index, if any.
+        self.repeated: IndexedSlices | None = None
 
     @property
     def values(self) -> Any:

@@ -18,15 +18,20 @@ from .type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from .variable import Variable
 
 _VALUES = (bool, int, float, complex, str, bytes)
+# What a trace holds itself.
+_HELD = (TypeSpec, TensorShape, *_VALUES)
 
 
 class Identity:
-    """A key that stands for an object and does not keep it alive."""
+    """A key that stands for an object, or one that equals it, and does not keep it alive."""
 
     __slots__ = ("_hash", "_reference")
 
     def __init__(self, value: Any) -> None:
-        self._hash = id(value)
+        try:
+            self._hash = hash(value)
+        except TypeError:
+            self._hash = id(value)
         try:
             self._reference: Callable[[], Any] = weakref.ref(value)
         except TypeError:
@@ -38,8 +43,10 @@ class Identity:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identity):
             return False
-        ours = self._reference()
-        return ours is not None and ours is other._reference()
+        ours, theirs = self._reference(), other._reference()
+        if ours is theirs:
+            return ours is not None
+        return self._hash == other._hash and type(ours) is type(theirs) and bool(ours == theirs)
 
     @property
     def value(self) -> Any:
@@ -58,8 +65,8 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if value is None:
         return None
     if kind in _VALUES:
-        # As in the original, numbers that are equal share a trace: 1, 1.0 and True.
-        return "value", value
+        # As in the original, numbers that are equal share a trace: 1, 1.0 and True. So do NaNs.
+        return ("value", value) if value == value else "NaN"
     if kind is tuple or kind is list:
         return kind, tuple([key_of(each, tensors) for each in value])
     if isinstance(value, np.ndarray | np.generic):
@@ -73,6 +80,8 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
         return value.dtype, value.shape._dims
     if isinstance(value, TypeSpec):
         return value
+    if isinstance(value, TensorShape):
+        return TensorShape, value._dims
     if isinstance(value, Mapping):
         # The order of nest, in which the tensors go to the inputs.
         names = sorted(value)
@@ -195,6 +204,16 @@ class BoundSignature:
 
     def tensors_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
         """The tensors in the arguments of a call; TypeError where they do not fit the trace."""
+        try:
+            return self._bound(args, kwargs)
+        except TypeError:
+            # All tensors of the structures may come by themselves, one after the other.
+            specs = [each for each in nest.flatten(self._held) if isinstance(each, TypeSpec)]
+            if kwargs or len(specs) != len(args) or not all(map(_fits, specs, args)):
+                raise
+            return list(args)
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
         given = dict(zip(self._names(args), args, strict=False))
         named = {
             spec.name: parameter
@@ -281,8 +300,16 @@ class BoundSignature:
         return tensors
 
 
+def _fits(spec: TypeSpec, value: Any) -> bool:
+    return (
+        isinstance(spec, TensorSpec)
+        and isinstance(value, Tensor)
+        and spec.is_compatible_with(value)
+    )
+
+
 def _weak(leaf: Any) -> Any:
-    return leaf if leaf is None or isinstance(leaf, (TypeSpec, *_VALUES)) else Identity(leaf)
+    return leaf if leaf is None or isinstance(leaf, _HELD) else Identity(leaf)
 
 
 def _strong(leaf: Any) -> Any:

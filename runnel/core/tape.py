@@ -13,6 +13,7 @@ from . import nest
 from .backward import backward, is_differentiable, zeros_like
 from .context import next_key, state
 from .convert import convert_to_tensor
+from .jacobians import reshaped, rows_of
 from .logger import get_logger
 from .op import REGISTRY, Op, Record
 from .tensor import Tensor
@@ -293,14 +294,31 @@ class GradientTape:
         self._begin_use(target, sources)
         flat_sources = nest.flatten(sources)
         keys = [_key_of_source(source) for source in self._seen(flat_sources)]
-        rows = [self._backward([target], [w], keys) for w in _unit_weights(target, 0)]
+        if not isinstance(target, Tensor):
+            target = self._converted(target)
+
+        def gradients(weight: Tensor) -> list[Any]:
+            found = self._backward([target], [weight], keys)
+            return [_finish(found.get(k), x, zero) for k, x in zip(keys, flat_sources, strict=True)]
+
+        rows = rows_of(target, flat_sources, 0, gradients)
         if not self._persistent:
             self._forget()
         results = [
-            _stack_rows([_finish(row.get(key), source, zero) for row in rows], target, source, zero)
-            for key, source in zip(keys, flat_sources, strict=True)
+            None if each is None else reshaped(each, (target, 0), (source, 0))
+            for each, source in zip(rows, flat_sources, strict=True)
         ]
         return nest.pack_sequence_as(sources, results)
+
+    def _converted(self, target: Any) -> Tensor:
+        """A target such as the slices of a gradient as one tensor, made while the tape listens."""
+        outer = state.tapes
+        if self not in outer:
+            state.tapes = (*outer, self)
+        try:
+            return convert_to_tensor(target)
+        finally:
+            state.tapes = outer
 
     def batch_jacobian(
         self,
@@ -328,15 +346,17 @@ class GradientTape:
             )
         self._begin_use(target, source)
         key = _key_of_source(*self._seen([source]))
-        rows = [self._backward([target], [w], [key]) for w in _unit_weights(target, 1)]
+
+        def gradients(weight: Tensor) -> list[Any]:
+            return [_finish(self._backward([target], [weight], [key]).get(key), source, True)]
+
+        (rows,) = rows_of(target, [source], 1, gradients)
         if not self._persistent:
             self._forget()
-        found = [_finish(row.get(key), source, True) for row in rows]
-        shape = [*sizes.as_list(), *source_sizes.as_list()[1:]]
-        if not found:
-            return _zeros(shape, target)
-        stacked = REGISTRY["Pack"]([convert_to_tensor(row) for row in found], axis=1)
-        return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
+        if rows.shape.rank != 1:
+            order = [1, 0, *range(2, source_sizes.rank + 1)]
+            rows = REGISTRY["Transpose"](rows, convert_to_tensor(np.array(order, np.int32)))
+        return reshaped(rows, (target, 0), (source, 1))
 
 
 def _wants_zeros(unconnected_gradients: Any) -> bool:
@@ -349,30 +369,6 @@ def _wants_zeros(unconnected_gradients: Any) -> bool:
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Use "
             "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO."
         ) from None
-
-
-def _unit_weights(target: Any, batch_dims: int) -> Iterator[Tensor]:
-    """One weight per element (of an example): 1 at the element, 0 elsewhere."""
-    shape = target.shape.as_list()
-    count = int(np.prod(shape[batch_dims:], dtype=np.int64))
-    for index in range(count):
-        weight = np.zeros((*shape[:batch_dims], count), target.dtype.numpy)
-        weight[..., index] = 1
-        yield convert_to_tensor(weight.reshape(shape))
-
-
-def _stack_rows(rows: list[Any], target: Any, source: Any, zero: bool) -> Any:
-    shape = [*target.shape.as_list(), *source.shape.as_list()]
-    if all(row is None for row in rows):
-        # Without rows there are no elements either, connected or not.
-        return _zeros(shape, target) if zero or not rows else None
-    dense = [zeros_like(source) if row is None else convert_to_tensor(row) for row in rows]
-    stacked = REGISTRY["Pack"](dense, axis=0)
-    return REGISTRY["Reshape"](stacked, convert_to_tensor(np.array(shape, np.int32)))
-
-
-def _zeros(shape: Sequence[int], like: Any) -> Tensor:
-    return convert_to_tensor(np.zeros(shape, like.dtype.numpy))
 
 
 def _values_of(value: Any) -> Any:

@@ -441,6 +441,10 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         """Give the variable a new value."""
         self.assign(value)
 
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether there is a value: always, but for variables of a v1 graph."""
+        return convert_to_tensor(True)
+
     def initialized_value(self) -> Tensor:
         """The current value; an eager variable is always initialized."""
         return self.read_value()

@@ -17,6 +17,7 @@ from ..core.type_spec import NoneTensorSpec, TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
+from .failures import Failed, going_on
 from .sources import _rows_in, _slice
 from .structure import Leaves, Parts, are_plain, batched, first_sizes, sized_parts, unbatched
 
@@ -156,14 +157,21 @@ class _UnbatchDataset(Dataset):
         return UNKNOWN if self._rows is None else size * self._rows
 
     def _elements(self) -> Iterator[Leaves]:
-        for leaves in self._inputs[0]._elements():
+        return going_on(self._in_rows, self._inputs[0]._elements())
+
+    def _in_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
+        for leaves in elements:
+            if type(leaves) is Failed:
+                yield leaves
+                continue
             parts = self._parts.of(leaves, minimum_rank=1)
             counts = {_rows_in(part) for part in parts if part is not None}
             if len(counts) > 1:
-                raise invalid(
+                yield Failed(invalid(
                     f"Input element must have the same batch size in each component, got "
                     f"{sorted(counts)}.", "UnbatchDataset",
-                )  # fmt: skip
+                ))  # fmt: skip
+                continue
             for index in range(counts.pop()):
                 yield self._parts.leaves([_slice(part, index) for part in parts])
 
@@ -185,8 +193,7 @@ class _RebatchDataset(Dataset):
         self._tensors = (scalar(sizes),) if sizes.shape.rank == 0 else (sizes,)
         self._drop = flag(drop_remainder, "drop_remainder")
         specs = nest.flatten(dataset.element_spec)
-        if not are_plain([part for spec in specs for part in part_specs(spec)]):
-            raise TypeError(f"rebatch takes elements of tensors, got {dataset.element_spec}.")
+        self._plain = are_plain([part for spec in specs for part in part_specs(spec)])
         known = constant_value(self._tensors[0])
         flat = [] if known is None else np.ravel(known).tolist()
         if known is not None and min(flat, default=0) < 1:
@@ -202,10 +209,33 @@ class _RebatchDataset(Dataset):
         return UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
-        sizes = itertools.cycle(np.ravel(self._tensors[0]._array).tolist())
+        if not self._plain:
+            return self._from_rows()
+        return going_on(self._regrouped, self._inputs[0]._elements())
+
+    def _sizes(self) -> Iterator[int]:
+        return itertools.cycle(np.ravel(self._tensors[0]._array).tolist())
+
+    def _from_rows(self) -> Iterator[Leaves]:
+        """Ragged and sparse tensors, one row at a time."""
+        rows = _UnbatchDataset(self._inputs[0])
+        join, elements = _BatchDataset(rows, 1, False)._stacked, rows._elements()
+        for wanted in self._sizes():
+            group = list(itertools.islice(elements, wanted))
+            if not group or (self._drop and len(group) < wanted):
+                return
+            yield join(group)
+
+    def _regrouped(self, elements: Iterator[Any]) -> Iterator[Any]:
+        sizes = self._sizes()
         wanted = next(sizes)
         held: Leaves | None = None
-        for leaves in self._inputs[0]._elements():
+        for leaves in elements:
+            if type(leaves) is Failed:
+                # What was to go into the same batch is given up with it.
+                held = None
+                yield leaves
+                continue
             parts = self._parts.of(leaves, minimum_rank=1)
             held = parts if held is None else _appended(held, parts)
             start = 0
@@ -261,8 +291,10 @@ class _RaggedDataset(Dataset):
         self._ragged = ragged
 
     def _elements(self) -> Iterator[Leaves]:
-        for leaves in self._inputs[0]._elements():
-            yield [
-                leaf if spec is None else self._ragged(spec, leaf)
-                for leaf, spec in zip(leaves, self._changed, strict=True)
-            ]
+        return map(self._changed_leaves, self._inputs[0]._elements())
+
+    def _changed_leaves(self, leaves: Leaves) -> Leaves:
+        return [
+            leaf if spec is None else self._ragged(spec, leaf)
+            for leaf, spec in zip(leaves, self._changed, strict=True)
+        ]

@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors, nest
+from ..core.context import state
 from ..core.convert import convert_to_tensor
+from ..core.op import execute
+from ..core.tensor import SymbolicTensor, Tensor
 from ..formats.tfrecord import TFRecordWriter, opened, read_records
 from ..ops import tensor_proto
 from .dataset import Dataset
+from .failures import Failed, going_on
+from .iterators import Handle, one_handle, stateful
 from .selecting import _Same
 from .structure import Leaves, are_plain
+
+MakeMemory = stateful("MakeMemory", "-> handle: resource", lambda: Handle([]), one_handle)
 
 
 class CacheDataset(_Same):
@@ -26,11 +33,22 @@ class CacheDataset(_Same):
         self._tensors = (convert_to_tensor(os.fspath(filename), dtypes.string),)
         self._specs = nest.flatten(dataset.element_spec)
         self._kept: list[list[Leaves]] = []
+        if state.graph is not None:
+            # What one run of the graph keeps is not for the next.
+            self._tensors = (*self._tensors, execute(MakeMemory, (), {}))
+
+    def _bound(self, values: Iterator[Tensor]) -> Dataset:
+        bound: Any = super()._bound(values)
+        if len(bound._tensors) > 1 and not isinstance(bound._tensors[1], SymbolicTensor):
+            bound._kept = bound._tensors[1]._array.value
+        return bound
 
     def _elements(self) -> Iterator[Leaves]:
         name = os.fsdecode(np.asarray(self._tensors[0]._array).item())
         if not name:
-            return iter(self._kept[0]) if self._kept else self._keeping()
+            if self._kept:
+                return iter(self._kept[0])
+            return going_on(self._keeping, self._inputs[0]._elements())
         if not are_plain(self._specs):
             raise errors.UnimplementedError(
                 None, None,
@@ -41,10 +59,11 @@ class CacheDataset(_Same):
         path = f"{name}.runnel-cache"
         return self._read(path) if os.path.exists(path) else self._writing(name, path)
 
-    def _keeping(self) -> Iterator[Leaves]:
+    def _keeping(self, elements: Iterator[Any]) -> Iterator[Any]:
         kept = []
-        for leaves in self._inputs[0]._elements():
-            kept.append(leaves)
+        for leaves in elements:
+            if type(leaves) is not Failed:
+                kept.append(leaves)
             yield leaves
         # Iterations side by side may both come here; what they have is the same.
         self._kept[:] = [kept]

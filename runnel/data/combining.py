@@ -6,12 +6,16 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes, errors, nest
 from ..core.convert import convert_to_tensor
+from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
 from .dataset import Dataset
+from .failures import Failed, Raising, caught
 from .structure import Leaves, relaxed
 
 
@@ -39,8 +43,15 @@ class _ZipDataset(Dataset):
         return cardinality.of_zip([each._size() for each in self._inputs])
 
     def _elements(self) -> Iterator[Leaves]:
-        each = [dataset._elements() for dataset in self._inputs]
-        return ([leaf for part in parts for leaf in part] for parts in zip(*each, strict=False))
+        each = [caught(dataset._elements()) for dataset in self._inputs]
+        return Raising(map(_side_by_side, zip(*each, strict=False)))
+
+
+def _side_by_side(parts: tuple[Any, ...]) -> Any:
+    for part in parts:
+        if type(part) is Failed:
+            return part
+    return [leaf for part in parts for leaf in part]
 
 
 class _ConcatenateDataset(Dataset):
@@ -72,9 +83,14 @@ class _DirectedInterleaveDataset(Dataset):
         return cardinality.INFINITE if endless else UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
-        choices, *sources = [each._elements() for each in self._inputs]
-        open_: list[Iterator[Leaves] | None] = list(sources)
+        return Raising(self._chosen(*[caught(each._elements()) for each in self._inputs]))
+
+    def _chosen(self, choices: Iterator[Any], *sources: Iterator[Any]) -> Iterator[Any]:
+        open_: list[Iterator[Any] | None] = list(sources)
         for choice in choices:
+            if type(choice) is Failed:
+                yield choice
+                continue
             number = int(choice[0])
             if not 0 <= number < len(open_):
                 raise errors.InvalidArgumentError(
@@ -129,6 +145,11 @@ def sample_from_datasets(datasets: Any, weights: Any, seed: Any, stop: bool, ane
                 "Invalid `weights`. The shape of `weights` should be compatible with "
                 f"`[len(datasets)]` but is {weights.shape}."
             )
+        if not isinstance(weights, SymbolicTensor):
+            # What is never drawn must not be waited for once all others have ended.
+            possible = np.flatnonzero(weights._array)
+            datasets = [datasets[place] for place in possible]
+            weights = Tensor(weights._array[possible], weights.dtype)
     if len(datasets) == 1:
         return datasets[0]
     pairs = Dataset.random(seed, anew).batch(2, drop_remainder=True)

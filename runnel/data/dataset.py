@@ -18,11 +18,19 @@ from ..core import dtypes, errors, nest
 from ..core.context import state
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import int64
+from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
 from .cardinality import INFINITE, UNKNOWN
-from .iterators import DatasetSpec, NumpyIterator, OwnedIterator, iterator_in_graph
+from .iterators import (
+    DatasetSpec,
+    NumpyIterator,
+    OwnedIterator,
+    iterator_in_graph,
+    one_handle,
+    stateful,
+)
 from .options import Options
-from .structure import Leaves, Packer
+from .structure import Leaves, Packer, arrays_of
 
 AUTOTUNE = -1
 
@@ -75,11 +83,14 @@ class Dataset:
 
     # How it runs.
 
-    def _start(self, after: int = 0) -> PythonIterator[Leaves]:
-        """Begin an iteration over the optimized pipeline, after so many elements."""
+    def _start(self, after: int = 0, functions: Any = None) -> PythonIterator[Leaves]:
+        """Begin an iteration over the optimized pipeline, after so many elements.
+
+        `functions` belong to the iteration that this one is part of (`Traced.inner`).
+        """
         from .optimizing import begin, begin_after
 
-        return begin_after(self, after) if after else begin(self)
+        return begin_after(self, after) if after else begin(self, functions)
 
     # Graphs.
 
@@ -104,9 +115,14 @@ class Dataset:
     def _type_spec(self) -> DatasetSpec:
         return DatasetSpec(self.element_spec)
 
-    def __runnel_for__(self, *arguments: Any) -> None:
+    def __runnel_for__(
+        self, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any, options: Any
+    ) -> None:
         """Stage a `for` statement over the elements while a graph is being built."""
-        iterator_in_graph(self).__runnel_for__(*arguments)
+        # Unlike loops over iterators, those over datasets take states whose shapes change.
+        relaxed = {**options, "relax_shapes": True}
+        iterator = iterator_in_graph(self)
+        iterator.__runnel_for__(extra_test, body, get_state, set_state, names, relaxed)
 
     def __runnel_builtin__(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         """What Python's own functions give for datasets in converted functions."""
@@ -168,6 +184,10 @@ class Dataset:
         >>> tf.data.Dataset.range(42).cardinality().numpy()
         np.int64(42)
         """
+        if state.graph is not None and self._symbolic():
+            handle = self._type_spec.to_tensors(self)[0]
+            counted: Tensor = execute(DatasetCardinality, (handle,), {})
+            return counted
         return Tensor(np.int64(self._size()), int64)
 
     def as_numpy_iterator(self) -> NumpyIterator:
@@ -551,8 +571,11 @@ class Dataset:
         """As flat_map, with `block_length` elements of each of `cycle_length` datasets in turn."""
         from .mapping import _InterleaveDataset, _ParallelInterleaveDataset
 
-        kind = _InterleaveDataset if num_parallel_calls is None else _ParallelInterleaveDataset
-        return kind(self, map_func, cycle_length, block_length)
+        if num_parallel_calls is None:
+            return _InterleaveDataset(self, map_func, cycle_length, block_length)
+        return _ParallelInterleaveDataset(
+            self, map_func, cycle_length, block_length, num_parallel_calls
+        )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: Any = None) -> Dataset:
         """What a function makes of a state and each element; it also gives the next state."""
@@ -572,15 +595,18 @@ class Dataset:
 
     def get_single_element(self, name: Any = None) -> Any:
         """The only element; tf.errors.InvalidArgumentError if there are none or several."""
-        if state.graph is not None:
-            return iterator_in_graph(self).get_next()
-        elements = self._start()
-        leaves = next(elements, None)
-        if leaves is None:
-            raise invalid("Dataset was empty.", "DatasetToSingleElement")
-        if next(elements, None) is not None:
-            raise invalid("Dataset had more than one element.", "DatasetToSingleElement")
-        return Packer(self.element_spec).element(leaves)
+        packer = Packer(self.element_spec)
+        if state.graph is None:
+            return packer.element(_single(self))
+        parts = [part for spec in packer.specs for part in spec.flatten()]
+        attrs = {
+            "specs": packer.specs,
+            "Tout": [part.dtype for part in parts],
+            "shapes": [part.shape for part in parts],
+        }
+        handle = self._type_spec.to_tensors(self)[0]
+        tensors = iter(execute(DatasetToSingleElement, (handle,), attrs))
+        return packer.packed([spec.from_tensors(tensors) for spec in packer.specs])
 
     # Batches and windows.
 
@@ -744,3 +770,27 @@ class _VariantDataset(Dataset):
     def _size(self) -> int:
         inner = self._inner()
         return UNKNOWN if inner is None else inner._size()
+
+
+def _single(dataset: Dataset) -> Leaves:
+    elements = dataset._start()
+    leaves = next(elements, None)
+    if leaves is None:
+        raise invalid("Dataset was empty.", "DatasetToSingleElement")
+    if next(elements, None) is not None:
+        raise invalid("Dataset had more than one element.", "DatasetToSingleElement")
+    return leaves
+
+
+def _single_arrays(dataset: Any, *, specs: Any, Tout: Any, shapes: Any) -> list[Any]:
+    return arrays_of(specs, _single(dataset.value))
+
+
+DatasetToSingleElement = stateful(
+    "DatasetToSingleElement", "dataset: resource -> components: *Tout", _single_arrays,
+    lambda inputs, attrs: attrs["shapes"],
+)  # fmt: skip
+DatasetCardinality = stateful(
+    "DatasetCardinality", "dataset: resource -> cardinality: int64",
+    lambda dataset: np.int64(dataset.value._size()), one_handle,
+)  # fmt: skip

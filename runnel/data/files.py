@@ -196,7 +196,9 @@ class FixedLengthRecordDatasetV2(_FileDataset):
     def _check(self, name: Any, body: int) -> None:
         size, header, footer = (int(tensor._array) for tensor in self._tensors)
         if body < 0 or body % size:
-            raise errors.InvalidArgumentError(
+            # The size of what is compressed shows when it was read.
+            kind = errors.DataLossError if self._compression else errors.InvalidArgumentError
+            raise kind(
                 None, None,
                 f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file "
                 f'"{os.fsdecode(name)}" has body length {body} bytes, which is not an exact '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,9 +10,11 @@ from ..core import nest
 from ..core.concrete import ConcreteFunction, structure_of
 from ..core.context import init_scope
 from ..core.graph import FuncGraph
+from ..core.plan import Plan
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
-from .structure import Leaves, Packer, are_plain, arrays_of, leaf_of, normalized, specs_of
+from ..ops.random_streams import Stream, renewed
+from .structure import Leaves, Packer, are_plain, arrays_of, normalized, specs_of
 from .vectorizing import BatchProgram, on_batches
 
 
@@ -45,6 +48,10 @@ class Traced:
         self._packer = Packer(inputs)
         self.name = name
         self.captured: tuple[Tensor, ...] = ()
+        # The random numbers of an iteration, and the functions of the datasets that it makes.
+        self._streams: dict[Stream, Stream] | None = None
+        self.inner: dict[Any, Traced] = {}
+        self._random = False
         self._concrete: ConcreteFunction | None = None
         self._batch_program: list[BatchProgram | None] = []
         try:
@@ -62,6 +69,7 @@ class Traced:
     def _trace(self) -> None:
         from .. import autograph
 
+        streams = Stream.made
         graph = FuncGraph(getattr(self._function, "__name__", "function").strip("<>"))
         with graph.building():
             placed = nest.map_structure(lambda spec: _placeholder(graph, spec), self._inputs)
@@ -71,6 +79,7 @@ class Traced:
             self.output = specs_of(result)
             structure, graph.outputs = structure_of(result, graph)
         self.specs = nest.flatten(self.output)
+        self._random = Stream.made > streams
         self._concrete = ConcreteFunction(graph, structure)
         self.captured = tuple(self._concrete._captured)
 
@@ -81,6 +90,23 @@ class Traced:
             raise TypeError(
                 f"Unsupported return value from function passed to {self.name}: {result}. {failure}"
             ) from failure
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether what it gives depends on the iteration: random numbers, datasets with some."""
+        return self._random or not self._plain_outputs
+
+    def renewed(self) -> Traced:
+        """The function for an iteration, whose random numbers begin with the seeds."""
+        copied = copy.copy(self)
+        copied._streams, copied.inner = ({} if self._random else None), {}
+        return copied
+
+    def _run(self, plan: Plan, leaves: Sequence[Any]) -> Any:
+        if self._streams is None:
+            return plan.run(*leaves)
+        with renewed(self._streams):
+            return plan.run(*leaves)
 
     def learn(self, leaves: Sequence[Any]) -> None:
         """Take the types of results from a call on an element, where tracing was impossible."""
@@ -113,7 +139,7 @@ class Traced:
             leaves = arrays_of(self._packer.specs, leaves)
         if tensors:
             leaves = [*leaves, *[tensor._array for tensor in tensors]]
-        results = (concrete._plan or concrete.plan).run(*leaves)
+        results = self._run(concrete._plan or concrete.plan, leaves)
         if self._plain_outputs:
             return list(results)
         made = iter(
@@ -134,7 +160,7 @@ def _placeholder(graph: FuncGraph, spec: Any) -> Any:
 
 def _result(result: Any) -> Any:
     if isinstance(result, list):
-        result = tuple(leaf_of(each) for each in result)
+        result = tuple(result)
     return normalized(result)
 
 

@@ -14,6 +14,7 @@ from ..core import errors, nest
 from ..core.plan import Plan
 from .batching import Grouped, _BatchDataset, stacked
 from .dataset import Dataset
+from .failures import Failed, caught
 from .mapping import _MapDataset, _ParallelMapDataset, located
 from .shuffling import shuffled
 from .structure import Leaves, rows_of
@@ -156,7 +157,7 @@ class MapAndBatchDataset(Dataset):
 
 
 class _Filled(Grouped):
-    """Batches that are filled element by element; it goes on after an element that failed."""
+    """Batches that are filled element by element; it goes on after a batch that failed."""
 
     def __init__(
         self, elements: Iterator[Leaves], size: int, drop: bool,
@@ -166,16 +167,24 @@ class _Filled(Grouped):
         self._places = places
 
     def __next__(self) -> Leaves:
-        size = self._size
-        arrays = self._begun(next(self._elements))
-        filled = 1
-        for leaves in itertools.islice(self._elements, size - 1):
-            # What lies in these arrays is in its place: an element that fails ends the batch.
-            if not (type(leaves) is _Placed and leaves.arrays is arrays):
-                if not _fits(arrays, leaves):
-                    self._refuse(arrays, filled, leaves)
-                _put(arrays, filled, leaves)
-            filled += 1
+        size, filled, unfit = self._size, 0, None
+        try:
+            arrays = self._begun(next(self._elements))
+            filled = 1
+            for leaves in itertools.islice(self._elements, size - 1):
+                # What lies in these arrays is in its place: elements before it did not fail.
+                if not (type(leaves) is _Placed and leaves.arrays is arrays):
+                    if not _fits(arrays, leaves):
+                        unfit = leaves
+                        break
+                    _put(arrays, filled, leaves)
+                filled += 1
+        except errors.OpError:
+            # The whole batch is lost: the next one begins where it would have begun.
+            deque(itertools.islice(caught(self._elements), size - filled - 1), 0)
+            raise
+        if unfit is not None:
+            self._refuse(arrays, filled, unfit)
         if filled == size:
             return arrays
         if self._drop:
@@ -189,7 +198,7 @@ class _Filled(Grouped):
             if first.place == 0:
                 places.begin(first.batch)
                 return first.arrays
-            # An element failed: batches no longer begin where they were expected to.
+            # The source failed: batches no longer begin where they were expected to.
             places.stop()
         arrays = _room(self._size, first)
         _put(arrays, 0, first)
@@ -255,7 +264,7 @@ class _AtOnce:
     """Batches from a function of batches; element by element where that fails.
 
     What an iteration of single elements would give is given: the error of the first element that
-    fails, and after it a batch that begins with the next one.
+    fails, and after it the next batch.
     """
 
     def __init__(self, mapped: _MapDataset, plan: Plan, size: int, drop: bool) -> None:
@@ -266,15 +275,13 @@ class _AtOnce:
         self._size = size
         self._drop = drop
         self._index = 0
-        # Elements, or the error of the source, that a failure left over.
-        self._left: deque[Leaves | Exception] = deque()
 
     def __iter__(self) -> _AtOnce:
         return self
 
     def __next__(self) -> Leaves:
-        taken = self._take()
-        failed = bool(taken) and isinstance(taken[-1], Exception)
+        taken = list(itertools.islice(caught(self._elements), self._size))
+        failed = any(type(leaves) is Failed for leaves in taken)
         short = len(taken) < self._size
         if not taken or (self._drop and short and not failed):
             # Elements that no batch needs are computed, too: they may fail.
@@ -291,34 +298,18 @@ class _AtOnce:
         self._index += len(taken)
         return list(results)
 
-    def _take(self) -> list[Any]:
-        taken: list[Any] = []
-        while len(taken) < self._size and not (taken and isinstance(taken[-1], Exception)):
-            if self._left:
-                taken.append(self._left.popleft())
-                continue
-            try:
-                taken.append(next(self._elements))
-            except StopIteration:
-                break
-            except Exception as failure:
-                taken.append(failure)
-        return taken
-
     def _one_by_one(self, taken: list[Any]) -> list[Leaves]:
         results = []
-        for place, leaves in enumerate(taken):
-            if isinstance(leaves, Exception):
-                raise leaves
-            index = self._index
-            self._index += 1
+        index = self._index
+        self._index += sum(type(leaves) is not Failed for leaves in taken)
+        for leaves in taken:
+            if type(leaves) is Failed:
+                raise leaves.error
             try:
                 results.append(self._function.call(leaves, self._captured))
-            except Exception as failure:
-                self._left.extendleft(reversed(taken[place + 1 :]))
-                if isinstance(failure, errors.OpError):
-                    raise located(failure, self._function.name, index) from None
-                raise
+            except errors.OpError as failure:
+                raise located(failure, self._function.name, index) from None
+            index += 1
         return results
 
     def _joined(self, rows: list[Leaves]) -> Leaves:

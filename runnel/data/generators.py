@@ -15,6 +15,7 @@ from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 from .cardinality import UNKNOWN
 from .dataset import Dataset, scalar
+from .failures import Failed, Raising
 from .structure import Leaves, normalized, tensors_of
 
 _CLASSES: list[tuple[Any, Any]] = [
@@ -98,6 +99,9 @@ class _FlatMapDataset(Dataset):
         return UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
+        return Raising(self._yielded())
+
+    def _yielded(self) -> Iterator[Any]:
         arguments = [np.asarray(tensor._array)[()] for tensor in self._tensors]
         try:
             values = iter(self._generator(*arguments))
@@ -114,13 +118,17 @@ class _FlatMapDataset(Dataset):
                 raise
             except Exception as failure:
                 raise _failure(failure) from failure
-            yield self._leaves(value)
+            try:
+                leaves: Any = self._leaves(value)
+            except errors.OpError as failure:
+                leaves = Failed(failure)
+            yield leaves
 
     def _leaves(self, value: Any) -> Leaves:
         signature = self._spec
         try:
             if isinstance(value, list) and isinstance(signature, tuple):
-                value = tuple(value)
+                raise TypeError("A list is one tensor; several are a tuple.")
             flat = nest.flatten_up_to(signature, value)
         except (TypeError, ValueError):
             kinds = nest.map_structure(lambda spec: getattr(spec, "dtype", spec), signature)

@@ -74,7 +74,8 @@ def _zeros(dtype: Any, shape: TensorShape) -> Any:
     return np.zeros(sizes, dtype.as_numpy_dtype)
 
 
-def _one_handle(inputs: Any, attrs: Any) -> Any:
+def one_handle(inputs: Any, attrs: Any) -> Any:
+    """The shape of a handle."""
     return _SCALAR
 
 
@@ -82,19 +83,20 @@ def _declared(inputs: Any, attrs: Any) -> Any:
     return attrs["shapes"]
 
 
-def _stateful(name: str, signature: str, kernel: Callable[..., Any], shape: Any) -> Op:
+def stateful(name: str, signature: str, kernel: Callable[..., Any], shape: Any) -> Op:
+    """An op of its own for each place where it stands in a program."""
     return Op(name, signature, kernel, shape, True, False, {})
 
 
-BindDataset = Op("BindDataset", "inputs: *Tin -> handle: resource", _bind, _one_handle, False,
+BindDataset = Op("BindDataset", "inputs: *Tin -> handle: resource", _bind, one_handle, False,
                  False, {})  # fmt: skip
-MakeIterator = _stateful(
-    "MakeIterator", "dataset: resource -> handle: resource", _make_iterator, _one_handle
+MakeIterator = stateful(
+    "MakeIterator", "dataset: resource -> handle: resource", _make_iterator, one_handle
 )
-IteratorGetNext = _stateful(
+IteratorGetNext = stateful(
     "IteratorGetNext", "iterator: resource -> components: *Tout", _next, _declared
 )
-IteratorGetNextOrZeros = _stateful(
+IteratorGetNextOrZeros = stateful(
     "IteratorGetNextOrZeros", "iterator: resource -> components: *Tout", _next_or_zeros, _declared
 )
 

@@ -12,6 +12,7 @@ from ..core.op import Op, execute
 from ..core.tensor import Tensor
 from .cardinality import INFINITE, UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
+from .failures import Failed, caught, going_on
 from .functions import Debugging, Traced, is_dataset_spec
 from .parallel import Prefetched, in_threads
 from .structure import (
@@ -155,11 +156,27 @@ class _FlatMapDataset(Dataset):
 
     def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
         made: Dataset = self._function.call(leaves, self._tensors)[0]
-        return made._start()
+        return made._start(functions=self._function.inner)
 
     def _elements(self) -> Iterator[Leaves]:
-        for leaves in self._inputs[0]._elements():
-            yield from self._begin(leaves)
+        return going_on(self._in_turn, self._inputs[0]._elements())
+
+    def _in_turn(self, elements: Iterator[Any]) -> Iterator[Any]:
+        for leaves in elements:
+            begun = self._begun(leaves)
+            if type(begun) is Failed:
+                yield begun
+            else:
+                yield from begun
+
+    def _begun(self, leaves: Any) -> Any:
+        """An iteration over the dataset that an element becomes, or what failed."""
+        if type(leaves) is Failed:
+            return leaves
+        try:
+            return caught(self._begin(leaves))
+        except errors.OpError as failure:
+            return Failed(failure)
 
 
 class _InterleaveDataset(_FlatMapDataset):
@@ -183,23 +200,22 @@ class _InterleaveDataset(_FlatMapDataset):
     def _begin(self, leaves: Leaves) -> Iterator[Leaves]:
         captured = self._tensors[: self._captures]
         made: Dataset = self._function.call(leaves, captured)[0]
-        return made._start()
+        return made._start(functions=self._function.inner)
 
     def _elements(self) -> Iterator[Leaves]:
         cycle, block = (int(tensor._array) for tensor in self._tensors[-2:])
-        return interleaved(
-            self._inputs[0]._elements(), self._begin, processors() if cycle == -1 else cycle, block
-        )
+        cycle = processors() if cycle == -1 else cycle
+        return going_on(interleaved, self._inputs[0]._elements(), self._begun, cycle, block)
 
 
 def interleaved(
-    inputs: Iterator[Leaves] | None,
-    begin: Callable[[Leaves], Iterator[Leaves]],
+    inputs: Iterator[Any] | None,
+    begin: Callable[[Any], Any],
     cycle: int,
     block: int,
-) -> Iterator[Leaves]:
+) -> Iterator[Any]:
     """The elements of several iterations in turn; where one ends, the next input follows."""
-    slots: list[Iterator[Leaves] | None] = [None] * cycle
+    slots: list[Iterator[Any] | None] = [None] * cycle
     place = taken = opened = 0
     while inputs is not None or opened:
         current = slots[place]
@@ -208,14 +224,19 @@ def interleaved(
             if leaves is None:
                 inputs = None
                 continue
-            slots[place] = begin(leaves)
+            begun = begin(leaves)
+            if type(begun) is Failed:
+                yield begun
+                place, taken = (place + 1) % len(slots), 0
+                continue
+            slots[place] = begun
             opened += 1
             continue
         if current is not None:
             result = next(current, None)
             if result is not None:
                 yield result
-                taken += 1
+                taken += type(result) is not Failed
                 if taken < block:
                     continue
             else:
@@ -226,6 +247,23 @@ def interleaved(
 
 class _ParallelInterleaveDataset(_InterleaveDataset):
     """The same order, each dataset of the cycle in a thread of its own."""
+
+    def __init__(
+        self, dataset: Dataset, function: Callable[..., Any], cycle: Any, block: Any, calls: Any
+    ) -> None:
+        super().__init__(dataset, function, cycle, block)
+        length, threads = number(self._tensors[-2]), number(scalar(calls))
+        if threads is not None and threads < 1 and threads != -1:
+            raise invalid(
+                "`num_parallel_calls` must be greater than zero.", "ParallelInterleaveDataset"
+            )
+        if threads is not None and length is not None and 0 < length < threads:
+            raise invalid(
+                "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either "
+                "`tf.data.AUTOTUNE` or a value less than or equal to `cycle_length`: "
+                f"num_parallel_calls = {threads}, cycle_length = {length}.",
+                "ParallelInterleaveDataset",
+            )
 
     def _size(self) -> int:
         return INFINITE if self._inputs[0]._size() == INFINITE else UNKNOWN
@@ -288,11 +326,21 @@ class _ScanDataset(Dataset):
         self._tensors = (*first, *self._function.captured)
 
     def _elements(self) -> Iterator[Leaves]:
+        return going_on(self._scanned, self._inputs[0]._elements())
+
+    def _scanned(self, elements: Iterator[Any]) -> Iterator[Any]:
         held = leaves_of(self._states, self._tensors[: self._count])
         call, captured = self._function.call, self._tensors[self._count :]
         width = len(self._states)
-        for leaves in self._inputs[0]._elements():
-            results = call([*held, *leaves], captured)
+        for leaves in elements:
+            if type(leaves) is Failed:
+                yield leaves
+                continue
+            try:
+                results = call([*held, *leaves], captured)
+            except errors.OpError as failure:
+                yield Failed(failure)
+                continue
             held = results[:width]
             yield results[width:]
 
@@ -322,6 +370,7 @@ def reduce(dataset: Dataset, initial: Any, function: Callable[..., Any]) -> Any:
 
 
 def _reduced(dataset: Dataset, function: Traced, held: Leaves, captured: Any) -> Leaves:
+    function = function.renewed()
     for leaves in dataset._start():
         held = function.call([*held, *leaves], captured)
     return held

@@ -30,7 +30,7 @@ from .batching import _BatchDataset, _ParallelBatchDataset
 from .cardinality import INFINITE, UNKNOWN
 from .combining import _ZipDataset
 from .dataset import Dataset, _VariantDataset, invalid
-from .functions import Debugging
+from .functions import Debugging, Traced
 from .fused import (
     GatheredBatches,
     MapAndBatchDataset,
@@ -49,15 +49,43 @@ from .structure import Leaves, are_plain
 # Longer ranges are counted instead of kept as arrays.
 _LONGEST_ARRAY = 1 << 24
 
+# The functions of an iteration by their places in the pipeline.
+Functions = dict[Any, Traced]
 
-def begin(dataset: Dataset) -> Iterator[Leaves]:
-    """Begin an iteration over a dataset."""
-    return optimized(dataset)._elements()
+
+def begin(dataset: Dataset, functions: Functions | None = None) -> Iterator[Leaves]:
+    """Begin an iteration over a dataset; `functions` are those of the iteration it is part of."""
+    return optimized(anew(dataset, {} if functions is None else functions))._elements()
 
 
 def begin_after(dataset: Dataset, count: int) -> Iterator[Leaves]:
     """Begin an iteration after so many elements, without computing them where that is possible."""
-    return elements_after(optimized(dataset), count)
+    return elements_after(optimized(anew(dataset, {})), count)
+
+
+def anew(dataset: Dataset, functions: Functions, path: tuple[int, ...] = ()) -> Dataset:
+    """The dataset with functions whose random numbers are those of one iteration.
+
+    Each place in the pipeline has functions of its own, which go on where it is begun again.
+    """
+    if isinstance(dataset, _VariantDataset):
+        inner = dataset._inner()
+        return dataset if inner is None else anew(inner, functions, (*path, 0))
+    inputs = [anew(each, functions, (*path, at)) for at, each in enumerate(dataset._inputs)]
+    found = {
+        name: value
+        for name, value in vars(dataset).items()
+        if type(value) is Traced and value.begins_anew
+    }
+    if not found and all(new is old for new, old in zip(inputs, dataset._inputs, strict=True)):
+        return dataset
+    copied = _over(dataset, inputs)
+    for name, traced in found.items():
+        key = (*path, traced)
+        if key not in functions:
+            functions[key] = traced.renewed()
+        setattr(copied, name, functions[key])
+    return copied
 
 
 def element_at(dataset: Dataset, index: int) -> Leaves:
@@ -202,12 +230,33 @@ def _repeat(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Datase
     count, rows = dataset._value(0), _rows(inputs[0])
     if count == 1 and choices.noops:
         return inputs[0]
+    one_more = not (choices.noops and isinstance(_meant(dataset._inputs[0]), _ShuffleDataset))
     if rows is None:
-        return None
+        copied = _over(dataset, inputs)
+        copied.draws_one_more = one_more
+        return copied
     again, blocks = selecting.again, rows.blocks
     return RowsDataset(
-        dataset, rows._replace(blocks=lambda: again(count, blocks), ordered=False)
-    )  # fmt: skip
+        dataset, rows._replace(blocks=lambda: again(count, blocks, one_more), ordered=False)
+    )
+
+
+# The counts with which transformations do nothing.
+_IDLE = {
+    selecting._RepeatDataset: 1,
+    selecting._SkipDataset: 0,
+    selecting._TakeDataset: -1,
+    parallel._PrefetchDataset: 0,
+}
+
+
+def _meant(dataset: Any) -> Dataset:
+    """The dataset below those that do nothing."""
+    while isinstance(dataset, selecting._OptionsDataset) or (
+        type(dataset) in _IDLE and dataset._value(0) == _IDLE[type(dataset)]
+    ):
+        dataset = dataset._inputs[0]
+    return dataset
 
 
 def _shard(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Dataset | None:

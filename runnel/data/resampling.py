@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
 from ..core.convert import convert_to_tensor
 from ..ops.array.gathering import gather
 from ..ops.array.selection import one_hot
 from ..ops.math.arithmetic import maximum
-from ..ops.math.casting import cast
 from ..ops.math.reduction import reduce_max, reduce_sum
 from ..ops.random import uniform
 from .dataset import Dataset
@@ -32,7 +30,7 @@ def rejection_resample(
     classes = target.shape[0]
 
     def with_class(*element: Any) -> Any:
-        found = cast(class_func(*element), dtypes.int32)
+        found = convert_to_tensor(class_func(*element))
         return found, element if len(element) > 1 else element[0]
 
     def counted(counts: Any, pair: Any) -> Any:

@@ -14,6 +14,7 @@ from ..core.type_spec import TensorSpec
 from . import cardinality
 from .cardinality import UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
+from .failures import Failed, Raising, caught, going_on
 from .functions import Traced
 from .options import Options
 from .structure import Leaves
@@ -52,8 +53,18 @@ class _TakeDataset(_Same):
         return cardinality.of_take(self._inputs[0]._size(), number(self._tensors[0]))
 
     def _elements(self) -> Iterator[Leaves]:
-        count = self._value(0)
-        return itertools.islice(self._inputs[0]._elements(), None if count < 0 else count)
+        count, elements = self._value(0), self._inputs[0]._elements()
+        return elements if count < 0 else going_on(_first, elements, count)
+
+
+def _first(elements: Iterator[Any], left: int) -> Iterator[Any]:
+    if left == 0:
+        return
+    for each in elements:
+        yield each
+        left -= type(each) is not Failed
+        if left == 0:
+            return
 
 
 class _SkipDataset(_Same):
@@ -70,7 +81,20 @@ class _SkipDataset(_Same):
         count = self._value(0)
         if count < 0:
             return iter(())
-        return itertools.islice(self._inputs[0]._elements(), count, None)
+        elements = self._inputs[0]._elements()
+        return going_on(_after, elements, count) if count else elements
+
+
+def _after(elements: Iterator[Any], left: int) -> Iterator[Any]:
+    for each in elements:
+        if left == 0:
+            yield each
+        elif type(each) is Failed:
+            # There is no telling what is to be passed over behind it.
+            yield each
+            return
+        else:
+            left -= 1
 
 
 class _RepeatDataset(_Same):
@@ -83,25 +107,33 @@ class _RepeatDataset(_Same):
     def _size(self) -> int:
         return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
 
+    # Whether an order is drawn that nobody sees, once the last round came to its end: so the
+    # original does, except where it does shuffling and repeating at once.
+    draws_one_more = True
+
     def _elements(self) -> Iterator[Leaves]:
-        return again(self._value(0), self._inputs[0]._elements)
+        elements = self._inputs[0]._elements
+        rounds = again(self._value(0), lambda: caught(elements()), self.draws_one_more)
+        return Raising(rounds)
 
 
-def again(count: int, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+def again(count: int, begin: Callable[[], Iterator[Any]], draws_one_more: bool) -> Iterator[Any]:
     """What beginning several times gives; -1: without an end."""
     # The first round begins at once: it draws its random order now, used or not.
-    return _rounds(count, begin(), begin) if count else iter(())
+    return _rounds(count, begin(), begin, draws_one_more) if count else iter(())
 
 
-def _rounds(count: int, current: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> Any:
+def _rounds(
+    count: int, current: Iterator[Any], begin: Callable[[], Iterator[Any]], draws_one_more: bool
+) -> Any:
     for turn in itertools.count(1) if count < 0 else range(1, count + 1):
         empty = True
         for each in current:
             empty = False
             yield each
-        if turn != count:
+        if turn != count or draws_one_more:
             current = begin()
-        if empty:
+        if empty and count < 0:
             # Repeating nothing for ever would never come to an end.
             return
 
@@ -147,9 +179,18 @@ class _ShardDataset(_Same):
                 "for tf.distribute.Strategy.experimental_distribute_dataset() with "
                 "`tf.data.experimental.AutoShardPolicy.HINT`. Give shard() numbers instead.",
             )  # fmt: skip
-        return itertools.islice(
-            self._inputs[0]._elements(), self._value(1), None, self._value(0)
-        )  # fmt: skip
+        return going_on(_every, self._inputs[0]._elements(), self._value(0), self._value(1))
+
+
+def _every(elements: Iterator[Any], step: int, place: int) -> Iterator[Any]:
+    position = 0
+    for each in elements:
+        if type(each) is Failed:
+            yield each
+            continue
+        if position % step == place:
+            yield each
+        position += 1
 
 
 class _Tested(_Same):
@@ -217,13 +258,20 @@ class _UniqueDataset(_Same):
         return UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
-        seen = set()
-        for leaves in self._inputs[0]._elements():
-            array = np.asarray(leaves[0])
-            key = (array.shape, tuple(array.ravel().tolist()))
-            if key not in seen:
-                seen.add(key)
-                yield leaves
+        return going_on(_without_repetitions, self._inputs[0]._elements())
+
+
+def _without_repetitions(elements: Iterator[Any]) -> Iterator[Any]:
+    seen = set()
+    for leaves in elements:
+        if type(leaves) is Failed:
+            yield leaves
+            continue
+        array = np.asarray(leaves[0])
+        key = (array.shape, tuple(array.ravel().tolist()))
+        if key not in seen:
+            seen.add(key)
+            yield leaves
 
 
 class _IgnoreErrorsDataset(_Same):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from .dataset import Dataset, invalid, number, scalar
+from .failures import Failed, caught
 from .selecting import _Same
-from .sources import Seeds, random_words
+from .sources import Seeded, random_words
 from .structure import Leaves
 
 
-class _ShuffleDataset(_Same):
+class _ShuffleDataset(Seeded, _Same):
     """The elements in the order in which they are drawn from a buffer.
 
     The buffer is a ring. A draw takes one of its elements at random, puts the oldest in its
@@ -21,12 +23,12 @@ class _ShuffleDataset(_Same):
     def __init__(self, dataset: Dataset, buffer_size: Any, seed: Any, anew: bool) -> None:
         super().__init__(dataset)
         self._tensors = (scalar(buffer_size),)
+        self._take_seeds(seed, anew)
         size = number(self._tensors[0])
         if size is not None and size < 1 and size != -2:
             raise invalid(
                 "buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3"
             )
-        self._seeds = Seeds(seed, anew)
 
     def _buffer(self) -> int:
         size = self._value(0)
@@ -36,7 +38,41 @@ class _ShuffleDataset(_Same):
         return count if count > 0 else 1 << 62
 
     def _elements(self) -> Iterator[Leaves]:
-        return shuffled(self._inputs[0]._elements(), self._buffer(), self._seeds.next())
+        return _PastFailures(self._inputs[0]._elements(), self._buffer(), self._seeds.next())
+
+
+class _PastFailures:
+    """Elements in random order; errors among them come as soon as the buffer would hold them."""
+
+    def __init__(self, elements: Iterator[Leaves], size: int, seeds: tuple[int, int]) -> None:
+        self._failures: deque[Failed] = deque()
+        # What was drawn while errors came, and whether that was the end.
+        self._drawn: Leaves | None = None
+        self._ended = False
+        self._order = shuffled(_others(elements, self._failures), size, seeds)
+
+    def __iter__(self) -> _PastFailures:
+        return self
+
+    def __next__(self) -> Leaves:
+        drawn, self._drawn = self._drawn, None
+        if drawn is None and not self._ended:
+            drawn = next(self._order, None)
+            self._ended = drawn is None
+        if self._failures:
+            self._drawn = drawn
+            raise self._failures.popleft().error
+        if drawn is None:
+            raise StopIteration
+        return drawn
+
+
+def _others(elements: Iterator[Leaves], failures: deque[Failed]) -> Iterator[Leaves]:
+    for each in caught(elements):
+        if type(each) is Failed:
+            failures.append(each)
+        else:
+            yield each
 
 
 def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterator[Any]:

@@ -11,13 +11,15 @@ import numpy as np
 
 from ..core import nest
 from ..core.context import init_scope, state
-from ..core.dtypes import as_dtype, int64
+from ..core.dtypes import NUMERIC, as_dtype, int64
+from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec
 from ..ops.philox import words
 from ..ops.random_streams import get_seed
 from .cardinality import INFINITE, UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
+from .iterators import Handle, one_handle, stateful
 from .structure import (
     Leaves,
     Parts,
@@ -59,6 +61,8 @@ class _TensorDataset(Dataset):
         values = _values(tensors)
         self._spec = specs_of(values)
         self._specs = nest.flatten(self._spec)
+        if not self._specs:
+            raise invalid(f"An element needs a tensor, got {tensors!r}.", "TensorDataset")
         self._tensors = tuple(tensors_of(values))
 
     def _elements(self) -> Iterator[Leaves]:
@@ -145,18 +149,23 @@ class _RangeDataset(Dataset):
         if number(self._tensors[2]) == 0:
             raise invalid("step must be a non-zero integer.", "RangeDataset")
         self._spec = TensorSpec([], dtype)
+        self._dtype = dtype
         self._type = dtype.as_numpy_dtype
 
     def _numbers(self) -> range:
+        if self._dtype not in NUMERIC:
+            raise invalid(
+                f"Cannot count in {self._dtype.name}: output_type must be a type of numbers.",
+                "RangeDataset",
+            )
         return range(*[int(tensor._array) for tensor in self._tensors])
 
     def _size(self) -> int:
         if self._symbolic():
             return UNKNOWN
-        numbers = self._numbers()
-        if numbers.stop == _ENDLESS:
+        first, last, step = (int(tensor._array) for tensor in self._tensors)
+        if last == _ENDLESS:
             return INFINITE
-        first, last, step = numbers.start, numbers.stop, numbers.step
         return max(0, -(-(last - first) // step))
 
     def _elements(self) -> Iterator[Leaves]:
@@ -203,13 +212,10 @@ class Seeds:
     the same way when the program runs again.
     """
 
-    def __init__(self, seed: Any, anew: bool) -> None:
-        if isinstance(seed, Tensor):
-            seed = int(seed._array)
-        first, second = get_seed(seed)
-        if first is None or (first == 0 and second == 0):
-            first, second = secrets.randbits(63), secrets.randbits(63)
-        self._pair = int(first), int(second)
+    def __init__(self, pair: tuple[Any, Any], anew: bool) -> None:
+        if pair[0] is None:
+            pair = secrets.randbits(63), secrets.randbits(63)
+        self._pair = int(pair[0]), int(pair[1])
         self._anew = anew
         self.drawn = 0
 
@@ -229,6 +235,40 @@ class Seeds:
         return int(drawn[start]), int(drawn[start + 1])
 
 
+def _make_seeds(inputs: Any, *, pair: Any, anew: bool, Tin: Any) -> Any:
+    return Handle(Seeds((pair[0], inputs[0]) if inputs else pair, anew))
+
+
+MakeSeeds = stateful(
+    "MakeSeeds", "inputs: *Tin -> handle: resource", _make_seeds, one_handle
+)  # fmt: skip
+
+
+class Seeded(Dataset):
+    """A dataset with seeds.
+
+    Where a graph makes the dataset, it makes the seeds, too, each time it runs: every run begins
+    with the same order. The last of the tensors is their handle then.
+    """
+
+    def _take_seeds(self, seed: Any, anew: bool) -> None:
+        if isinstance(seed, Tensor) and not isinstance(seed, SymbolicTensor):
+            seed = int(seed._array)
+        if state.graph is None:
+            self._seeds = Seeds(get_seed(seed), anew)
+            return
+        given = (seed,) if isinstance(seed, SymbolicTensor) else ()
+        pair = (get_seed(1)[0], None) if given else get_seed(seed)
+        attrs = {"pair": pair, "anew": anew, "Tin": [each.dtype for each in given]}
+        self._tensors = (*self._tensors, execute(MakeSeeds, given, attrs))
+
+    def _bound(self, values: Iterator[Tensor]) -> Dataset:
+        bound = super()._bound(values)
+        if self._seeds is None and not isinstance(bound._tensors[-1], SymbolicTensor):
+            bound._seeds = bound._tensors[-1]._array.value
+        return bound
+
+
 def random_words(pair: tuple[int, int], block: int = _WORDS) -> Iterator[Any]:
     """The 32-bit words of two seeds, in blocks."""
     key, counter = pair[0], pair[1] << 64
@@ -237,12 +277,12 @@ def random_words(pair: tuple[int, int], block: int = _WORDS) -> Iterator[Any]:
         counter += block // 4
 
 
-class _RandomDataset(Dataset):
+class _RandomDataset(Seeded):
     """Random numbers without an end."""
 
     def __init__(self, seed: Any, anew: bool) -> None:
         self._spec = TensorSpec([], int64)
-        self._seeds = Seeds(seed, anew)
+        self._take_seeds(seed, anew)
 
     def _size(self) -> int:
         return INFINITE

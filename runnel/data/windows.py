@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, nest
+from ..core import dtypes, errors, nest
 from ..core.convert import convert_to_tensor
 from ..core.type_spec import TensorSpec
 from .batching import flag
 from .cardinality import INFINITE, UNKNOWN
 from .dataset import Dataset, _VariantDataset, invalid, number, scalar
+from .failures import Failed, caught, going_on
 from .functions import Traced, is_dataset_spec
 from .iterators import DatasetSpec, handle_of
 from .structure import Leaves
@@ -66,10 +67,12 @@ class _WindowDataset(Dataset):
         return 0 if count < span else (count - span) // shift + 1
 
     def _elements(self) -> Iterator[Leaves]:
+        return going_on(self._windows, self._inputs[0]._elements())
+
+    def _windows(self, elements: Iterator[Any]) -> Iterator[Any]:
         size, shift, stride = self._values()
         span = (size - 1) * stride + 1
-        elements = self._inputs[0]._elements()
-        buffer: list[Leaves] = []
+        buffer: list[Any] = []
         skipped = 0
         for leaves in elements:
             if skipped:
@@ -84,7 +87,10 @@ class _WindowDataset(Dataset):
             yield self._window(buffer[:span:stride])
             del buffer[:shift]
 
-    def _window(self, rows: list[Leaves]) -> Leaves:
+    def _window(self, rows: list[Any]) -> Any:
+        for row in rows:
+            if type(row) is Failed:
+                return row
         return [
             as_value([[leaf] for leaf in column], spec)
             for spec, column in zip(self._parts, zip(*rows, strict=True), strict=True)
@@ -150,6 +156,9 @@ class _GroupByWindowDataset(Dataset):
         return INFINITE if self._inputs[0]._size() == INFINITE else UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
+        return going_on(self._grouped, self._inputs[0]._elements())
+
+    def _grouped(self, elements: Iterator[Any]) -> Iterator[Any]:
         rest = iter(self._tensors)
         of_key, of_limit, of_reduce = (
             [next(rest) for _ in each.captured] for each in (self._key, self._limit, self._reduce)
@@ -158,13 +167,19 @@ class _GroupByWindowDataset(Dataset):
         windows: dict[int, list[Leaves]] = {}
         limits: dict[int, int] = {}
 
-        def reduced(key: int, window: list[Leaves]) -> Iterator[Leaves]:
+        def reduced(key: int, window: list[Leaves]) -> Iterator[Any]:
             made = self._reduce.call([np.int64(key), as_value(window, spec)], of_reduce)[0]
-            elements: Iterator[Leaves] = made._start()
-            return elements
+            return caught(made._start(functions=self._reduce.inner))
 
-        for leaves in self._inputs[0]._elements():
-            key = int(self._key.call(leaves, of_key)[0])
+        for leaves in elements:
+            if type(leaves) is Failed:
+                yield leaves
+                continue
+            try:
+                key = int(self._key.call(leaves, of_key)[0])
+            except errors.OpError as failure:
+                yield Failed(failure)
+                continue
             if key not in limits:
                 limits[key] = int(self._limit.call([np.int64(key)], of_limit)[0])
                 if limits[key] < 1:

@@ -1,11 +1,13 @@
-"""How many threads NumPy's own BLAS works with."""
+"""How many threads NumPy's own BLAS works with, and SciPy's."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -46,11 +48,41 @@ def threads_in_use() -> int | None:
     return None if threads is None else threads.in_use()
 
 
+@contextmanager
+def scipy_alone() -> Iterator[None]:
+    """Have SciPy's BLAS, which is another one than NumPy's, work with one thread.
+
+    Otherwise there would be two pools, whose threads wait for each other's cores.
+    """
+    threads = _threads_of_scipy()
+    if threads is None:
+        yield
+        return
+    before = threads.in_use()
+    threads.use(1)
+    try:
+        yield
+    finally:
+        threads.use(before)
+
+
+@lru_cache(maxsize=1)
+def _threads_of_scipy() -> _Threads | None:
+    import scipy
+
+    return _brought_by(scipy)
+
+
 @lru_cache(maxsize=1)
 def _threads() -> _Threads | None:
-    """OpenBLAS as NumPy's wheels bring it; None where NumPy has another BLAS."""
-    folder = Path(np.__file__).parent
-    for place in (folder.with_name("numpy.libs"), folder / ".libs", folder / ".dylibs"):
+    return _brought_by(np)
+
+
+def _brought_by(package: ModuleType) -> _Threads | None:
+    """OpenBLAS as the wheels of a package bring it; None where it has another BLAS."""
+    folder = Path(package.__path__[0])
+    libraries = folder.with_name(f"{folder.name}.libs")
+    for place in (libraries, folder / ".libs", folder / ".dylibs"):
         for path in sorted(place.glob(_LIBRARIES)):
             found = _functions(ctypes.CDLL(str(path)))
             if found is not None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 _MASK = 2**64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
+
+
+def alike(lengths):
+    """Equal numbers for the lengths of strings that are hashed in the same steps (an array)."""
+    return np.where(lengths <= 64, lengths, 64 + (lengths - 1) // 64)
 
 
 def fingerprint64(data: bytes) -> int:
@@ -24,7 +31,8 @@ def fingerprint64(data: bytes) -> int:
 
 
 def _word(data, start, size=8):
-    # What is not bytes holds many strings of one length (64 at most), and gives columns of words.
+    # What is not bytes holds many strings (see strings/hash_functions.py), and gives columns of
+    # words.
     part = data[start : start + size]
     return int.from_bytes(part, "little") if type(part) is bytes else part
 
@@ -90,7 +98,7 @@ def _weak(data, start, a, b):
     a += w
     b = _rotated(b + a + z, 21)
     c = a
-    a += x + y
+    a = a + x + y
     b += _rotated(a, 44)
     return (a + z) & _MASK, (b + c) & _MASK
 
@@ -112,16 +120,19 @@ def _longer(data, length):
     seed = 81
     y = (seed * _K1 + 113) & _MASK
     z = _mixed(y * _K2 + 113) * _K2 & _MASK
-    x = (seed * _K2 + _word(data, 0)) & _MASK
+    x = ((seed * _K2 & _MASK) + _word(data, 0)) & _MASK
     v = w = (0, 0)
     end = (length - 1) // 64 * 64
-    rest = (length - 1) & 63
+    if type(data) is bytes:
+        rest, last = (length - 1) & 63, data[-64:]
+    else:
+        rest, last = (data.lengths - 1) & 63, data.last(64)
     for start in range(0, end, 64):
         x, y, z, v, w = _round(data, start, x, y, z, v, w, _K1)
     factor = _K1 + ((z & 0xFF) << 1)
     first = w[0] + rest
     v = ((v[0] + first) & _MASK, v[1])
     w = ((first + v[0]) & _MASK, w[1])
-    x, y, z, v, w = _round(data, end + rest - 63, x, y, z, v, w, factor, last=True)
+    x, y, z, v, w = _round(last, 0, x, y, z, v, w, factor, last=True)
     u = _joined(v[0], w[0], factor) + _mixed(y) * _K0 + z
     return _joined(u & _MASK, (_joined(v[1], w[1], factor) + x) & _MASK, factor)

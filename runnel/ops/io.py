@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 
 from ..core import errors
-from ..core.convert import convert_to_tensor
+from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import (
     as_dtype,
     bfloat16,
@@ -200,6 +200,12 @@ def _with_numbers(inputs, attrs):
     return inputs[0].shape.concatenate([None])
 
 
+def _with_padded_numbers(inputs, attrs):
+    length = constant_value(inputs[1])
+    count = None if length is None else int(length) // attrs["out_type"].size
+    return inputs[0].shape.concatenate([count])
+
+
 @op("DecodeRaw", "bytes: string -> output: out_type", shape=_with_numbers, gradient=None)
 def DecodeRaw(bytes, *, out_type, little_endian=True):
     texts = np.asarray(bytes, dtype=object)
@@ -222,7 +228,7 @@ def DecodeRaw(bytes, *, out_type, little_endian=True):
 @op(
     "DecodePaddedRaw",
     "input_bytes: string, fixed_length: int32 -> output: out_type",
-    shape=_with_numbers,
+    shape=_with_padded_numbers,
     gradient=None,
 )
 def DecodePaddedRaw(input_bytes, fixed_length, *, out_type, little_endian=True):
@@ -265,7 +271,7 @@ def DecodeCompressed(bytes, *, compression_type=""):
 
     def decode(text):
         try:
-            return decompress(text)
+            return decompress(text) if text else text
         except (OSError, EOFError, zlib.error) as failure:
             raise errors.DataLossError(None, None, f"inflate() failed: {failure}") from None
 

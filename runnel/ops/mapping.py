@@ -9,10 +9,14 @@ from ..core import nest
 from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype
+from ..core.errors import InvalidArgumentError, OutOfRangeError
 from ..core.op import COMPOSITES
-from ..core.tensor import SymbolicTensor
+from ..core.shapes import TensorShape
+from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec
+from .array.creation import zeros
 from .array.joining import stack, unstack
+from .array.repeating import repeat
 from .array.shaping import shape as shape_of
 from .control_flow import while_loop
 from .encoded_mapping import involves_encoded, map_encoded, map_encoded_at_once
@@ -97,14 +101,12 @@ def map_fn(
         with name_scope(given):
             return _traced_map(fn, elems, elems if signature is None else signature)
     results = [fn(row) for row in _rows(elems)]
-    if not results:
-        return _nothing(elems if signature is None else signature)
-    return _stacked(results, signature)
+    signature = elems if signature is None else signature
+    return _stacked(results, signature) if results else _nothing(signature)
 
 
 def _nothing(signature):
     """What mapping no rows gives: no rows."""
-    from .array.creation import zeros
 
     def empty(each):
         dtype = as_dtype(getattr(each, "dtype", each))
@@ -121,7 +123,7 @@ def _traced_map(fn, elems, signature):
         result = fn(rows.row(i))
         nest.assert_same_structure(signature, result)
         flat = [
-            convert_to_tensor(value, as_dtype(getattr(wanted, "dtype", wanted)))
+            _result(value, as_dtype(getattr(wanted, "dtype", wanted)))
             for value, wanted in zip(nest.flatten(result), nest.flatten(signature), strict=True)
         ]
         written = [array.write(i, value) for array, value in zip(arrays, flat, strict=True)]
@@ -129,18 +131,41 @@ def _traced_map(fn, elems, signature):
 
     start = [convert_to_tensor(0), *rows.collected(_dtypes(signature))]
     _, *arrays = while_loop(lambda i, *_: i < rows.count, body, start)
-    return nest.pack_sequence_as(signature, [array.stack() for array in arrays])
+    stacked = [array.stack() for array in arrays]
+    for tensor, wanted in zip(stacked, nest.flatten(signature), strict=True):
+        if isinstance(wanted, TensorSpec):
+            tensor.set_shape(TensorShape([None]).concatenate(wanted.shape))
+    return nest.pack_sequence_as(signature, stacked)
+
+
+def _no_rows(row):
+    """Like rows stacked, of which there is none."""
+    return zeros([0, *row.shape], row.dtype)
 
 
 def _stacked(results, signature=None):
     structure = results[0] if signature is None else signature
+    nest.assert_same_structure(structure, results[0])
     columns = zip(*[nest.flatten(each) for each in results], strict=True)
     dtypes = [None] * len(nest.flatten(structure)) if signature is None else _dtypes(signature)
     stacked = [
-        stack([convert_to_tensor(value, dtype) for value in column])
+        stack([_result(value, dtype) for value in column])
         for column, dtype in zip(columns, dtypes, strict=True)
     ]
     return nest.pack_sequence_as(structure, stacked)
+
+
+def _result(value, dtype):
+    """What a function gave for a row, as a tensor of the dtype that is wanted."""
+    tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else dtype)
+    if dtype is not None and tensor.dtype is not dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The function gave {tensor.dtype.name} where {dtype.name} is wanted, the dtype of "
+            "the elements unless `fn_output_signature` says another.",
+        )
+    return tensor
 
 
 def _dtypes(signature):
@@ -155,9 +180,38 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """
     if involves_encoded(elems, None):
         return map_encoded_at_once(vectorized_map, fn, elems)
-    if not _is_traced(elems):
-        return _stacked([fn(row) for row in _rows(elems)])
-    return _traced_map(fn, elems, _result_of(fn, elems))
+    elems = _spread(elems)
+    if _is_traced(elems):
+        return _traced_map(fn, elems, _result_of(fn, elems))
+    results = [fn(row) for row in _rows(elems)]
+    if results:
+        return _stacked(results)
+    # What a row would give tells the shapes.
+    return nest.map_structure(lambda each: _no_rows(convert_to_tensor(each)), fn(_row(elems)))
+
+
+def _spread(elems):
+    """The elements, single rows repeated as often as the others have rows."""
+    flat = [convert_to_tensor(each) for each in nest.flatten(elems)]
+    longer = [each for each in flat if each.shape.rank and each.shape[0] != 1]
+    if not longer or len(longer) == len(flat):
+        return elems
+    count = shape_of(longer[0])[0]
+    single = [bool(each.shape.rank and each.shape[0] == 1) for each in flat]
+    repeated = [
+        repeat(each, count, axis=0) if alone else each
+        for each, alone in zip(flat, single, strict=True)
+    ]
+    return nest.pack_sequence_as(elems, repeated)
+
+
+def _row(elems):
+    """Some row of the elements, where there may be none: zeros then."""
+    rows = [
+        zeros(each.shape[1:], each.dtype) if each.shape.rank and each.shape[0] == 0 else each[0]
+        for each in _elements(elems)
+    ]
+    return nest.pack_sequence_as(elems, rows)
 
 
 def _result_of(fn, elems):
@@ -166,8 +220,7 @@ def _result_of(fn, elems):
 
     graph = BranchGraph.inside("probe")
     with graph.building():
-        rows = nest.pack_sequence_as(elems, [each[0] for each in _elements(elems)])
-        result = fn(rows)
+        result = fn(_row(elems))
         return nest.map_structure(lambda each: convert_to_tensor(each).dtype, result)
 
 
@@ -214,10 +267,19 @@ def _fold(fn, elems, initializer, reverse, scope):
         with name_scope(scope):
             return _traced_fold(fn, elems, initializer, reverse)
     rows = _rows(elems)[::-1] if reverse else _rows(elems)
-    value = rows.pop(0) if initializer is None else _tensors(initializer)
+    value = _first(rows) if initializer is None else _tensors(initializer)
     for row in rows:
         value = fn(value, row)
     return value
+
+
+def _first(rows):
+    """The first of the rows, taken out of them."""
+    if not rows:
+        raise OutOfRangeError(
+            None, None, "There are no rows to begin with. Give an `initializer`, or elements."
+        )
+    return rows.pop(0)
 
 
 def _traced_fold(fn, elems, initializer, reverse):
@@ -267,7 +329,7 @@ def scan(
     if reverse:
         rows.reverse()
     if initializer is None:
-        value = rows.pop(0)
+        value = _first(rows)
         results = [value]
     else:
         value = _tensors(initializer)
@@ -275,6 +337,8 @@ def scan(
     for row in rows:
         value = fn(value, row)
         results.append(value)
+    if not results:
+        return nest.map_structure(_no_rows, value)
     if reverse:
         results.reverse()
     return _stacked(results)

@@ -10,6 +10,7 @@ Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 import threading
@@ -34,17 +35,21 @@ MASK128 = (1 << 128) - 1
 # A stateful op moves on by so many groups for every number it makes, however few it needed.
 GROUPS_PER_NUMBER = 256
 
-# Six rows of 64-bit words this long stay in the second-level cache.
-_BLOCK = 8192
+# So many groups at once: what it takes to call a loop is then little beside the loop itself, and
+# threads seldom wait for each other between two of them.
+_BLOCK = 1 << 16
 # So many pairs of numbers become normal at once, in buffers of the same size.
-_PAIRS = 8192
-# Below so many groups, Python's integers are done before NumPy has started.
-_FEW = 8
+_PAIRS = 1 << 15
+# Up to so many groups, Python's integers are done before NumPy has started: one after the other,
+# or all of them in one long integer.
+_ONE_BY_ONE = 2
+_FEW = 96
 # One thread makes so many groups before a second one is worth waking.
-_PER_THREAD = 1 << 15
+_PER_THREAD = 1 << 16
 
 _MASK32, _BITS32 = np.uint64(MASK32), np.uint64(32)
-_LOW_WORD, _HIGH_WORD = (0, 1) if sys.byteorder == "little" else (1, 0)
+_LOW_WORD = 0 if sys.byteorder == "little" else 1
+_LOW_SIDE, _HIGH_SIDE = (slice(0, -1), slice(1, None))[:: 1 - 2 * _LOW_WORD]
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(MULTIPLIERS[0]), np.uint64(MULTIPLIERS[1])
 
 
@@ -71,91 +76,153 @@ def scramble(seed: Any) -> tuple[int, int]:
 class _Block:
     """The rounds of many groups at once, in buffers that are used again and again.
 
-    The words c0 and c2 stand in x0 and x2, 32 bits in 64; c1 and c3 are the low halves of the last
-    products. A round multiplies, then takes the halves apart by striding over them.
+    The words c0 and c2 stand in one row of 64-bit words, the products of a round in another, those
+    of the round before, whose low halves are c1 and c3, in a third. Seen as 32-bit words, a row
+    moved by one word against another has its high halves beside the other's low ones: there they
+    meet without a stride, which is faster even though the rest must be masked off.
     """
 
     def __init__(self, key: int, size: int) -> None:
         self.keys = [
-            (
-                np.uint64(key + KEY_STEPS[0] * r & MASK32),
-                np.uint64((key >> 32) + KEY_STEPS[1] * r & MASK32),
-            )
+            (key + KEY_STEPS[0] * r & MASK32, (key >> 32) + KEY_STEPS[1] * r & MASK32)
             for r in range(ROUNDS)
         ]
         self.buffers, self.out = _buffers(size)
 
-    def words(self, low: Array, high: Any) -> Array:
-        """The words, (n, 4), of the counters `low + (high << 64)`; valid until the next call."""
+    def words(self, low: Array, upper: int) -> Array:
+        """The words, (n, 4), of the counters `low + (upper << 32)`; valid until the next call."""
         size = len(low)
-        x0, x2, p0, p1, q0, q1 = self.buffers[:, :size]
-        np.bitwise_and(low, _MASK32, out=x0)
-        np.right_shift(low, _BITS32, out=q1)
-        x2[:] = high & _MASK32
-        q0[:] = high >> _BITS32
-        low_x0, low_x2 = _half(x0, _LOW_WORD), _half(x2, _LOW_WORD)
-        low_p0, low_p1, low_q0, low_q1 = (_half(each, _LOW_WORD) for each in (p0, p1, q0, q1))
-        high_p0, high_p1, high_q0, high_q1 = (_half(each, _HIGH_WORD) for each in (p0, p1, q0, q1))
-        for low_key, high_key in self.keys:
-            np.multiply(x0, _MULTIPLIER_0, out=p0)
-            np.multiply(x2, _MULTIPLIER_1, out=p1)
-            np.bitwise_xor(high_p1, low_q1, out=low_x0)
-            np.bitwise_xor(x0, low_key, out=x0)
-            np.bitwise_xor(high_p0, low_q0, out=low_x2)
-            np.bitwise_xor(x2, high_key, out=x2)
-            p0, p1, q0, q1 = q0, q1, p0, p1
-            low_p0, low_p1, low_q0, low_q1 = low_q0, low_q1, low_p0, low_p1
-            high_p0, high_p1, high_q0, high_q1 = high_q0, high_q1, high_p0, high_p1
+        if size <= _FEW:
+            return _words_of_few(self.keys, low, upper)
+        rows = self.buffers[:, : 2 * size + 1]
+        x, x0, x2 = rows[0, :-1], rows[0, :size], rows[0, size:-1]
+        x_low = rows[0].view(np.uint32)[_LOW_SIDE]
+        last, now = (
+            (
+                row[:size],
+                row[size:-1],
+                row.view(np.uint32)[_HIGH_SIDE],
+                row.view(np.uint32)[_LOW_SIDE],
+            )
+            for row in rows[1:]
+        )
+        self._first_rounds(low, upper, x0, x2, *last[:2])
+        for key0, key1 in self.keys[2:]:
+            np.multiply(x2, _MULTIPLIER_1, out=now[0])
+            np.multiply(x0, _MULTIPLIER_0, out=now[1])
+            np.bitwise_xor(now[2], last[3], out=x_low)
+            np.bitwise_and(x, _MASK32, out=x)
+            np.bitwise_xor(x0, np.uint64(key0), out=x0)
+            np.bitwise_xor(x2, np.uint64(key1), out=x2)
+            last, now = now, last
         out = self.out[:size]
-        out[:, 0], out[:, 1], out[:, 2], out[:, 3] = low_x0, low_q1, low_x2, low_q0
+        for place, each in enumerate((x0, last[0], x2, last[1])):
+            out[:, place] = each.view(np.uint32)[_LOW_WORD::2]
         return out
+
+    def _first_rounds(
+        self, low: Array, upper: int, x0: Array, x2: Array, p1: Array, p0: Array
+    ) -> None:
+        """Two rounds that have but half of the work, for three words are the same everywhere."""
+        (key0, key1), (key2, key3) = self.keys[:2]
+        c1, c2, c3 = (upper >> shift & MASK32 for shift in (0, 32, 64))
+        np.multiply(low, _MULTIPLIER_0, out=p0)
+        np.right_shift(p0, _BITS32, out=x2)
+        np.bitwise_xor(x2, np.uint64(c3 ^ key1), out=x2)
+        product = MULTIPLIERS[1] * c2
+        c0, c1 = (product >> 32) ^ c1 ^ key0, product & MASK32
+
+        np.multiply(x2, _MULTIPLIER_1, out=p1)
+        np.right_shift(p1, _BITS32, out=x0)
+        np.bitwise_xor(x0, np.uint64(c1 ^ key2), out=x0)
+        np.bitwise_and(p0, _MASK32, out=x2)
+        product = MULTIPLIERS[0] * c0
+        np.bitwise_xor(x2, np.uint64((product >> 32) ^ key3), out=x2)
+        p0.fill(product & MASK32)
+
+    def words_at(self, counter: int, offsets: Array) -> Array:
+        """The words of the counters `counter + offsets`; valid until the next call."""
+        low = offsets + np.uint64(counter & MASK64)
+        least, most = int(low.min()), int(low.max())
+        if least >> 32 == most >> 32:
+            carry = least < counter & MASK64
+            low &= _MASK32
+            return self.words(low, (counter >> 64) + carry << 32 | least >> 32)
+        out = np.empty((len(low), 4), np.uint32)
+        low >>= _BITS32
+        for each in np.unique(low):
+            chosen = low == each
+            out[chosen] = self.words_at(counter, offsets[chosen])
+        return out
+
+    def words_from(self, counter: int, size: int) -> Array:
+        """The words of consecutive counters; valid until the next call."""
+        first = counter & MASK32
+        if first + size > 1 << 32:
+            return self.words_at(counter, np.arange(size, dtype=np.uint64))
+        return self.words(np.arange(first, first + size, dtype=np.uint64), counter >> 32)
+
+
+def _words_of_few(keys: list[tuple[int, int]], low: Array, upper: int) -> Array:
+    """The words of the counters `low + (upper << 32)`: a number is 64 bits of a long integer."""
+    size = len(low)
+    ones = ((1 << 64 * size) - 1) // MASK64
+    mask = ones * MASK32
+    c0 = int.from_bytes(low.astype("<u8").tobytes(), "little")
+    c1, c2, c3 = ((upper >> shift & MASK32) * ones for shift in (0, 32, 64))
+    for key0, key1 in keys:
+        p0, p1 = MULTIPLIERS[0] * c0, MULTIPLIERS[1] * c2
+        c0, c1 = (p1 >> 32 & mask) ^ c1 ^ key0 * ones, p1 & mask
+        c2, c3 = (p0 >> 32 & mask) ^ c3 ^ key1 * ones, p0 & mask
+    out = np.empty((size, 2), "<u8")
+    for place, pair in enumerate((c0 | c1 << 32, c2 | c3 << 32)):
+        out[:, place] = np.frombuffer(pair.to_bytes(8 * size, "little"), "<u8")
+    return out.view("<u4").astype(np.uint32)
 
 
 _kept = threading.local()
 
 
 def _buffers(size: int) -> tuple[Array, Array]:
-    """Six rows of 64-bit words, and the groups they become; large ones are kept for each thread.
+    """Three rows for a block, and the groups they become; large ones are kept for each thread.
 
     Fresh memory would cost as much as the work done in it.
     """
-    if size < _BLOCK // 4:
-        return np.empty((6, size), np.uint64), np.empty((size, 4), np.uint32)
-    if not hasattr(_kept, "buffers"):
-        _kept.buffers = np.empty((6, _BLOCK), np.uint64), np.empty((_BLOCK, 4), np.uint32)
-    return _kept.buffers
-
-
-def _half(words: Array, which: int) -> Array:
-    return words.view(np.uint32)[which::2]
+    if size >= _BLOCK // 16 and hasattr(_kept, "buffers"):
+        buffers: tuple[Array, Array] = _kept.buffers
+        if len(buffers[1]) >= size:
+            return buffers
+    buffers = np.empty((3, 2 * size + 1), np.uint64), np.empty((size, 4), np.uint32)
+    if size >= _BLOCK // 16:
+        _kept.buffers = buffers
+    return buffers
 
 
 def words_at(key: int, counter: int, offsets: Array) -> Array:
     """The groups at `counter + offsets`: 32-bit words of shape `offsets.shape + (4,)`."""
     flat = offsets.reshape(-1)
-    if flat.size <= _FEW:
+    if flat.size <= _ONE_BY_ONE:
         groups = [philox(key, counter + int(offset)) for offset in flat]
         return np.array(groups, np.uint32).reshape(*offsets.shape, 4)
     out = np.empty((flat.size, 4), np.uint32)
     block = _Block(key, min(_BLOCK, flat.size))
     for start in range(0, flat.size, _BLOCK):
         part = flat[start : start + _BLOCK]
-        out[start : start + _BLOCK] = block.words(*_counters(counter, part))
+        out[start : start + _BLOCK] = block.words_at(counter, part)
     return out.reshape(*offsets.shape, 4)
 
 
 def words(key: int, counter: int, groups: int) -> Array:
     """So many consecutive groups from `counter` on: 32-bit words of shape (groups, 4)."""
-    return words_at(key, counter, np.arange(groups, dtype=np.uint64))
-
-
-def _counters(counter: int, offsets: Array) -> tuple[Array, Any]:
-    """The low and high 64 bits of `counter + offsets`; the high ones are mostly one number."""
-    base, high = counter & MASK64, np.uint64((counter >> 64) & MASK64)
-    low = offsets + np.uint64(base)
-    if base >> 62:
-        return low, high + (low < np.uint64(base)).astype(np.uint64)
-    return low, high
+    if groups <= _ONE_BY_ONE:
+        one_by_one = [philox(key, counter + i) for i in range(groups)]
+        return np.array(one_by_one, np.uint32).reshape(groups, 4)
+    out = np.empty((groups, 4), np.uint32)
+    block = _Block(key, min(_BLOCK, groups))
+    for start in range(0, groups, _BLOCK):
+        part = out[start : start + _BLOCK]
+        part[...] = block.words_from(counter + start, len(part))
+    return out
 
 
 def transformed(
@@ -178,9 +245,9 @@ def transformed(
     def work(first: int, limit: int) -> None:
         block = _Block(key, min(_BLOCK, limit - first))
         for start in range(first, limit, _BLOCK):
-            offsets = np.arange(start, min(start + _BLOCK, limit), dtype=np.uint64)
-            part = flat[start * per_group : (start + offsets.size) * per_group]
-            values = transform(block.words(*_counters(counter, offsets)))
+            size = min(_BLOCK, limit - start)
+            part = flat[start * per_group : (start + size) * per_group]
+            values = transform(block.words_from(counter + start, size))
             part[:] = values.reshape(-1)[: part.size]
 
     in_threads(work, groups, _PER_THREAD)
@@ -330,22 +397,28 @@ def normal_float32(words: Array) -> Array:
 def _box_muller(pairs: Array) -> None:
     """Turn pairs of uniform numbers into pairs of normal ones, in place."""
     first, angle, square, sine, cosine = _workspace()[:, : len(pairs)]
-    x = np.maximum(pairs[:, 0], np.float32(_LEAST))
-    index = first.view(np.int64)
-    np.subtract(x.view(np.int32), _LOG_FIRST, out=index)
-    index >>= 19
+    # Copied first: loops over every second number are far slower.
+    x = pairs[:, 0].copy()
+    np.maximum(x, np.float32(_LEAST), out=x)
     radius = np.empty_like(x)
-    _log(x, index, sine, cosine, radius)
+    quarter = radius.view(np.int32)
+    np.subtract(x.view(np.int32), _LOG_FIRST, out=quarter)
+    quarter >>= 19
+    index = first.view(np.int64)
+    index[...] = quarter
+    angle[...] = x
+    _log(angle, index, sine, cosine, radius)
     radius *= np.float32(-2)
     np.sqrt(radius, out=radius)
 
-    np.multiply(pairs[:, 1], 2 * np.pi, out=angle, dtype=np.float64)
+    angle[...] = pairs[:, 1]
+    angle *= 2 * np.pi
     x[...] = angle
     angle[...] = x
     np.multiply(angle, 2 / np.pi, out=first)
-    first += 0.5
+    np.rint(first, out=first)
     quarter = first.astype(np.int32)
-    np.multiply(quarter, np.pi / 2, out=first)
+    first *= np.pi / 2
     angle -= first
     np.multiply(angle, angle, out=square)
     np.multiply(square, _SIN_7, out=sine)
@@ -468,14 +541,18 @@ def _first_accepted(
     values = transform(words_at(key, counter, starts))
     # The flags of a group are bytes; read as one integer, any of them makes it more than zero.
     again = np.flatnonzero((np.abs(values) >= 2).view(f"u{width}"))
-    candidates, tries = values[again], 1
+    candidates, tries = values.take(again, axis=0), 1
     while again.size:
         more = transform(words_at(key, counter, starts[again] + np.uint64(tries)))
         candidates, tries = np.concatenate([candidates, more], axis=1), tries + 1
         good = np.abs(candidates) < 2
-        order = good.cumsum(axis=1, dtype=np.int8)
+        order = good.astype(np.int8)
+        for before, after in itertools.pairwise(order.T):
+            after += before
         enough = order[:, -1] >= width
         good &= order <= width
-        values[again[enough]] = candidates[enough][good[enough]].reshape(-1, width)
+        good &= enough[:, np.newaxis]
+        accepted = candidates.reshape(-1).take(np.flatnonzero(good))
+        values[again[enough]] = accepted.reshape(-1, width)
         again, candidates = again[~enough], candidates[~enough]
     return values

@@ -16,6 +16,11 @@ from ..core.tensor import Tensor
 
 # Where a tensor's text goes; a character that no text has.
 _PLACEHOLDER = "\uffff"
+# What does not print, in strings inside of quotes, as in C.
+_ESCAPES = str.maketrans(
+    {chr(code): f"\\{code:03o}" for code in (*range(32), 127)}
+    | {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+)
 
 
 @op(
@@ -33,7 +38,9 @@ def StringFormat(inputs, *, template, placeholder=_PLACEHOLDER, summarize=3):
 
 def _array_text(array, summarize):
     if array.ndim == 0:
-        return _element_text(array[()])
+        return _element_text(array[()]) if summarize else "..."
+    if len(array) and not (array.size and summarize):
+        return "[" + "\n" * (array.ndim - 1) + " ...]"
     return _rows_text(array, summarize, 1)
 
 
@@ -58,8 +65,7 @@ def _rows_text(array, summarize, depth):
 
 def _element_text(value):
     if isinstance(value, bytes):
-        text = value.decode(errors="surrogateescape")
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + value.decode(errors="surrogateescape").translate(_ESCAPES) + '"'
     if isinstance(value, np.bool_):
         return "1" if value else "0"
     if np.iscomplexobj(value):
@@ -81,11 +87,16 @@ def _float_text(value):
 def PrintV2(input, *, output_stream=None, end="\n"):
     text = input[()].decode(errors="surrogateescape") + end
     if isinstance(output_stream, str):
-        with open(output_stream.removeprefix("file://"), "a") as file:
+        path = output_stream.removeprefix("file://")
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
     else:
         stream = sys.stderr if output_stream is None else output_stream
-        stream.write(text)
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            # Bytes that are no text show as \xff where the stream takes text only.
+            stream.write(text.encode(errors="surrogateescape").decode(errors="backslashreplace"))
         stream.flush()
     return []
 

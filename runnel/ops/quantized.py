@@ -92,10 +92,11 @@ def QuantizeV2(
     if mode == "SCALED":
         levels = ROUNDINGS[round_mode](clamped * along_axis(scale, axis, input.ndim))
     elif mode == "MIN_FIRST":
-        step = (end - start) / (float(limits.max) - limits.min)
+        # Levels per unit, in float32: which of two levels is nearer hangs on the last digit.
+        density = np.float32(float(limits.max) - limits.min) / (end - start)
         away = ROUNDINGS[round_mode]
-        first = away(np.asarray(start / step, np.float64))
-        levels = away(np.asarray(clamped / step, np.float64)) - first + limits.min
+        first = away(np.asarray(start * density, np.float64))
+        levels = away(np.asarray(clamped * density, np.float64)) - first + limits.min
     else:
         span = np.float32(float(limits.max) - limits.min)
         levels = (clamped - start) * (span / (end - start))
@@ -134,8 +135,9 @@ def Dequantize(
             step = np.maximum(low / (limits.min + bool(narrow_range)), step)
         values = levels * step
     elif mode == "MIN_FIRST":
-        # The same levels as in quantizing: zero is one of them.
-        first = ROUNDINGS["HALF_AWAY_FROM_ZERO"](np.asarray(low / step))
+        # Zero is one of the levels; the quotient of float32 numbers tells which.
+        quotient = np.asarray(low, np.float32) / np.asarray(step, np.float32)
+        first = ROUNDINGS["HALF_AWAY_FROM_ZERO"](np.asarray(quotient, np.float64))
         values = (levels - limits.min + first) * step
     else:
         values = (levels - limits.min) * step + low

@@ -6,6 +6,7 @@ for itself (a lane), draws from it until a value is accepted, and no lane depend
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +22,10 @@ _STRIDE = 256
 _SHORT_STRIDE = 42
 # So many lanes at once bound the memory of a large draw.
 _LANES = 1 << 16
+# One thread adds up so many weights before a second one is worth waking.
+_PER_THREAD = 1 << 16
+# So many groups at once take little longer than one.
+_FEW_GROUPS = 512
 
 
 class Lanes:
@@ -29,7 +34,8 @@ class Lanes:
     def __init__(self, key: int, counter: int, offsets: Array) -> None:
         self._key, self._counter = key, counter
         self._next = offsets.astype(np.uint64)
-        self._pairs: dict[Callable[[Array], Array], Array] = {}
+        # By the transform: whether a lane has a number left of its last group, and which.
+        self._has_left: dict[Callable[[Array], Array], Array] = {}
         self._left: dict[Callable[[Array], Array], Array] = {}
 
     def normal(self, lanes: Array) -> Array:
@@ -38,18 +44,28 @@ class Lanes:
     def uniform(self, lanes: Array) -> Array:
         return self._draw(philox.uniform_float64, lanes)
 
+    def uniforms(self, lanes: Array, groups: int) -> Array:
+        """The numbers of so many groups, (2 * groups, lanes), if nothing else is drawn there."""
+        offsets = self._next[lanes] + np.arange(groups, dtype=np.uint64)[:, np.newaxis]
+        self._next[lanes] += np.uint64(groups)
+        pairs = philox.uniform_float64(philox.words_at(self._key, self._counter, offsets))
+        return pairs[..., ::-1].transpose(0, 2, 1).reshape(2 * groups, lanes.size)
+
     def _draw(self, transform: Callable[[Array], Array], lanes: Array) -> Array:
         if transform not in self._left:
-            self._left[transform] = np.zeros(self._next.size, np.intp)
-            self._pairs[transform] = np.empty((self._next.size, 2))
-        left, pairs = self._left[transform], self._pairs[transform]
-        empty = lanes[left[lanes] == 0]
-        if empty.size:
-            pairs[empty] = transform(philox.words_at(self._key, self._counter, self._next[empty]))
-            self._next[empty] += np.uint64(1)
-            left[empty] = 2
-        left[lanes] -= 1
-        return pairs[lanes, left[lanes]]
+            self._has_left[transform] = np.zeros(self._next.size, np.bool_)
+            self._left[transform] = np.empty(self._next.size)
+        has_left, left = self._has_left[transform], self._left[transform]
+        empty = ~has_left[lanes]
+        has_left[lanes] = empty
+        drawn = left[lanes]
+        asked = lanes[empty]
+        if asked.size:
+            pairs = transform(philox.words_at(self._key, self._counter, self._next[asked]))
+            self._next[asked] += np.uint64(1)
+            left[asked] = pairs[:, 0]
+            drawn[empty] = pairs[:, 1]
+        return drawn
 
 
 def per_parameter(
@@ -80,7 +96,7 @@ def gamma_numbers(alpha: Array, index: Array, key: int, counter: int) -> Array:
     while pending.size:
         x = lanes.normal(pending)
         v = 1 + c[pending] * x
-        positive = ~(v <= 0)
+        positive = np.flatnonzero(~(v <= 0))
         tried, x, v = pending[positive], x[positive], v[positive]
         v = v * v * v
         u = lanes.uniform(tried)
@@ -89,7 +105,9 @@ def gamma_numbers(alpha: Array, index: Array, key: int, counter: int) -> Array:
         accepted = (u < 1 - 0.0331 * square * square) | (np.log(u) < limit)
         done = tried[accepted]
         out[done] = d[done] * v[accepted]
-        pending = np.setdiff1d(pending, done, assume_unique=True)
+        left = np.ones(pending.size, np.bool_)
+        left[positive[accepted]] = False
+        pending = pending[left]
     small = np.flatnonzero(alpha < 1)
     out[small] *= lanes.uniform(small) ** (1 / alpha[small])
     return out
@@ -109,11 +127,19 @@ def _poisson_few(out: Array, pending: Array, rate: Array, lanes: Lanes) -> None:
     product = np.ones(rate.size)
     count = 0
     while pending.size:
-        product[pending] *= lanes.uniform(pending)
-        accepted = product[pending] <= limit[pending]
-        out[pending[accepted]] = count
+        # As many as about half of the lanes need, or as cost nothing.
+        groups = max(1 + int(rate[pending].mean() / 2), min(_FEW_GROUPS // pending.size, 8))
+        products = lanes.uniforms(pending, groups)
+        products[0] *= product[pending]
+        for before, after in itertools.pairwise(products):
+            after *= before
+        # The products never grow.
+        large = (products > limit[pending]).sum(axis=0)
+        accepted = large < len(products)
+        out[pending[accepted]] = count + large[accepted]
+        product[pending] = products[-1]
         pending = pending[~accepted]
-        count += 1
+        count += len(products)
 
 
 def _poisson_many(out: Array, pending: Array, rate: Array, lanes: Lanes) -> None:
@@ -224,31 +250,84 @@ def classes_drawn(logits: Array, samples: int, key: int, counter: int, dtype: An
     out = np.empty((rows, samples), dtype)
     if not out.size:
         return out
-    wide = logits.astype(np.float64)
-    finite = np.isfinite(wide)
-    largest = np.max(np.where(finite, wide, -np.inf), axis=1, keepdims=True)
-    weights = np.where(finite, np.exp(wide - largest), 0.0)
-    cumulative = np.cumsum(weights, axis=1)
-    cost = 50 * (samples * math.log2(classes) + classes)
-    for start, limit in stretches(rows, cost):
-        skipped = start * (samples + 3) // 4
-        size = (limit - start, samples)
-        draws = philox.uniform_numbers(size, np.float64, key, counter + skipped)
-        draws *= cumulative[start:limit, -1:]
-        out[start:limit] = _upper_bound(cumulative[start:limit], draws)
+    cumulative = _cumulative_weights(logits)
+    draws = _draws_by_row(
+        rows, samples, 50 * (samples * math.log2(classes) + classes), key, counter
+    )
+    draws *= cumulative[:, -1:]
+    out[...] = _upper_bound(cumulative, draws)
     return out
+
+
+def _draws_by_row(rows: int, samples: int, cost: float, key: int, counter: int) -> Array:
+    """Numbers in [0, 1) as the original's tasks draw them for rows of that cost."""
+    tasks = list(stretches(rows, cost))
+    if len(tasks) == 1:
+        return philox.uniform_numbers((rows, samples), np.float64, key, counter)
+    # The groups of all tasks at once: a few of them take as long as many.
+    groups = [-(-(limit - start) * samples // 2) for start, limit in tasks]
+    skipped = [start * (samples + 3) // 4 for start, _ in tasks]
+    offsets = [np.arange(first, first + n) for first, n in zip(skipped, groups, strict=True)]
+    words = philox.words_at(key, counter, np.concatenate(offsets).astype(np.uint64))
+    drawn = philox.uniform_float64(words).reshape(-1)
+    draws = np.empty((rows, samples))
+    first = 0
+    for (start, limit), count in zip(tasks, groups, strict=True):
+        part = draws[start:limit]
+        part[...] = drawn[first : first + part.size].reshape(part.shape)
+        first += 2 * count
+    return draws
+
+
+def _cumulative_weights(logits: Array) -> Array:
+    """The sums of exp(logits) from the first class of a row to each; the largest term is 1."""
+    cumulative = np.empty(logits.shape)
+
+    def work(start: int, limit: int) -> None:
+        part, sums = logits[start:limit], cumulative[start:limit]
+        finite = np.isfinite(part)
+        everywhere = finite.all()
+        if not everywhere:
+            part = np.where(finite, part, -np.inf)
+        np.subtract(part, np.max(part, axis=1, keepdims=True), out=sums, dtype=np.float64)
+        np.exp(sums, out=sums)
+        if not everywhere:
+            sums[~finite] = 0
+        np.cumsum(sums, axis=1, out=sums)
+
+    philox.in_threads(work, len(logits), 1 + _PER_THREAD // logits.shape[1])
+    return cumulative
+
+
+# So many values a row are looked up row by row, fewer in all rows at once; and so many elements
+# are counted sooner than they are searched.
+_MANY_VALUES = 64
+_FEW_ELEMENTS = 1 << 13
 
 
 def _upper_bound(sorted_rows: Array, values: Array) -> Array:
     """For each row, how many of its elements are at most each of the values."""
     rows, samples = values.shape
-    if samples <= 4:
+    classes = sorted_rows.shape[1]
+    if samples >= _MANY_VALUES:
         return np.stack(
-            [(sorted_rows <= values[:, i : i + 1]).sum(axis=1) for i in range(samples)], axis=1
+            [np.searchsorted(sorted_rows[row], values[row], "right") for row in range(rows)]
         )
-    return np.stack(
-        [np.searchsorted(sorted_rows[row], values[row], "right") for row in range(rows)]
-    )
+    if sorted_rows.size * samples <= _FEW_ELEMENTS:
+        return (sorted_rows[:, np.newaxis] <= values[..., np.newaxis]).sum(axis=2)
+    # Halving the stretch that the answer lies in. What is past the end counts as more, so that
+    # stretches of a power of two will do.
+    flat = sorted_rows.reshape(-1)
+    starts = np.arange(rows)[:, np.newaxis] * classes
+    found = np.zeros(values.shape, np.intp)
+    step = 1 << classes.bit_length() - 1
+    while step:
+        tried = found + step
+        last = np.minimum(tried, classes)
+        last += starts - 1
+        found += step * ((tried <= classes) & (flat[last] <= values))
+        step >>= 1
+    return found
 
 
 def stretches(total: int, cost: float) -> Iterator[tuple[int, int]]:

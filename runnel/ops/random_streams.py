@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,22 +28,27 @@ class Stream:
     """How far a stateful operation has got on the stream of its two seeds.
 
     `tf.random.set_seed` sends it back to the start. Two seeds of zero stand for no seed at all.
-    `memory` is what else a kernel keeps from one call to the next.
+    `memory` is what else a kernel keeps from one call to the next. `of_node`: a node of a graph has
+    it. `made` counts them: who looks before and after tracing knows whether a graph has any.
     """
 
-    __slots__ = ("_counter", "_generation", "_key", "_seeds", "memory")
+    __slots__ = ("_counter", "_generation", "_key", "_seeds", "memory", "of_node")
+
+    made: ClassVar[int] = 0
 
     _key: int
     _counter: int
     memory: Any
 
-    def __init__(self, seed: int, seed2: int) -> None:
+    def __init__(self, seed: int, seed2: int, of_node: bool = False) -> None:
         self._seeds = seed, seed2
         self._generation = -1
+        self.of_node = of_node
+        Stream.made += 1
 
     def again(self) -> Stream:
         """The stream of the same seeds for another operation."""
-        return Stream(*self._seeds)
+        return Stream(*self._seeds, self.of_node)
 
     def reserve(self, groups: int) -> tuple[int, int]:
         """The key, and the counter from which so many groups are the caller's own."""
@@ -59,6 +66,28 @@ class Stream:
         if not seed and not seed2:
             seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
         self._key, self._counter = seed & philox.MASK64, (seed2 & philox.MASK64) << 64
+
+
+class _Renewed(threading.local):
+    """The streams of their own that the nodes of a graph use at the moment, by those they have."""
+
+    streams: dict[Stream, Stream] | None = None
+
+
+_renewed = _Renewed()
+
+
+@contextmanager
+def renewed(streams: dict[Stream, Stream]) -> Iterator[None]:
+    """Let the nodes of graphs that run meanwhile go along `streams`, which grow as needed.
+
+    Whoever keeps them has random numbers that begin with the seeds, whoever else runs the graph.
+    """
+    before, _renewed.streams = _renewed.streams, streams
+    try:
+        yield
+    finally:
+        _renewed.streams = before
 
 
 class _EagerStreams:
@@ -87,7 +116,13 @@ def stream_of(stream: Stream | None, seed: int, seed2: int, *identity: Any) -> S
     A node of a graph has a stream of its own; eager calls share one if they are of the same op,
     dtypes and seeds, as they share a kernel in the original.
     """
-    return _eager_streams.of(identity, seed, seed2) if stream is None else stream
+    if stream is None:
+        return _eager_streams.of(identity, seed, seed2)
+    streams = _renewed.streams
+    if streams is None or not stream.of_node:
+        return stream
+    own = streams.get(stream)
+    return streams.setdefault(stream, stream.again()) if own is None else own
 
 
 def reserve(
@@ -165,5 +200,5 @@ def seed_attrs(op_seed: Any) -> dict[str, Any]:
     seed, seed2 = int(seed or 0), int(seed2 or 0)
     attrs: dict[str, Any] = {"seed": seed, "seed2": seed2}
     if drawn or state.graph is not None:
-        attrs["_stream"] = Stream(seed, seed2)
+        attrs["_stream"] = Stream(seed, seed2, state.graph is not None)
     return attrs

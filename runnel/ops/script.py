@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..core import errors, nest
 from ..core.backward import is_differentiable
 from ..core.context import init_scope, state
 from ..core.convert import array_of, convert_to_tensor
-from ..core.dtypes import as_dtype
+from ..core.dtypes import as_dtype, string
 from ..core.op import COMPOSITES, op
 from ..core.shape_rules import UNKNOWN
 from ..core.tape import GradientTape, UnconnectedGradients
@@ -25,10 +26,23 @@ def _unknown_shapes(inputs, attrs):
 @op("PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True)
 def PyFunc(input, *, func, Tout):
     try:
-        results = _sequence(func(*[np.asarray(array) for array in input]), Tout)
-        return [array_of(value, dtype)[0] for value, dtype in zip(results, Tout, strict=True)]
+        # A scalar comes as a number or as bytes; arrays are the function's own, to write to.
+        results = _sequence(func(*[np.array(array)[()] for array in input]), Tout)
+        return [_declared(value, dtype) for value, dtype in zip(results, Tout, strict=True)]
     except Exception as failure:
         raise _told(failure, "PyFunc") from failure
+
+
+def _declared(value, dtype):
+    """A result as an array; it must have the dtype that was promised, since nothing is cast."""
+    array = array_of(value, dtype)[0]
+    found = np.asarray(value).dtype
+    if dtype is not string and found != dtype.numpy:
+        raise ValueError(
+            f"The function returned a value of dtype {found}, but Tout says {dtype.name}. Convert "
+            f"it in the function, for example with np.asarray(value, np.{dtype.name})."
+        )
+    return array
 
 
 class _Calls:
@@ -106,10 +120,14 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
     >>> tf.numpy_function(np.sinh, [tf.constant(0.0)], tf.float32)
     <tf.Tensor: shape=(), dtype=float32, numpy=0.0>
+
+    Without a function it decorates one: `@tf.numpy_function(Tout=tf.float32)`.
     """
+    if func is None:
+        return _decorator(numpy_function, Tout, stateful=stateful, name=name)
     if state.graph is None:
         # As in TensorFlow, the results keep their own dtypes here; a graph has to know them.
-        result = func(*[np.asarray(value) for value in inp])
+        result = func(*[np.array(value) for value in inp])
         if isinstance(result, list | tuple):
             return [convert_to_tensor(value) for value in result]
         return None if result is None else convert_to_tensor(result)
@@ -123,7 +141,11 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
     >>> tf.py_function(lambda x: x.numpy() * 2, [tf.constant(3.0)], tf.float32)
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+
+    Without a function it decorates one: `@tf.py_function(Tout=tf.float32)`.
     """
+    if func is None:
+        return _decorator(py_function, Tout, name=name)
     if state.graph is not None and _holds_composites(inp, Tout):
         return _call_with_composites(func, inp, Tout)
     tensors = [convert_to_tensor(value) for value in inp]
@@ -134,6 +156,15 @@ def py_function(func=None, inp=None, Tout=None, name=None):
         kinds = [tensor.dtype for tensor in tensors]
         outputs = EagerPyFunc(tensors, func=_Calls(func), Tin=kinds, Tout=dtypes)
     return outputs if isinstance(Tout, list | tuple) else outputs[0]
+
+
+def _decorator(call, Tout, **options):
+    """Makes of a function one that `call` calls with its positional arguments."""
+
+    def decorate(func):
+        return functools.wraps(func)(lambda *args: call(func, args, Tout, **options))
+
+    return decorate
 
 
 def _holds_composites(inp, Tout):

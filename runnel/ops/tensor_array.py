@@ -256,7 +256,6 @@ class TracedTensorArray(TensorArray):
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
-        self._size = size if isinstance(size, int) else None
         if flow is None:
             flow = lists.TensorListReserve(
                 self._shape_tensor(),
@@ -279,12 +278,13 @@ class TracedTensorArray(TensorArray):
             return convert_to_tensor(np.int32(-1))
         return convert_to_tensor(np.array([-1 if n is None else n for n in shape], np.int32))
 
-    def _with(self, flow, size=None):
+    def _with(self, flow):
         made = object.__new__(TracedTensorArray)
         made.__dict__ = {**self.__dict__, "_flow": flow}
-        if size is not None:
-            made._size = size
         return made
+
+    def _known_size(self):
+        return None if self._dynamic_size else _length(_origin(self._flow))
 
     def read(self, index, name=None):
         """The tensor at an index; zeros where none was written."""
@@ -317,8 +317,7 @@ class TracedTensorArray(TensorArray):
     def stack(self, name=None):
         """All tensors stacked along a new first axis."""
         stacked = lists.TensorListStack(self._flow, self._shape_tensor(), element_dtype=self._dtype)
-        if self._size is not None and not self._dynamic_size:
-            stacked.set_shape(TensorShape([self._size]).concatenate(self._element_shape))
+        stacked.set_shape(TensorShape([self._known_size()]).concatenate(self._element_shape))
         return stacked
 
     def gather(self, indices, name=None):
@@ -341,9 +340,7 @@ class TracedTensorArray(TensorArray):
         """The array filled with the rows of a tensor."""
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         self._notice_rows(value)
-        return self._with(
-            lists.TensorListFromTensor(value, self._shape_tensor()), value.shape[:1].num_elements()
-        )
+        return self._with(lists.TensorListFromTensor(value, self._shape_tensor()))
 
     def _notice_rows(self, value):
         if self._infer_shape and value.shape.rank is not None:
@@ -365,12 +362,60 @@ class TracedTensorArray(TensorArray):
 
     def size(self, name=None):
         """The number of places."""
-        if self._size is not None and not self._dynamic_size:
-            return convert_to_tensor(self._size, int32)
+        known = self._known_size()
+        if known is not None:
+            return convert_to_tensor(known, int32)
         return lists.TensorListLength(self._flow)
 
     def close(self, name=None):
         """Nothing to let go of: the list ends with its last use."""
+
+
+def _origin(flow):
+    """The list whose places a list has: before all that is written, loops and branches."""
+    while isinstance(flow, SymbolicTensor):
+        maker, place = flow.op, flow.index
+        if maker.type in ("TensorListSetItem", "TensorListScatterIntoExistingList"):
+            flow = maker.inputs[0]
+        elif maker.type == "While":
+            body = maker.given["body"]
+            if (
+                place >= maker.given["carried"]
+                or _origin(body.outputs[place]) is not (body.feeds[place])
+            ):
+                break
+            flow = maker.inputs[place]
+        elif maker.type == "If":
+            taken = {_place_of_origin(maker.given[name], place) for name in _BRANCHES}
+            if len(taken) > 1 or None in taken:
+                break
+            flow = maker.inputs[1 + taken.pop()]
+        else:
+            break
+    return flow
+
+
+_BRANCHES = ("then_branch", "else_branch")
+
+
+def _place_of_origin(branch, place):
+    """Which of its inputs a result of a branch has the places of; None if of no one's."""
+    origin = _origin(branch.outputs[place])
+    return next((i for i, feed in enumerate(branch.feeds) if feed is origin), None)
+
+
+def _length(flow):
+    """How many places a list is made with, where that is known."""
+    if not isinstance(flow, SymbolicTensor):
+        return flow._array.size
+    maker = flow.op
+    if maker.type == "TensorListReserve":
+        size = constant_value(maker.inputs[1])
+        return None if size is None else int(size)
+    if maker.type in ("TensorListFromTensor", "TensorListSplitRows"):
+        rows = maker.inputs[maker.type == "TensorListSplitRows"].shape
+        return rows[0] if rows.rank else None
+    return None
 
 
 def _int32(value):

@@ -332,10 +332,14 @@ def _(op, gradient):
     return TensorListStackLike(gradient, op.inputs[0]), None
 
 
+def _gathered(inputs, attrs):
+    return inputs[1].shape.with_rank(1).concatenate(_element(inputs, attrs))
+
+
 @op(
     "TensorListGather",
     "input_handle: variant, indices: int32, element_shape: int32 -> values: element_dtype",
-    shape=_rows,
+    shape=_gathered,
 )
 def TensorListGather(input_handle, indices, element_shape, *, element_dtype):
     arrays = input_handle.arrays(_shape_argument(element_shape), element_dtype)

@@ -206,6 +206,13 @@ def adadelta(var, accum, accum_update, grad, scratch, other, lr, rho, rest, epsi
     add(accum_update, scratch, accum_update)
 
 
+def _raised(array, exponent, result):
+    if exponent == 0.5:
+        sqrt(array, result)
+    else:
+        power(array, exponent, result)
+
+
 def ftrl(
     var,
     accum,
@@ -220,10 +227,10 @@ def ftrl(
     twice_shrinkage,
     exponent,
 ):
-    power(accum, exponent, other)
+    _raised(accum, exponent, other)
     multiply(grad, grad, scratch)
     add(accum, scratch, accum)
-    power(accum, exponent, scratch)
+    _raised(accum, exponent, scratch)
     subtract(other, scratch, other)
     divide(other, lr, other)
     add(other, twice_shrinkage, other)
@@ -245,9 +252,10 @@ def lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):
     multiply(m, beta1, scratch)
     multiply(grad, rest_1, other)
     add(scratch, other, scratch)
-    sign(scratch, scratch)
-    multiply(scratch, lr, scratch)
-    subtract(var, scratch, var)
+    # In place it would take ten times as long.
+    sign(scratch, other)
+    multiply(other, lr, other)
+    subtract(var, other, var)
     multiply(m, beta2, m)
     multiply(grad, rest_2, scratch)
     add(m, scratch, m)

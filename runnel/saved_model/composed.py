@@ -10,6 +10,7 @@ from ..core.graph import FuncGraph, Operation
 from ..core.tensor import Tensor
 from ..ops.nn.gated import composed_gru, composed_gru_gradient
 from ..ops.nn.gated_gates import composed_gru_gates, composed_gru_gates_gradient
+from ..ops.nn.group_normalization import composed_group_norm, composed_group_norm_gradient
 from ..ops.nn.recurrent import composed_lstm, composed_lstm_gradient
 from ..ops.nn.recurrent_gates import composed_gates, composed_gates_gradient
 from ..ops.nn.simple_recurrent import composed_simple_rnn, composed_simple_rnn_gradient
@@ -59,11 +60,22 @@ def _simple_rnn_layer_gradient(
     return list(composed_simple_rnn_gradient(activation, *inputs[:5], *inputs[6:]))
 
 
+def _group_norm(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    # The moments are for the gradient alone.
+    return [composed_group_norm(*inputs, **operation.attrs), None, None]
+
+
+def _group_norm_gradient(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
+    return list(composed_group_norm_gradient(*inputs[:3], **operation.attrs))
+
+
 COMPOSED: dict[str, Callable[[Operation, Sequence[Tensor]], list[Tensor | None]]] = {
     "GRUGates": _gru_gates,
     "GRUGatesGrad": _gru_gates_gradient,
     "GRULayer": _gru_layer,
     "GRULayerGrad": _gru_layer_gradient,
+    "GroupNorm": _group_norm,
+    "GroupNormGrad": _group_norm_gradient,
     "LSTMGates": _lstm_gates,
     "LSTMGatesGrad": _lstm_gates_gradient,
     "LSTMLayer": _lstm_layer,

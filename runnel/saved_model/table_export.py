@@ -12,6 +12,7 @@ from ..core.convert import constant
 from ..core.function import Function
 from ..core.op import REGISTRY, execute
 from ..core.shapes import TensorShape
+from ..train.trackables import attribute_of
 from .assets import Asset
 from .restored import RestoredResource
 
@@ -70,8 +71,8 @@ class TableExport:
         if filename is not None:
             self._asset = filename if isinstance(filename, Asset) else Asset(filename)
         self._handle = owner.resource_handle
-        # Whether keys come and go.
-        self.changes = hasattr(owner, "insert")
+        # Whether keys come and go, so that those of a checkpoint count.
+        self.changes = hasattr(owner, "insert") and attribute_of(owner) is not None
 
     def parts(self) -> dict[str, Any]:
         """The parts of the object: its initializer, and the functions."""

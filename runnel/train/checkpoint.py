@@ -173,6 +173,8 @@ class Checkpoint(Trackable):
 
     def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
         """Restore what `write` wrote; the status tells whether everything has been used."""
+        if save_path is None:
+            return InitializationOnlyStatus()
         self.sync()
         path = os.fspath(save_path)
         # A checkpoint may have the name of a folder beside it.

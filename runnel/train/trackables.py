@@ -56,7 +56,10 @@ def children_of(value: Any) -> dict[str, Any]:
     if isinstance(value, Variable) or attribute_of(value):
         return {}
     if isinstance(value, list | tuple):
-        return {str(i): each for i, each in enumerate(value) if is_trackable(each)}
+        # The fields of named tuples have both their names and their places.
+        named = zip(getattr(value, "_fields", ()), value, strict=False)
+        placed = ((str(i), each) for i, each in enumerate(value))
+        return {key: each for key, each in (*named, *placed) if is_trackable(each)}
     if isinstance(value, dict):
         return {key: each for key, each in _entries(value) if is_trackable(each)}
     if hasattr(type(value), "_checkpoint_children"):

@@ -268,4 +268,4 @@ def test_an_error_of_the_source_comes_in_its_turn():
     assert failures == 1
     # What was in the batch that failed is gone with it; nothing before or after it is.
     assert found[:16] == list(range(16))
-    assert found[16:] == list(range(21, 40))
+    assert found[16:] == list(range(24, 40))

@@ -64,6 +64,25 @@ def test_the_choice_reaches_onednn_in_every_thread(count):
     assert LIBRARY.threads() == threads_in_another_thread() == LIBRARY.most_threads
 
 
+def test_scipy_works_alone_and_only_meanwhile():
+    threads = blas._threads_of_scipy()
+    if threads is None:
+        pytest.skip("SciPy uses another BLAS than OpenBLAS")
+    before = threads.in_use()
+    threads.use(2)
+    try:
+        with pytest.raises(ValueError, match="inside"), blas.scipy_alone():
+            assert threads.in_use() == 1
+            raise ValueError("inside")
+        assert threads.in_use() == 2
+        factor = np.tril(np.ones((3, 3), np.float32))
+        solved = tf.linalg.triangular_solve(factor, np.ones((3, 1), np.float32))
+        np.testing.assert_array_equal(solved, [[1], [0], [0]])
+        assert threads.in_use() == 2
+    finally:
+        threads.use(before)
+
+
 @pytest.mark.skipif(blas.threads_in_use() is None, reason="NumPy uses another BLAS than OpenBLAS")
 def test_the_choice_holds_when_blas_has_the_processors_again():
     tf.config.threading.set_intra_op_parallelism_threads(2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import runnel as tf
+from runnel import engines
 from runnel.core.op import REGISTRY
 from runnel.engines.onednn import library
 
@@ -138,3 +139,37 @@ def test_training_holds_no_filters_of_earlier_steps(monkeypatch):
         held.append(len(kept))
     # Those of earlier steps are looked for now and then, and let go.
     assert max(held) < 10
+
+
+@pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
+def test_predictions_hold_their_filters_whatever_was_trained_before(monkeypatch):
+    from runnel.engines.onednn import convolution, reorder
+
+    engines.use("onednn")
+    kept = reorder.Filters()
+    monkeypatch.setattr(convolution, "kept", kept)
+    images, optimizer = random(4, 30, 30, 8), tf.keras.optimizers.SGD()
+    layers = [tf.Variable(random(3, 3, 8, 8)) for _ in range(6)]
+
+    @tf.function
+    def predict(images):
+        for filters in layers:
+            images = tf.nn.relu(tf.nn.conv2d(images, filters, 1, "SAME"))
+        return images
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(predict(images))
+        optimizer.apply_gradients(zip(tape.gradient(loss, layers), layers, strict=True))
+
+    def predicted():
+        for _ in range(4):
+            predict(images[:1])
+        held = {id(entry.array) for entry in kept._held.values()}
+        return [id(each._tensor._array) in held for each in layers]
+
+    assert all(predicted())
+    for _ in range(20):
+        step()
+    assert all(predicted())

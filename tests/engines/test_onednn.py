@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import runnel as tf
 from runnel import engines
 from runnel.core import engine
-from runnel.engines.onednn import library
+from runnel.engines.onednn import convolution, library
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -82,6 +82,24 @@ def test_depthwise(channels, extra, multiplier, kernel, padding):
         return result, *tape.gradient(loss, [images, filters])
 
     both(compute)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("at_once", [1 << 22, 1 << 14])
+def test_filters_of_sequences(stride, padding, at_once, monkeypatch):
+    """Their gradients are products of columns, of so many at once."""
+    monkeypatch.setattr(convolution, "_MOST_COLUMNS", at_once)
+    images, filters = random((9, 70, 20)), random((4, 20, 24), 1)
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            tape.watch(filters)
+            dilations = 3 if stride == 1 else 1
+            result = tf.nn.conv1d(images, filters, stride, padding, dilations=dilations)
+        return tape.gradient(result, filters, random(result.shape, 2))
+
+    both(gradient)
 
 
 @settings(max_examples=40, deadline=None)

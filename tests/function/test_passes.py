@@ -58,6 +58,32 @@ def test_tidy():
     assert "Transpose" not in code and code.count("Reshape(") == 1 and "Neg" not in code
 
 
+def test_products_take_transposed_factors():
+    stack = tf.reshape(tf.range(24.0), [2, 3, 4])
+
+    def f(x, stack):
+        flat = tf.matmul(tf.transpose(x), x) + tf.matmul(x, tf.transpose(x), transpose_a=True,
+                                                         transpose_b=True)  # fmt: skip
+        return flat, tf.matmul(stack, tf.transpose(stack, [0, 2, 1]))
+
+    assert "Transpose(" not in lines(f, X, stack)
+    for got, wanted in zip(tf.function(f)(X, stack), f(X, stack), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+def test_other_orders_of_factors_stay():
+    stack = tf.reshape(tf.range(24.0), [2, 3, 4])
+    x = tf.complex(X, 2 * X)
+    cases = (
+        (lambda x: tf.matmul(x, tf.transpose(x, [1, 2, 0])), tf.reshape(tf.range(27.0), [3, 3, 3])),
+        (lambda x: tf.matmul(tf.transpose(x, [0, 2, 1]), x, adjoint_b=False), stack),
+        (lambda x: tf.matmul(tf.transpose(x), x), x),
+        (lambda x: tf.matmul(x, tf.transpose(x)[tf.newaxis]), x),
+    )
+    for function, value in cases:
+        np.testing.assert_allclose(tf.function(function)(value), function(value), rtol=1e-5)
+
+
 def test_share():
     code = lines(lambda x: tf.exp(x) * 2.0 + tf.exp(x) * 2.0, X)
     assert code.count("Exp(") == 1 and code.count("Mul(") == 1

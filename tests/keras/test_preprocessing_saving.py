@@ -98,6 +98,13 @@ def test_keras_files(name, writer, reader, tmp_path):
     assert_same_files(case, str(tmp_path / "model.keras"), writer, reader)
 
 
+@pytest.mark.parametrize("name", [*LEARNT, *(name for name in OTHERS if "given" in name)])
+@pytest.mark.parametrize(("writer", "reader"), WAYS)
+def test_folders_of_vocabularies(name, writer, reader, tmp_path):
+    """SavedModels have the words in the table alone, as the original has them."""
+    assert_same_files(LEARNT.get(name) or OTHERS[name], str(tmp_path / "model"), writer, reader)
+
+
 @pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file")
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize(("writer", "reader"), WAYS)

@@ -183,6 +183,40 @@ def test_distinct_values(values, dtype):
     check(lambda tf, x: tf.unique_with_counts(x, tf.int64), x, gradient=False)
 
 
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("weights", [[], [1.0, 2.0, 3.0, 4.0]], ids=["plain", "weighted"])
+def test_ragged_counts(weights, binary):
+    def count(tf, splits, values, size):
+        inputs = {"splits": splits, "values": values, "size": size}
+        inputs["weights"] = tf.constant(weights, tf.float32)
+        if tf is runnel:
+            tensors = [tf.convert_to_tensor(each) for each in inputs.values()]
+            return REGISTRY["RaggedBincount"](*tensors, binary_output=binary)
+        return tf.raw_ops.RaggedBincount(**inputs, binary_output=binary)
+
+    values = np.array([1, 7, 1, 2], np.int64)
+    splits = np.array([0, 2, 2, 4], np.int64)
+    for size in (3, 8, 0):
+        check(count, splits, values, np.int64(size))
+    check(count, splits[:1], values[:0], np.int64(3))
+    for wrong in (splits[:0], splits + 1, splits[:2]):
+        check_raises(count, wrong, values, np.int64(3))
+    check_raises(count, splits, -values, np.int64(3))
+    check_raises(count, splits, values, np.int64(-3))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"),
+    [(0, 300, np.int32), (-150, 50, np.int8), (-(2**62), 2**62, np.int64), (0, 255, np.uint8)],
+)
+def test_many_distinct_integers(low, high, dtype):
+    x = np.random.default_rng(high % 97).integers(low, high, 700).clip(np.iinfo(dtype).min)
+    x = np.append(x.astype(dtype), [np.iinfo(dtype).min, np.iinfo(dtype).max]).astype(dtype)
+    for values in (x, x[:-2]):
+        check(lambda tf, x: tf.unique(x), values, gradient=False)
+        check(lambda tf, x: tf.unique_with_counts(x, tf.int64), values, gradient=False)
+
+
 def test_distinct_special_numbers():
     x = np.array([0.0, -0.0, np.nan, 1.0, np.nan, np.inf], np.float32)
     check(lambda tf, x: tf.unique(x), x, gradient=False)

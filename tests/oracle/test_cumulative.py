@@ -40,6 +40,18 @@ def test_values(name, shape, dtype, exclusive, reverse, data):
 @pytest.mark.parametrize("name", SCANS)
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
+def test_wide_slices(name, exclusive, reverse):
+    x = numbers((5, 4, 150), np.float32, 3)
+    for axis in (0, 1, 2):
+        check(lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x, gradient=False)
+    for shape, axis in (((1, 600), 0), ((2, 0, 600), 0), ((0, 600), 0), ((3, 300, 2), 0)):
+        x = numbers(shape, np.float16, 4)
+        check(lambda tf, x: getattr(tf.math, name)(x, axis, exclusive, reverse), x, gradient=False)
+
+
+@pytest.mark.parametrize("name", SCANS)
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
 def test_gradients(name, exclusive, reverse):
     for seed, (shape, axis) in enumerate([((4,), 0), ((2, 3), 0), ((2, 3), -1), ((2, 0), 1)]):
         x = numbers(shape, np.float64, seed)

@@ -127,6 +127,19 @@ def test_suppression(seed, count, size, threshold, limited):
     )
 
 
+@pytest.mark.parametrize("size", [0, 3, 64, 200])
+def test_suppression_of_many(size):
+    """More than are compared with each other at once; some have no area."""
+    boxes = draw(1, 200, 4)
+    boxes[::7, 2:] = boxes[::7, :2]
+    check(
+        lambda tf, b, s: tf.image.non_max_suppression(b, s, size, 0.4, 0.1),
+        boxes,
+        draw(2, 200).round(1),
+        gradient=False,
+    )
+
+
 @given(SEEDS, COUNTS, st.integers(1, 20), st.booleans(), st.booleans(), st.booleans())
 @settings(max_examples=3, deadline=None)
 def test_padded_suppression(seed, count, size, limited, ordered, canonical):

@@ -91,6 +91,19 @@ def test_hsv(dtype):
     check(lambda tf, x: tf.image.hsv_to_rgb(x), x, gradient=False)
 
 
+def test_many_pixels():
+    """More than are changed at once."""
+    x = image(2, 200, 100, 3, low=-0.2).round(2)
+    x[0, :50] = 0.25
+    for change in (
+        lambda tf, x: tf.image.rgb_to_hsv(x),
+        lambda tf, x: tf.image.hsv_to_rgb(x),
+        lambda tf, x: tf.image.adjust_hue(x, -0.7),
+        lambda tf, x: tf.image.adjust_saturation(x, 2.5),
+    ):
+        check(change, x, gradient=False)
+
+
 def test_equal_colours_have_the_same_hue_and_gradient():
     levels = np.array([0.0, 0.5, 1.0], np.float32)
     x = np.stack(np.meshgrid(levels, levels, levels), -1).reshape(1, -1, 3)

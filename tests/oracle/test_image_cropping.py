@@ -109,6 +109,14 @@ def test_patches(padding, sizes, strides, rates):
     )
 
 
+def test_second_derivative_of_patches():
+    sizes, strides = [1, 3, 2, 1], [1, 2, 1, 1]
+    check(
+        lambda tf, x: tf.image.extract_patches(x, sizes, strides, [1, 1, 2, 1], "SAME") ** 2,
+        IMAGES["batch"],
+    )
+
+
 @pytest.mark.parametrize(
     ("sizes", "strides"),
     [([1, 2, 2], [1, 1, 1, 1]), ([2, 2, 2, 1], [1, 1, 1, 1]), ([1, 2, 2, 1], [1, 0, 1, 1])],

@@ -145,6 +145,19 @@ def test_transform(mode, interpolation):
         )
 
 
+@pytest.mark.parametrize("mode", ["CONSTANT", "REFLECT"])
+@pytest.mark.parametrize("shape", [(40, 40, 30, 2), (2, 300, 200, 1)], ids=str)
+def test_transform_of_many_pixels(shape, mode):
+    random = np.random.default_rng(4)
+    change = random.normal(size=(shape[0], 8)) * [0.3, 0.3, 40, 0.3, 0.3, 40, 1e-3, 0]
+    transforms = np.add(change, [1, 0, 0, 0, 1, 0, 0, 0]).astype(np.float32)
+    check(
+        lambda tf, x: transform(tf, x, transforms, shape[1:3], 1.5, "NEAREST", mode),
+        image(*shape),
+        gradient=False,
+    )
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "float64"])
 def test_transform_dtypes(dtype):
     transforms = np.array([[0.9, 0.2, -1, 0.1, 1.1, 0.5, 0, 0]], np.float32)

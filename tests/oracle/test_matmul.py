@@ -3,6 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
+import tensorflow
 from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from matrices import random
@@ -179,6 +180,27 @@ def test_transposes_refuse_vectors():
 def test_tensordot(a, b, axes):
     a, b = random(*a, purpose="a"), random(*b, purpose="b")
     check(lambda tf, a, b: tf.tensordot(a, b, axes), a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "axes"),
+    [
+        ([None, 4, 5], [5, 3], [[2], [0]]),
+        ([2, None], [None, 3], 1),
+        ([None, 4], [None, 4], [[0], [-2]]),
+        ([3, None, 5], [5], 1),
+        ([None, 5], [5, 3], 0),
+        ([None, 4, 5], None, 1),
+    ],
+    ids=str,
+)
+def test_sizes_that_tensordot_knows(a, b, axes):
+    def shape(tf):
+        signature = [tf.TensorSpec(a), tf.TensorSpec(b)]
+        function = tf.function(lambda a, b: tf.tensordot(a, b, axes), input_signature=signature)
+        return str(function.get_concrete_function().structured_outputs.shape)
+
+    assert shape(tf) == shape(tensorflow)
 
 
 def test_tensordot_axes_as_tensor():

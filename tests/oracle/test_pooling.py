@@ -301,6 +301,18 @@ def test_ties_of_dilation2d(dtype):
     check(dilate, images, filters, smooth=False, second_order=False)
 
 
+def test_dilation2d_of_what_is_not_finite():
+    images = np.random.default_rng(6).normal(size=(1, 6, 5, 2)).astype(np.float32)
+    images[0, 1, 1] = np.nan, np.inf
+    images[0, 4:, 3:] = -np.inf
+    images[0, :2, 4] = np.finfo(np.float32).min
+    check(
+        lambda tf, x: tf.nn.dilation2d(x, tf.zeros([2, 2, 2]), [1] * 4, "SAME", "NHWC", [1] * 4),
+        images,
+        gradient=False,
+    )
+
+
 @settings(max_examples=15)
 @given(st.data())
 def test_local_response_normalization(data):

@@ -69,6 +69,16 @@ def test_numbers_and_state(name):
     same(function)
 
 
+@pytest.mark.parametrize("counter", [[2**32 - 700, 5], [-700, 2**32 - 1], [2**62 + 2**33 - 9, -1]])
+def test_counters_that_carry(counter):
+    def function(tf):
+        generator = tf.random.Generator.from_key_counter(7, counter, "philox")
+        # The second call has its numbers 256 places apart.
+        return [generator.uniform([5000]), generator.truncated_normal([9000]), generator.state]
+
+    same(function)
+
+
 def test_one_generator_through_all_calls():
     def function(tf):
         generator = tf.random.Generator.from_seed(1234)

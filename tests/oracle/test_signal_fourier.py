@@ -34,6 +34,18 @@ def test_complex_transforms(suffix, count, data):
         check(transform(name + suffix), x)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_transforms(dtype):
+    x = complex_((3, 4, 30, 35), dtype)
+    for name in ("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"):
+        check(transform(name), x, gradient=False, tolerance=1e-5)
+        check(transform(name), x.swapaxes(1, 3), gradient=False, tolerance=1e-5)
+    for name in ("rfft", "rfft2d", "rfft3d"):
+        check(transform(name), x.real, gradient=False, tolerance=1e-5)
+    for name in ("irfft", "irfft2d", "irfft3d"):
+        check(transform(name), x, gradient=False, tolerance=1e-5)
+
+
 # TensorFlow's rules for real transforms fail for other lengths than the input's, and there are
 # none for three axes: the same is said by complex transforms.
 

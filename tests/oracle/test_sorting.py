@@ -45,6 +45,23 @@ def test_top_k_of_long_rows(dtype):
             check(lambda tf, x: tf.nn.top_k(x, k), x, gradient=False, traced=False)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float64])
+def test_many_are_sorted(dtype):
+    """Large arrays: ties, both zeros and both infinities, numbers of all magnitudes."""
+    generator = np.random.default_rng(2)
+    tied = generator.integers(-3, 4, (9, 400)).astype(dtype)
+    spread = generator.integers(-(2**31), 2**31 - 1, (9, 400)).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        tied[tied == 0] *= generator.choice([-1, 1], np.count_nonzero(tied == 0))
+        spread[0] *= dtype(1e-40)
+        spread[1, :2] = np.inf, -np.inf
+    for x in (tied, spread):
+        for direction in ("ASCENDING", "DESCENDING"):
+            for axis in (0, 1):
+                check(lambda tf, x: tf.argsort(x, axis, direction), x, gradient=False)
+                check(lambda tf, x: tf.sort(x, axis, direction), x, gradient=False)
+
+
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 2, 4)])
 def test_gradients_of_top_k(shape):
     x = distinct(shape, 2)

@@ -5,6 +5,9 @@ import pytest
 from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import special
+
+import runnel
 
 # Where each function is defined and smooth.
 SMOOTH = {
@@ -192,6 +195,15 @@ def test_lbeta_of_nothing():
     check_raises(lambda tf: tf.math.lbeta(3.0))
 
 
+def test_slopes_of_many_digammas():
+    numbers = 10 ** np.random.default_rng(0).uniform(-10, 10, 500)
+    found = call("math.polygamma")(runnel, np.float32(1), numbers.astype(np.float32)).numpy()
+    exact = special.polygamma(1, numbers.astype(np.float32).astype(np.float64))
+    np.testing.assert_allclose(found, exact, rtol=1e-7)
+    for row in ([0.5, np.inf, 1e-30, 3e38], [0.5, 0.0, -0.5, np.nan]):
+        check(call("math.polygamma"), np.float32(1), np.float32(row), gradient=False)
+
+
 def test_derivatives_at_zero():
     for name in ("i0", "i0e", "i1", "i1e", "j0", "j1"):
         check(call(f"math.special.bessel_{name}"), np.zeros(2), smooth=False, second_order=False)
@@ -199,8 +211,6 @@ def test_derivatives_at_zero():
 
 
 def test_many_numbers():
-    import runnel
-
     numbers = np.linspace(-6, 9, 40000).astype(np.float32)
     numbers[:9] = np.nan, np.inf, -np.inf, -0.0, 1e30, -1e30, 1e-40, 12.0, -12.0
     check(call("math.erfc"), numbers, gradient=False, tolerance=1e-5)

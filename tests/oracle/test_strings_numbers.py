@@ -130,7 +130,8 @@ def test_hashes(function, texts, buckets):
 def test_hashes_of_many(function):
     """Many strings of each length, which are hashed together."""
     text = bytes(range(256))
-    texts = [text[start : start + size] for size in range(0, 80, 3) for start in range(12)]
+    sizes = [*range(0, 80, 3), 64, 65, 127, 128, 129, 191, 192, 193, 240]
+    texts = [text[start : start + size] for size in sizes for start in range(12)]
     array = np.empty(len(texts), object)
     array[:] = texts
     check(lambda tf, x: function(tf, x, 2**62), array.reshape(4, -1))

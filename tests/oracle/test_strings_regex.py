@@ -97,6 +97,7 @@ def test_shapes(shape):
     words = np.full(shape, b"Hello, World", object)
     check(lambda tf, x: tf.strings.regex_full_match(x, ".*World"), words)
     check(lambda tf, x: tf.strings.regex_replace(x, "[a-z]", ""), words)
+    check(lambda tf, x: tf.strings.regex_replace(x, "[a-z]+", r"\\\\1\\\\"), words)
 
 
 def test_what_text_vectorization_uses():

@@ -120,7 +120,7 @@ def test_an_unknown_rank_is_refused():
     graph = Graph()
     strings = graph.placeholder(runnel.string, runnel.TensorShape(None))
     with graph.as_default(), pytest.raises(ValueError, match="rank"):
-        runnel.strings.split(strings)
+        runnel.strings.bytes_split(strings)
 
 
 # N-grams.

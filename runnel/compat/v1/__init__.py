@@ -401,13 +401,13 @@ _ELSEWHERE = {
 
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
-    "app", "debugging", "flags", "image", "initializers", "keras", "layers", "linalg", "logging",
-    "losses", "math", "metrics", "nn", "ragged", "random", "saved_model", "sparse", "strings",
-    "summary", "train"
+    "app", "debugging", "flags", "image", "initializers", "io", "keras", "layers", "linalg",
+    "logging", "losses", "math", "metrics", "nn", "ragged", "random", "saved_model", "sparse",
+    "strings", "summary", "train"
 })  # fmt: skip
 _SPACES = frozenset({
     "audio", "autograph", "bitwise", "config", "data", "distribute", "dtypes", "errors",
-    "experimental", "feature_column", "io", "lookup", "mlir", "nest", "quantization",
+    "experimental", "feature_column", "lookup", "mlir", "nest", "quantization",
     "queue", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
 })  # fmt: skip
 # Messages, by the modules that have them.

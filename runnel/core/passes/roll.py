@@ -1,8 +1,9 @@
-"""The steps of an unrolled long short-term memory as one layer, there and back.
+"""The steps of unrolled recurrent cells as one layer, there and back.
 
-A program that calls an LSTMCell in a Python loop has products and gates for every step, and as many
-again for the gradients. Where the steps follow each other and all their inputs are known before,
-the operation LSTMLayer computes the same at once, and LSTMLayerGrad the way back.
+A program that calls an LSTMCell or a GRUCell in a Python loop has products and gates for every
+step, and as many again for the gradients. Where the steps follow each other and all their inputs
+are known before, the operation of the layer, LSTMLayer or GRULayer, computes the same at once, and
+that of its gradient the way back.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from ..plan import has_effects
 from ..tensor import Tensor
 from . import share
 from .program import Program, constant, made_like
-from .recurrent_steps import GATES, WEIGHTS, Back, Step, Uses, gradients_of, sequences
+from .recurrent_steps import Back, Step, Uses, gates_in, gradients_of, sequences
 from .stack import between
 
 # Fewer steps than this are as fast one by one.
 _FEWEST = 3
+# Gradients by a part of a weight are put in its place before they are summed.
+_PLACED = "StridedSliceGrad"
 
 
 def run(program: Program) -> Program:
     """Put a layer in the place of every sequence of steps."""
-    if sum(operation.type == GATES for operation in program.operations) < _FEWEST:
+    if gates_in(program) < _FEWEST:
         return program
     # Each step reads the weights for itself.
     program = share.run(program)
@@ -58,27 +61,35 @@ def _rolled(program: Program, steps: Sequence[Step]) -> Program | None:
 
 
 def _are_summed(program: Program, uses: Uses, back: Back) -> bool:
-    """Whether the gradients of all steps by a weight come together in one sum, and only there."""
+    """Whether the gradients by a weight or by a state come together in one sum, and only there."""
     fetched = {id(tensor) for tensor in program.fetches}
-    for name in WEIGHTS:
-        sums = []
-        for products in back.products:
-            if name in products:
-                sums.append(_sums_of(uses, fetched, products[name].outputs[0]))
-        if sums and not set.intersection(*sums):
+    for terms in (*back.by_first_states(), *back.by_weights()):
+        if len(terms) > 1 and not set.intersection(
+            *(_sums_of(uses, fetched, term) for term in terms)
+        ):
             return False
     return True
 
 
-def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[int]:
-    """The sums that a term is in, as long as nobody else sees it or what it became part of."""
-    found: set[int] = set()
+def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[tuple[Any, ...]]:
+    """The sums that a term is in, as long as nobody else sees it or what it became part of.
+
+    With each sum there is what was done to the term on the way, the same for all of one weight.
+    """
+    found: set[tuple[Any, ...]] = set()
+    placed: tuple[Any, ...] = ()
     while id(term) not in fetched:
         users = uses.get(id(term), [])
-        if len(users) != 1 or users[0].type != "AddV2" or users[0].control_inputs:
+        if len(users) != 1 or users[0].control_inputs:
             break
-        term = users[0].outputs[0]
-        found.add(id(term))
+        (user,) = users
+        if user.type == "AddV2":
+            found.add((id(user), *placed))
+        elif user.type == _PLACED:
+            placed += (*map(id, user.inputs[:-1]), *sorted(user.given.items()))
+        else:
+            break
+        term = user.outputs[0]
     return found
 
 
@@ -87,12 +98,11 @@ def _serve_each_other(
 ) -> bool:
     """Whether nobody else uses what operations give that are to vanish."""
     known = {id(operation) for operation in inner}
-    replaced = {id(step.gates.outputs[0]) for step in steps} | {id(steps[-1].gates.outputs[1])}
+    replaced = {id(step.gates.outputs[0]) for step in steps} | set(map(id, steps[-1].results()))
     if back is not None:
-        replaced.add(id(back.gradients[0].outputs[1]))
-        for place, products in enumerate(back.products):
-            names = products.keys() - {"h"} if place else products.keys()
-            replaced |= {id(products[name].outputs[0]) for name in names}
+        replaced |= {id(gradient) for gradient in back.by_inputs()}
+        for terms in (*back.by_first_states(), *back.by_weights()):
+            replaced |= {id(term) for term in terms}
     fetched = {id(tensor) for tensor in program.fetches}
     for operation in inner:
         for tensor in operation.outputs:
@@ -113,23 +123,26 @@ class _Rewrite:
         self._steps = steps
         self._model = steps[0].gates
         first, last = steps[0], steps[-1]
-        self._state = (first.h.shape[0], first.h.shape[1])
+        self._state = (first.states[0].shape[0], first.states[0].shape[1])
         # Tensors by those whose place they take.
         self._replaced: dict[int, Tensor] = {}
-        # Gradients of later steps by weights, which are in those of the first step.
+        # Terms of gradients, which are in the first of them.
         self._dropped: set[int] = set()
         # What is known only when the way back is done.
         self._late: set[int] = set()
         x = self._made("Pack", [step.x for step in steps], [self._rows(first.x)], axis=0)
-        self._taken = [x.outputs[0], first.h, first.c, first.kernel, first.recurrent, first.bias]
-        shapes = [self._rows(first.h), self._state, self._state, (None,)]
-        self._layer = self._made("LSTMLayer", self._taken, shapes, keep=True)
-        outputs = self._each(self._layer.outputs[0], first.h)
-        self._there = [x, self._layer, outputs]
+        self._there = [x]
+        self._taken = [
+            x.outputs[0], *first.states, first.kernel, first.recurrent, self._bias()
+        ]  # fmt: skip
+        shapes = [self._rows(first.states[0]), *[self._state for _ in first.states], (None,)]
+        self._layer = self._made(f"{first.KIND}Layer", self._taken, shapes, keep=True)
+        outputs = self._each(self._layer.outputs[0], first.states[0])
+        self._there += [self._layer, outputs]
         for step, output in zip(steps, outputs.outputs, strict=True):
             self._replaced[id(step.gates.outputs[0])] = output
-        self._replaced[id(last.gates.outputs[0])] = self._layer.outputs[1]
-        self._replaced[id(last.gates.outputs[1])] = self._layer.outputs[2]
+        for result, state in zip(last.results(), self._layer.outputs[1:-1], strict=True):
+            self._replaced[id(result)] = state
         self._closing = None if back is None else back.gradients[0]
         self._back = [] if back is None else self._way_back(back)
 
@@ -138,45 +151,55 @@ class _Rewrite:
     ) -> Operation:
         return made_like(self._model, name, inputs, shapes, **attrs)
 
+    def _bias(self) -> Tensor:
+        """The biases as a layer takes them: several as rows."""
+        biases = self._steps[0].biases
+        if len(biases) == 1:
+            return biases[0]
+        rows = self._made("Pack", biases, [(len(biases), biases[0].shape[0])], axis=0)
+        self._there.append(rows)
+        return rows.outputs[0]
+
     def _rows(self, one: Tensor) -> tuple[int | None, ...]:
-        return (len(self._steps), one.shape[0], one.shape[1])
+        return (len(self._steps), *one.shape)
 
     def _each(self, tensor: Tensor, one: Tensor) -> Operation:
         """What a tensor has for each step."""
-        count = len(self._steps)
-        shape = (one.shape[0], one.shape[1])
+        return self._parts(tensor, len(self._steps), tuple(one.shape))
+
+    def _parts(self, tensor: Tensor, count: int, shape: tuple[int | None, ...]) -> Operation:
         return self._made("Unpack", [tensor], [shape] * count, num=count, axis=0)
 
     def _way_back(self, back: Back) -> list[Operation]:
-        outputs, _, last_c, kept = self._layer.outputs
+        first = self._steps[0]
+        outputs, _, *last_states, kept = self._layer.outputs
         to_outputs, made = self._from_elsewhere(back)
-        to_h, to_c = back.gradients[-1].inputs[4:]
-        given = [*self._taken, outputs, last_c, kept, to_outputs, to_h, to_c]
+        given = [
+            *self._taken, outputs, *last_states, kept, to_outputs, *back.by_last_states()
+        ]  # fmt: skip
         shapes = [tuple(each.shape) for each in self._taken]
-        by_inputs = [products["x"] for products in back.products if "x" in products]
-        layer = self._made("LSTMLayerGrad", given, shapes, with_x=bool(by_inputs))
+        by_inputs = back.by_inputs()
+        with_x = any(each is not None for each in by_inputs)
+        layer = self._made(f"{first.KIND}LayerGrad", given, shapes, with_x=with_x)
         made.append(layer)
-        to_x, to_h0, to_c0, *to_weights = layer.outputs
-        self._replaced[id(back.gradients[0].outputs[1])] = to_c0
-        first = back.products[0]
-        if "h" in first:
-            self._replaced[id(first["h"].outputs[0])] = to_h0
-        for name, total in zip(WEIGHTS, to_weights, strict=True):
-            gradients = [
-                products[name].outputs[0] for products in back.products if name in products
-            ]
-            for place, gradient in enumerate(gradients):
-                if place == 0:
-                    self._replaced[id(gradient)] = total
-                else:
-                    self._dropped.add(id(gradient))
-        if by_inputs:
-            rows = self._each(to_x, self._steps[0].x)
+        to_x, *totals, to_bias = layer.outputs
+        by_biases = [to_bias]
+        if len(first.biases) > 1:
+            made.append(self._parts(to_bias, len(first.biases), tuple(first.biases[0].shape)))
+            by_biases = made[-1].outputs
+        for terms, total in zip(
+            [*back.by_first_states(), *back.by_weights()], [*totals, *by_biases], strict=True
+        ):
+            if terms:
+                self._replaced[id(terms[0])] = total
+                self._dropped |= {id(term) for term in terms[1:]}
+        if with_x:
+            rows = self._each(to_x, first.x)
             made.append(rows)
-            for products, row in zip(back.products, rows.outputs, strict=True):
-                if "x" in products:
-                    self._replaced[id(products["x"].outputs[0])] = row
-                    self._late.add(id(products["x"].outputs[0]))
+            for gradient, row in zip(by_inputs, rows.outputs, strict=True):
+                if gradient is not None:
+                    self._replaced[id(gradient)] = row
+                    self._late.add(id(gradient))
         return made
 
     def _from_elsewhere(self, back: Back) -> tuple[Tensor, list[Operation]]:
@@ -187,7 +210,8 @@ class _Rewrite:
                 model, np.zeros(0, model.outputs[0].dtype.numpy), model.outputs[0].dtype
             )
             return nothing, [nothing.op]
-        none = self._made("ZerosLike", [self._steps[0].h], [self._state])
+        output = self._steps[0].states[0]
+        none = self._made("ZerosLike", [output], [self._state])
         made, sums = [none], []
         for terms in back.others:
             total = terms[0] if terms else none.outputs[0]
@@ -197,7 +221,7 @@ class _Rewrite:
             sums.append(total)
         # That of the last output is given by itself.
         sums.append(none.outputs[0])
-        made.append(self._made("Pack", sums, [self._rows(self._steps[0].h)], axis=0))
+        made.append(self._made("Pack", sums, [self._rows(output)], axis=0))
         return made[-1].outputs[0], made
 
     def result(self, inner: set[int], moved: set[int]) -> Program | None:
@@ -216,7 +240,7 @@ class _Rewrite:
                 continue
             gone = [id(tensor) in self._dropped for tensor in operation.inputs]
             if any(gone):
-                # A sum, as `_are_summed` has found.
+                # Part of a sum, as `_are_summed` has found.
                 self._leave_out(operation, gone)
             elif closing is not None and any(id(each) in self._late for each in operation.inputs):
                 if operation.control_inputs or has_effects(operation):
@@ -227,9 +251,9 @@ class _Rewrite:
                 operations.append(operation)
         return self._program.with_operations(operations).substituted(self._replaced)
 
-    def _leave_out(self, addition: Operation, gone: list[bool]) -> None:
+    def _leave_out(self, operation: Operation, gone: list[bool]) -> None:
         """Replace a sum by the term that is still there, if one is."""
-        if all(gone):
-            self._dropped.add(id(addition.outputs[0]))
+        if operation.type == _PLACED or all(gone):
+            self._dropped.add(id(operation.outputs[0]))
         else:
-            self._replaced[id(addition.outputs[0])] = addition.inputs[gone.index(False)]
+            self._replaced[id(operation.outputs[0])] = operation.inputs[gone.index(False)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..graph import Operation
@@ -75,6 +77,26 @@ def _transpose(operation: Operation) -> Tensor | Operation | None:
     return None
 
 
+def _product(operation: Operation) -> Operation | None:
+    """The product of matrices before they were transposed: BLAS reads them either way."""
+    inputs, given = list(operation.inputs), dict(operation.given)
+    for place, flag in enumerate(_FLAGS[operation.type]):
+        before = made_by(inputs[place], "Transpose")
+        if before is not None and _swaps_last(constant_of(before.inputs[1])):
+            inputs[place] = before.inputs[0]
+            given[flag] = not operation.get_attr(flag)
+    if given == operation.given or inputs[0].dtype.is_complex:
+        return None
+    return operation_like(operation, operation.op, inputs, given)
+
+
+def _swaps_last(permutation: Any) -> bool:
+    if permutation is None:
+        return False
+    *rest, before_last, last = list(range(len(permutation)))
+    return list(permutation) == [*rest, last, before_last]
+
+
 def _negation(operation: Operation) -> Tensor | None:
     (x,) = operation.inputs
     twice = isinstance(x, SymbolicTensor) and x.op.type == operation.type
@@ -82,6 +104,11 @@ def _negation(operation: Operation) -> Tensor | None:
 
 
 _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
+# Which attribute says that a factor is to be transposed.
+_FLAGS = {
+    "MatMul": ("transpose_a", "transpose_b"),
+    "BatchMatMulV2": ("adj_x", "adj_y"),
+}
 _RULES = {
     "Cast": _same_type,
     "ExpandDims": _undone,
@@ -89,6 +116,8 @@ _RULES = {
     "Squeeze": _undone,
     "BroadcastTo": _same_shape,
     "Transpose": _transpose,
+    "MatMul": _product,
+    "BatchMatMulV2": _product,
     "Neg": _negation,
     "LogicalNot": _negation,
 }

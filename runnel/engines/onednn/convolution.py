@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.engine import pool
 from ...core.finish import Finish
 from . import post_ops
-from .library import Library
+from .library import Library, Unsupported
+from .matmul import matmul
 from .primitive import (
     DIFF_DST,
     DIFF_SRC,
@@ -37,6 +39,8 @@ from .reorder import filters as kept, is_regular, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
+# So many elements are copied apart at once to make products of convolutions.
+_MOST_COLUMNS = 1 << 22
 
 
 class Case(NamedTuple):
@@ -50,6 +54,12 @@ class Case(NamedTuple):
     @property
     def groups(self) -> int:
         return self.channels // self.depth
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether windows of more than one pixel move along the last axis alone."""
+        sizes = (*self.windows.images[1:-1], *self.windows.kernel[:-1])
+        return self.groups == 1 and self.windows.kernel[-1] > 1 and set(sizes) <= {1}
 
     @property
     def images(self) -> tuple[int, ...]:
@@ -106,6 +116,10 @@ def convolve_backprop_filters(
     case = _case(images.shape, filter_shape, axes)
     if case is None or images.dtype != np.float32:
         return None
+    if case.is_sequence:
+        found = _by_columns(images, gradients, case)
+        if found is not None:
+            return found
     primitive = cached(("by filters", case), lambda library: _by_filters(library, case))
     if primitive is None:
         return None
@@ -117,18 +131,51 @@ def convolve_backprop_filters(
     return None if case.windows.is_padded and not is_regular(output) else output
 
 
+def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
+    """The same for sequences as one product: the pixels under each tap, and the gradients."""
+    windows = case.windows
+    batch, length = windows.images[0], windows.images[-1]
+    kernel, output, low = windows.kernel[-1], windows.output[-1], windows.low[-1]
+    images = images.reshape(batch, length, case.channels)
+    gradients = gradients.reshape(batch, output, case.features)
+    total: Any = None
+    pool.to_engine()
+    step = max(1, _MOST_COLUMNS // (output * kernel * case.channels))
+    for start in range(0, batch, step):
+        part = images[start : start + step]
+        if windows.is_padded:
+            part = np.pad(part, ((0, 0), (low, windows.high[-1]), (0, 0)))
+        columns = np.empty((len(part), output, kernel, case.channels), np.float32)
+        for tap in range(kernel):
+            first, stride = tap * windows.dilations[-1], windows.strides[-1]
+            columns[:, :, tap] = part[:, first : first + (output - 1) * stride + 1 : stride]
+        rows = gradients[start : start + step].reshape(-1, case.features)
+        found = matmul(columns.reshape(len(rows), -1).T, rows)
+        if found is None:
+            return None
+        total = found if total is None else np.add(total, found, out=total)
+    return total.reshape(case.filters)
+
+
 def convolve_depthwise(
     images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None
 ) -> Any:
     """Correlate each channel with its own filters [*kernel, depth, multiplier]."""
-    return convolve(images, _grouped(filters), axes, finish)
+    return convolve(_repeated(images, filters.shape[-1]), _grouped(filters), axes, finish)
 
 
 def backprop_depthwise_images(
     gradients: Any, filters: Any, image_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
     """The gradient of `convolve_depthwise` by its images."""
-    return convolve_backprop_images(gradients, _grouped(filters), image_shape, axes)
+    *space, depth = image_shape
+    multiplier = filters.shape[-1]
+    repeated = (*space, depth * multiplier)
+    found = convolve_backprop_images(gradients, _grouped(filters), repeated, axes)
+    if found is None or multiplier == 1:
+        return found
+    parts = [found[..., place::multiplier] for place in range(multiplier)]
+    return sum(parts[1:], start=parts[0])
 
 
 def backprop_depthwise_filters(
@@ -136,8 +183,14 @@ def backprop_depthwise_filters(
 ) -> Any:
     """The gradient of `convolve_depthwise` by its filters."""
     *kernel, depth, multiplier = filter_shape
-    found = convolve_backprop_filters(images, gradients, (*kernel, 1, depth * multiplier), axes)
+    images, shape = _repeated(images, multiplier), (*kernel, 1, depth * multiplier)
+    found = convolve_backprop_filters(images, gradients, shape, axes)
     return None if found is None else found.reshape(filter_shape)
+
+
+def _repeated(images: Any, multiplier: int) -> Any:
+    """The channels as many times as they have filters: oneDNN is slow with several for one."""
+    return images if multiplier == 1 else np.repeat(images, multiplier, axis=-1)
 
 
 def _grouped(filters: Any) -> Any:
@@ -196,7 +249,16 @@ def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
         library.engine, FORWARD_TRAINING, _DIRECT, images, filters, None, results,
         *_windows(case), attrs,
     )  # fmt: skip
+    _require_fast(library, case, descriptor)
     return Primitive(library, descriptor, {SRC: images, WEIGHTS: None, DST: results, **vectors})
+
+
+def _require_fast(library: Library, case: Case, descriptor: Any) -> None:
+    """Unsupported where oneDNN would do a product for each channel: NumPy is ten times as fast."""
+    name = library.implementation(descriptor)
+    if case.depth == 1 and case.groups > 1 and "gemm" in name:
+        library.destroy("dnnl_primitive_desc_destroy", descriptor)
+        raise Unsupported(f"{name} for images of one channel")
 
 
 def _by_images(library: Library, case: Case) -> Primitive:
@@ -208,6 +270,7 @@ def _by_images(library: Library, case: Case) -> Primitive:
         library.engine, _DIRECT, images, filters, results,
         *_windows(case), forward.descriptor, attributes(library),
     )  # fmt: skip
+    _require_fast(library, case, descriptor)
     return Primitive(library, descriptor, {DIFF_SRC: images, WEIGHTS: None, DIFF_DST: results})
 
 
@@ -220,4 +283,5 @@ def _by_filters(library: Library, case: Case) -> Primitive:
         library.engine, _DIRECT, images, filters, None, results,
         *_windows(case), forward.descriptor, attributes(library),
     )  # fmt: skip
+    _require_fast(library, case, descriptor)
     return Primitive(library, descriptor, {SRC: images, DIFF_WEIGHTS: None, DIFF_DST: results})

@@ -37,7 +37,7 @@ class _Function(NamedTuple):
 
 _EXP = _Function(0x2A)
 _SIGMOID = _Function(0x29)
-_ELU = _Function(0x22, 1.0)
+_ELU = 0x22
 _LEAKY_RELU = 0x20
 _SIGMOID_BY_VALUE = _Function(0x104)
 _TANH_BY_VALUE = _Function(0x101)
@@ -64,9 +64,9 @@ def sigmoid(array: Any) -> Any:
     return _of(_SIGMOID, array)
 
 
-def elu(array: Any) -> Any:
-    """x where it is positive, exp(x) - 1 elsewhere."""
-    return _of(_ELU, array)
+def elu(array: Any, alpha: float) -> Any:
+    """x where it is positive, alpha (exp(x) - 1) elsewhere."""
+    return _of(_Function(_ELU, alpha), array)
 
 
 def leaky_relu(array: Any, alpha: float) -> Any:

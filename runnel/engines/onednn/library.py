@@ -9,10 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 _NAMES = ("libdnnl.so.3", "libdnnl.3.dylib", "dnnl.dll")
+# Where systems have libraries; Debian's is called libdnnl.so.3.6 there.
+_FOLDERS = ("/usr/local/lib", "/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
+_MAJOR = 3
 _POINTER = ctypes.c_void_p
 # What a descriptor is asked for.
 _ITS_NAME = 8
@@ -46,6 +50,13 @@ class _Version(ctypes.Structure):
     _fields_ = (("major", ctypes.c_int), ("minor", ctypes.c_int), ("patch", ctypes.c_int))
 
 
+def _version(functions: ctypes.CDLL) -> _Version:
+    function = functions.dnnl_version
+    function.restype = ctypes.POINTER(_Version)
+    found: _Version = function().contents
+    return found
+
+
 class Unsupported(Exception):
     """oneDNN has no primitive for this case."""
 
@@ -54,6 +65,8 @@ class Library:
     """oneDNN's functions, one engine (the CPU), and the calls that every primitive needs."""
 
     def __init__(self, functions: ctypes.CDLL) -> None:
+        if _version(functions).major != _MAJOR:
+            raise Unsupported("a version with other interfaces")
         self._functions = functions
         self.execute = functions.dnnl_primitive_execute
         self.execute.argtypes = [_POINTER, _POINTER, ctypes.c_int, _POINTER]
@@ -119,9 +132,7 @@ class Library:
 
     def version(self) -> str:
         """The version of the library."""
-        function = self._functions.dnnl_version
-        function.restype = ctypes.POINTER(_Version)
-        found = function().contents
+        found = _version(self._functions)
         return f"{found.major}.{found.minor}.{found.patch}"
 
     def instructions(self) -> str:
@@ -177,5 +188,9 @@ def _threads_that_sleep() -> Iterator[None]:
 def _places() -> list[str]:
     # Its wheel puts the library beside those of the Python it is installed for.
     beside = [Path(sys.prefix) / folder / name for folder in ("lib", "lib64") for name in _NAMES]
-    found = ctypes.util.find_library("dnnl") if sys.platform != "linux" else None
-    return [*(str(path) for path in beside if path.exists()), *_NAMES, *([found] if found else [])]
+    if sys.platform == "linux":
+        others = [path for folder in _FOLDERS for path in sorted(glob(f"{folder}/{_NAMES[0]}*"))]
+    else:
+        found = ctypes.util.find_library("dnnl")
+        others = [found] if found else []
+    return [*(str(path) for path in beside if path.exists()), *_NAMES, *others]

@@ -13,15 +13,10 @@ from .primitive import DST, SRC, Primitive, address, described
 
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
-# Filters are held after so many uses without a change; where that brought nothing, later.
+# A primitive's filters are held after so many uses; where that brought nothing, later.
 _FIRST_PATIENCE, _LAST_PATIENCE = 2, 64
 # How many uses are counted; arrays that come and go must not fill the memory.
 _MOST_COUNTED = 4096
-
-
-def _references(array: Any) -> int:
-    """How many hold an array, or that which it is a view of."""
-    return sys.getrefcount(array if array.base is None else array.base)
 
 
 def is_regular(array: Any) -> bool:
@@ -46,10 +41,19 @@ class _Entry:
 
     def is_lone(self) -> bool:
         """Whether nobody else holds the array."""
-        return _references(self.array) <= (_LONE if self.array.base is None else _LONE_VIEW)
+        if self.array.base is not None:
+            return self.references() <= _LONE_VIEW
+        # It may be in the order that a primitive wants.
+        own = sum(result is self.array for result in self.results.values())
+        return self.references() <= _LONE + own
+
+    def references(self) -> int:
+        """How many hold the array, or that which it is a view of."""
+        return sys.getrefcount(self.array if self.array.base is None else self.array.base)
 
 
-_LONE, _LONE_VIEW = (_references(_Entry(array).array) for array in (np.empty(2), np.empty(2)[:1]))
+_LONE = _Entry(np.empty(2)).references()
+_LONE_VIEW = _Entry(np.empty(2)[:1]).references()
 
 
 class Filters:
@@ -57,14 +61,16 @@ class Filters:
 
     Whoever holds a variable's array keeps updates from changing it in place: they make a new one.
     So the numbers of an array that is held here are those it had when it was reordered. A training
-    step changes its variables each time, and holding them only costs a copy; there it is tried
-    rarely. All threads share what is kept: two that held an array would each take it for used.
+    step changes its variables each time, and holding them only costs a copy: its primitives try it
+    rarely, those of a prediction beside it soon. All threads share what is kept: two that held an
+    array would each take it for used.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, _Entry] = {}
         self._uses: dict[tuple[int, int], int] = {}
-        self._patience = _FIRST_PATIENCE
+        # By the numbers of primitives.
+        self._patience: dict[int, int] = {}
         self._misses = 0
 
     def __len__(self) -> int:
@@ -99,11 +105,12 @@ class Filters:
         self._misses += 1
         if self._misses > len(self._held):
             self._let_go()
-        if len(self._uses) > _MOST_COUNTED:
-            self._uses.clear()
+        for counted in (self._uses, self._patience):
+            if len(counted) > _MOST_COUNTED:
+                counted.clear()
         uses = self._uses.get((place, primitive.number), 0) + 1
         self._uses[place, primitive.number] = uses
-        return uses >= self._patience
+        return uses >= self._patience.get(primitive.number, _FIRST_PATIENCE)
 
     def _let_go(self) -> None:
         """Drop arrays that nobody else has any more; be more patient if they served for nothing."""
@@ -111,8 +118,10 @@ class Filters:
         for place, entry in list(self._held.items()):
             if entry.is_lone():
                 del self._held[place]
-                more = 1 if entry.hits else 4
-                self._patience = min(more * self._patience, _LAST_PATIENCE)
+                if not entry.hits:
+                    for number, _ in entry.results:
+                        before = self._patience.get(number, _FIRST_PATIENCE)
+                        self._patience[number] = min(4 * before, _LAST_PATIENCE)
 
 
 filters = Filters()

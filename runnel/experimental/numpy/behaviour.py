@@ -10,7 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ..dispatch import convert_operands
-from . import binary, indexing, linear, reductions, shaping
+from . import binary, elementwise, indexing, linear, reductions, shaping
 from .conversion import to_array
 from .promotion import as_dtype, behaviour, lattice_type, leaves_of, shared_type
 
@@ -127,6 +127,7 @@ _MEMBERS: dict[str, Any] = {
     "tolist": _tolist,
     "transpose": shaping.transpose,
     "__pos__": lambda self: self,
+    "__round__": elementwise.around,
     "__getitem__": indexing.getitem,
     "__matmul__": linear.matmul,
     "__rmatmul__": lambda self, other: linear.matmul(other, self),

@@ -27,7 +27,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
         logits=logits,
         label_length=label_length,
         logit_length=input_length,
-        blank_index=y_pred.shape[-1] - 1,
+        blank_index=-1,
     )
     return tf.expand_dims(cost, 1)
 

@@ -66,6 +66,11 @@ class Layer(LayerNodes):
                 "Expected `trainable` argument to be a boolean, but received: "
                 f"trainable={trainable}"
             )
+        if name is not None and not isinstance(name, str):
+            raise TypeError(
+                f"Expected `name` argument to be a string, but received: name={name!r} of type "
+                f"{type(name)}"
+            )
         set_plainly(self, "_tracked", [])
         self._trainable = bool(trainable)
         self._dynamic = dynamic
@@ -85,7 +90,7 @@ class Layer(LayerNodes):
         self._autocast = kwargs.get("autocast", True)
         self._initial_weights = kwargs.get("weights")
         self._name = naming.unique_name(naming.snake_case(type(self).__name__)) if (
-            name is None) else str(name)  # fmt: skip
+            name is None) else name  # fmt: skip
         self._batch_input_shape_given(kwargs)
 
     def _batch_input_shape_given(self, kwargs: dict[str, Any]) -> None:
@@ -216,7 +221,7 @@ class Layer(LayerNodes):
 
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
         mask = None
-        if masking.state.in_use and spec.takes_mask and self.supports_masking:
+        if spec.takes_mask:
             mask = kwargs.get("mask")
             if mask is None:
                 mask = masking.masks_of(inputs)
@@ -283,7 +288,8 @@ class Layer(LayerNodes):
         if all(hasattr(tensor, "shape") for tensor in tensors):
             shapes = tf.nest.map_structure(lambda value: value.shape, inputs)
             self._build_input_dtypes = tf.nest.map_structure(lambda value: value.dtype, inputs)
-        with tf.name_scope(self._scope() + "/"):
+        # The weights outlive the function or functional model that is being made.
+        with naming.names_of_graph(), tf.init_scope(), tf.name_scope(self._scope() + "/"):
             self.build(shapes)
         self._build_input_shape = shapes
         self.built = True

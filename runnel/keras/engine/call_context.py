@@ -16,6 +16,8 @@ class CallContext(threading.local):
     compute_dtype: Any = None
     # Whether only the shapes and dtypes of the outputs are wanted, not their values.
     trial: bool = False
+    # The graph that a layer is built for, outside of it.
+    building: Any = None
     # The value set with tf.keras.backend.set_learning_phase; None: never set.
     learning_phase: Any = None
     # Whether any layer, in any thread, ever added a loss in its call: most never do.

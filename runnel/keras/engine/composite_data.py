@@ -99,8 +99,8 @@ class CompositeRows:
 
 
 def plain(output: Any) -> Any:
-    """An output of a model as NumPy's array, unless it is made of several tensors."""
-    return output if is_composite(output) else np.asarray(output)
+    """An output of a model as NumPy's array to write to, unless it is made of several tensors."""
+    return output if is_composite(output) else np.array(output)
 
 
 def joined(parts: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.context import seeds
 from ...core.convert import tensor_of
 from ...core.dtypes import from_numpy
 from .composite_data import CompositeRows, EncodedRows, is_composite, rows_of, tensor_of_composite
@@ -127,9 +128,10 @@ class ArrayBatches(Batches):
 
     def _shuffled_batches(self) -> Any:
         count, size = self._count, self._batch_size
-        passes = tf.data.Dataset.range(1).repeat(self._epochs)
         batches = tf.data.Dataset.range(math.ceil(count / size))
-        order = passes.flat_map(lambda _: batches.shuffle(1024))
+        # The original's shuffle is the first random operation of a graph.
+        seed = None if seeds.seed is None else 0
+        order = batches.shuffle(1024, seed=seed).repeat(self._epochs)
         return order.map(
             lambda batch: tf.random.shuffle(
                 tf.range(batch * size, tf.minimum((batch + 1) * size, count))

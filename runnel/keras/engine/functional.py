@@ -14,7 +14,7 @@ from .keras_tensor import KerasTensor, Node, is_keras_tensor, note_value, parts_
 from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
 from .model import Model
-from .naming import unique_name
+from .naming import snake_case, unique_name
 from .pickling import pickled
 
 
@@ -37,7 +37,10 @@ class Functional(Model):
         trainable: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(name=name or unique_name("model"), trainable=trainable, **kwargs)
+        if name is None:
+            kind = type(self).__name__
+            name = unique_name("model" if kind == "Functional" else snake_case(kind))
+        super().__init__(name=name, trainable=trainable, **kwargs)
         self._connect(inputs, outputs)
 
     def _connect(self, inputs: Any, outputs: Any) -> None:

@@ -66,6 +66,14 @@ def ordered_layers(inputs: list[Any], outputs: list[Any]) -> list[Any]:
     return sorted(layers.values(), key=lambda layer: (-depth[id(layer)], rank[id(layer)]))
 
 
+def model_calls(model: Any) -> list[Any]:
+    """The calls that a functional model is made of, each after those it depends on."""
+    outputs = getattr(model, "outputs", None)
+    if not outputs:
+        return []
+    return _walk_back({id(call_of(tensor)) for tensor in model.inputs}, outputs)[0]
+
+
 def _walk_back(given: set[int], outputs: list[Any]) -> tuple[list[Any], dict[int, int]]:
     """All calls, each after those it depends on; and the number of each layer as it was met."""
     calls: list[Any] = []

@@ -40,21 +40,27 @@ class LayerWeights(tf.Module):
     # Attributes: layers, variables and containers of them are remembered in order.
 
     def __setattr__(self, name: str, value: Any) -> None:
+        old = self.__dict__.get(name)
+        if old is not value and holds_state(old):
+            self._forget(name, old)
         if holds_state(value) and name not in UNTRACKED:
             tracked = self.__dict__.get("_tracked")
-            if tracked is not None:
-                old = self.__dict__.get(name)
-                tracked[:] = [each for each in tracked if each is not old or old is None]
-                if not any(each is value for each in tracked):
-                    tracked.append(value)
+            if tracked is not None and not any(each is value for each in tracked):
+                tracked.append(value)
         self.__dict__.pop("_plain_inputs", None)
         set_plainly(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        value = self.__dict__.get(name)
-        tracked = self.__dict__.get("_tracked", [])
-        tracked[:] = [each for each in tracked if each is not value]
+        self._forget(name, self.__dict__.get(name))
         object.__delattr__(self, name)
+
+    def _forget(self, name: str, value: Any) -> None:
+        """Track a value no more, unless another attribute has it, too."""
+        tracked = self.__dict__.get("_tracked")
+        if not tracked or name in UNTRACKED:
+            return
+        if not any(each is value for key, each in self.__dict__.items() if key != name):
+            tracked[:] = [each for each in tracked if each is not value]
 
     def _sublayers(self) -> list[Any]:
         """The layers directly below this one."""

@@ -18,9 +18,11 @@ state = _State()
 
 def mask_of(tensor: Any) -> Any:
     """The mask of a tensor, or None."""
-    if not state.in_use:
-        return None
-    return getattr(tensor, "_keras_mask", None)
+    mask = getattr(tensor, "_keras_mask", None)
+    if mask is not None:
+        # It may be the first one, set by hand.
+        state.in_use = True
+    return mask
 
 
 def masks_of(structure: Any) -> Any:

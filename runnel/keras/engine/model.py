@@ -45,8 +45,7 @@ class Model(Trainer, Saved, OlderMethods, Layer):
         if functional and type(self).__name__ != "Functional":
             self._become_functional(args, kwargs)
             return
-        if args:
-            raise TypeError(f"Model.__init__() takes no positional arguments here, got {args}.")
+        # A lone positional argument is dropped, as ever: programs write super().__init__(self).
         Layer.__init__(self, **kwargs)
         self._init_trainer()
 

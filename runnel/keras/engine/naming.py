@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ...core.context import state
+from .call_context import context
 
 _counts: dict[str, int] = defaultdict(int)
+_counts_of_graphs: WeakKeyDictionary[Any, dict[str, int]] = WeakKeyDictionary()
+
+
+@contextlib.contextmanager
+def names_of_graph() -> Iterator[None]:
+    """Go on counting in the graph that is being made, though the block leaves it."""
+    outer = context.building
+    context.building = outer if state.graph is None else state.graph
+    try:
+        yield
+    finally:
+        context.building = outer
+
+
+def _current_counts() -> dict[str, int]:
+    """The counts of the graph that is being made: one of its own for each call of a layer on
+    Keras tensors, and for each function."""
+    graph = context.building if state.graph is None else state.graph
+    if graph is None:
+        return _counts
+    if graph not in _counts_of_graphs:
+        _counts_of_graphs[graph] = defaultdict(int)
+    return _counts_of_graphs[graph]
 
 
 def snake_case(name: str) -> str:
@@ -18,8 +48,9 @@ def snake_case(name: str) -> str:
 
 def unique_name(name: str, zero_based: bool = True) -> str:
     """`name`, then `name_1`, `name_2`, ...; counting from `name_1` on unless zero-based."""
-    count = _counts[name]
-    _counts[name] = count + 1
+    counts = _current_counts()
+    count = counts[name]
+    counts[name] = count + 1
     if zero_based:
         return name if count == 0 else f"{name}_{count}"
     return f"{name}_{count + 1}"
@@ -27,10 +58,12 @@ def unique_name(name: str, zero_based: bool = True) -> str:
 
 def get_uid(prefix: str = "") -> int:
     """The next number for a prefix, from 1 on."""
-    _counts[prefix] += 1
-    return _counts[prefix]
+    counts = _current_counts()
+    counts[prefix] += 1
+    return counts[prefix]
 
 
 def reset() -> None:
     """Start counting anew."""
     _counts.clear()
+    _counts_of_graphs.clear()

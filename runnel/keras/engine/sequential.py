@@ -8,6 +8,7 @@ import runnel as tf
 
 from . import masking
 from .base_layer import Layer
+from .call_context import context
 from .composite_data import is_encoded
 from .functional import Functional
 from .keras_tensor import is_keras_tensor
@@ -137,7 +138,16 @@ class Sequential(Functional):
         # The layers build themselves when called; the graph only serves shapes and summaries.
         shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)
         if self.outputs is None and shape is not None and shape.rank is not None:
-            self.build(shape)
+            # As where the shape is known beforehand: not in the caller's scope, nor in its graph.
+            scope, context.scope = context.scope, ""
+            try:
+                with tf.init_scope(), tf.name_scope(""):
+                    self.build(shape)
+            except Exception:
+                # Layers that make no graph of layers may still run; if not, they say why.
+                self.inputs = self.outputs = None
+            finally:
+                context.scope = scope
         self._build_input_shape = shape
         self.built = True
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable
 from typing import Any
 
-import runnel as tf
-
-from .layer_order import inputs_of
+from .layer_order import call_of, inputs_of, layer_of, model_calls
 
 
 def print_summary(
@@ -20,8 +20,9 @@ def print_summary(
     layer_range: Any = None,
 ) -> None:
     """Print the layers of a model with their shapes and numbers of parameters."""
-    write = print if print_fn is None else print_fn
-    linear = _is_linear(model)
+    layers = _chosen(model.layers, layer_range)
+    calls = model_calls(model)
+    linear = _is_linear(calls)
     if linear:
         line_length = line_length or 65
         positions = positions or [0.45, 0.85, 1.0]
@@ -30,18 +31,21 @@ def print_summary(
         line_length = line_length or 98
         positions = positions or [0.3, 0.6, 0.70, 1.0]
         titles = ["Layer (type)", "Output Shape", "Param #", "Connected to"]
+    width = line_length if positions[-1] <= 1 else 1
+    ends = [int(width * position) for position in positions]
     if show_trainable:
         line_length += 11
-        positions = [*positions, line_length]
+        ends.append(line_length)
         titles.append("Trainable")
-    columns = [int(line_length * p) if p <= 1 else int(p) for p in positions]
-    write(f'Model: "{model.name}"')
-    write("_" * line_length)
-    _row(write, titles, columns)
-    write("=" * line_length)
-    for layer in _chosen(model.layers, layer_range):
-        _layer_rows(write, layer, columns, line_length, linear, show_trainable, expand_nested)
-    write("=" * line_length)
+    write = print if print_fn is None else print_fn
+    table = _Table(write, line_length, ends[: len(titles)])
+    connections = None if linear else _connections(calls)
+    table.write(f'Model: "{model.name}"')
+    table.write("_" * line_length)
+    table.row(titles)
+    table.write("=" * line_length)
+    _layer_rows(table, layers, connections, show_trainable, expand_nested)
+    table.write("=" * line_length)
     trainable = _count(model.trainable_weights)
     others = _count(model.non_trainable_weights)
     for title, (count, size) in (
@@ -49,50 +53,97 @@ def print_summary(
         ("Trainable", trainable),
         ("Non-trainable", others),
     ):
-        write(f"{title} params: {count} ({_bytes(size)})")
-    write("_" * line_length)
+        table.write(f"{title} params: {count} ({_bytes(size)})")
+    table.write("_" * line_length)
+
+
+class _Table:
+    """Rows of fields in columns, framed by bars where they are about layers inside of a model."""
+
+    def __init__(self, write: Callable[[str], Any], length: int, ends: list[int]) -> None:
+        self.write = write
+        self.length = length
+        self.ends = ends
+
+    def row(self, fields: list[str], depth: int = 0) -> None:
+        """Write the fields; long ones go on in the lines below."""
+        bars = "|" * depth
+        starts = [depth + 1, *self.ends[:-1]]
+        gaps = [2, *[3] * (len(fields) - 2), 0]
+        columns = [
+            _pieces(field, end - start - gap)
+            for field, start, end, gap in zip(fields, starts, self.ends, gaps, strict=True)
+        ]
+        for pieces in itertools.zip_longest(*columns, fillvalue=""):
+            line = bars
+            for start, piece in zip(starts, pieces, strict=True):
+                line = line.ljust(start) + piece
+            self.write(line.ljust(self.ends[-1] - depth) + bars)
+
+    def space(self, depth: int, filling: str = " ") -> None:
+        """Write the line after a row: empty, or the beginning or end of a frame."""
+        self.write("|" * depth + filling * (self.length - 2 * depth) + "|" * depth)
 
 
 def _chosen(layers: list[Any], layer_range: Any) -> list[Any]:
+    """The layers between those whose names fit two patterns, in either order."""
     if layer_range is None:
         return layers
-    names = [layer.name for layer in layers]
-    return layers[names.index(layer_range[0]) : names.index(layer_range[1]) + 1]
+    if len(layer_range) != 2:
+        raise ValueError(
+            f"layer_range must be a list or tuple of length 2. Received: layer_range = "
+            f"{layer_range} of length {len(layer_range)}"
+        )
+    found = [
+        [index for index, layer in enumerate(layers) if re.match(pattern, layer.name)]
+        for pattern in layer_range
+    ]
+    if not all(found):
+        raise ValueError(
+            "Passed layer_names do not match the layer names in the model. Received: "
+            f"{layer_range}. The layers are named {[layer.name for layer in layers]}."
+        )
+    first, last = found
+    if min(first) > max(last):
+        first, last = last, first
+    return layers[min(first) : max(last) + 1]
 
 
-def _is_linear(model: Any) -> bool:
-    if isinstance(model, tf.keras.Sequential) or not hasattr(model, "_nested_inputs"):
+def _is_linear(calls: list[Any]) -> bool:
+    """Whether each call takes what the one before it gives, each of another layer."""
+    if not calls:
         return True
-    return all(
-        len(layer._inbound_nodes) <= 1
-        and all(len(node.keras_inputs) <= 1 for node in layer._inbound_nodes)
-        and len(layer._outbound_nodes) <= 1
-        for layer in model.layers
+    sources = [id(call_of(tensor)) for call in calls for tensor in inputs_of(call)]
+    layers = {id(layer_of(call)) for call in calls}
+    return (
+        len(layers) == len(calls)
+        and len(sources) == len(set(sources)) == len(calls) - 1
+        and all(len(inputs_of(call)) <= 1 for call in calls)
     )
 
 
 def _layer_rows(
-    write: Any,
-    layer: Any,
-    columns: list[int],
-    length: int,
-    linear: bool,
+    table: _Table,
+    layers: list[Any],
+    connections: dict[int, list[str]] | None,
     show_trainable: bool,
     expand: bool,
     depth: int = 0,
 ) -> None:
-    prefix = "|" * depth + " " if depth else " "
-    fields = [f"{prefix}{layer.name} ({type(layer).__name__})", _shape_text(layer), _params(layer)]
-    connections = [] if linear else _connections(layer)
-    if not linear:
-        fields.append(f"{connections}".replace("', '", "',\n '"))
-    if show_trainable:
-        fields.append("Y" if layer.trainable else "N")
-    _wrapped_row(write, fields, columns)
-    write(" " * length)
-    if expand and hasattr(layer, "layers"):
-        for inner in layer.layers:
-            _layer_rows(write, inner, columns, length, linear, show_trainable, expand, depth + 1)
+    for index, layer in enumerate(layers):
+        fields = [f"{layer.name} ({type(layer).__name__})", _shape_text(layer), _params(layer)]
+        if connections is not None:
+            fields.append(f"{connections.get(id(layer), [])}".replace("', '", "',\n '"))
+        if show_trainable:
+            fields.append("Y" if layer.trainable else "N")
+        table.row(fields, depth)
+        inner = layer.layers if expand and hasattr(layer, "layers") else None
+        if inner:
+            table.space(depth + 1, "¯")
+            _layer_rows(table, inner, connections, show_trainable, expand, depth + 1)
+            table.space(depth, "¯")
+        elif index < len(layers) - 1 or not depth:
+            table.space(depth)
 
 
 def _shape_text(layer: Any) -> str:
@@ -100,7 +151,7 @@ def _shape_text(layer: Any) -> str:
         shape = layer.output_shape
     except AttributeError:
         return "multiple"
-    return str(shape)
+    return str(shape).replace("), (", "),\n (")
 
 
 def _params(layer: Any) -> str:
@@ -109,51 +160,25 @@ def _params(layer: Any) -> str:
     return str(_count(layer.weights)[0])
 
 
-def _connections(layer: Any) -> list[str]:
-    names = []
-    for node in layer._inbound_nodes:
-        for tensor in node.keras_inputs:
+def _connections(calls: list[Any]) -> dict[int, list[str]]:
+    """Which outputs of which layers each layer of a model takes."""
+    names: dict[int, list[str]] = {}
+    for call in calls:
+        taken = names.setdefault(id(layer_of(call)), [])
+        for tensor in inputs_of(call):
             history = tensor._keras_history
-            names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
-    if getattr(layer, "operations", None):
-        for tensor in inputs_of(layer):
-            history = tensor._keras_history
-            names.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
+            taken.append(f"{history.layer.name}[{history.node_index}][{history.tensor_index}]")
     return names
 
 
-def _row(write: Any, fields: list[str], columns: list[int]) -> None:
-    line = " "
-    for field, end in zip(fields, columns, strict=False):
-        line = (line + field)[: end - 1]
-        line = line.ljust(end)
-    write(line)
-
-
-def _wrapped_row(write: Any, fields: list[str], columns: list[int]) -> None:
-    """A row whose long fields go on in the lines below."""
-    starts = [0, *columns[:-1]]
-    pieces = [
-        _pieces(field, end - start - 2)
-        for field, start, end in zip(fields, starts, columns, strict=False)
-    ]
-    for index in range(max(len(each) for each in pieces)):
-        line = ""
-        for start, each in zip(starts, pieces, strict=False):
-            line = line.ljust(start) + (each[index] if index < len(each) else "")
-        write(line.ljust(columns[-1]))
-
-
 def _pieces(text: str, width: int) -> list[str]:
-    """The lines of a field; what is too long goes on in the next line, indented by one."""
-    found = []
-    for line in text.split("\n"):
-        found.append(line[:width])
-        rest = line[width:]
-        while rest:
-            found.append(" " + rest[: width - 1])
-            rest = rest[width - 1 :]
-    return found
+    """The lines of a field, each at most as wide as its column."""
+    width = max(width, 1)
+    return [
+        line[start : start + width]
+        for line in text.split("\n")
+        for start in range(0, len(line) or 1, width)
+    ]
 
 
 def _count(variables: list[Any]) -> tuple[int, int]:

@@ -324,6 +324,7 @@ class MultiHeadAttention(Layer):
         if mask is None:
             return self._softmax(scores)
         axis = -2 * len(self._attention_axes) - 1
+        mask = tf.convert_to_tensor(mask)
         for _ in range(scores.shape.rank - mask.shape.rank):
             mask = tf.expand_dims(mask, axis=axis)
         return self._softmax(scores, mask)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import runnel as tf
 
+from ...ops.nn.group_normalization import composed_group_norm, group_norm
 from ...ops.nn.normalization import fused_batch_norm
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
@@ -251,48 +253,28 @@ class GroupNormalization(_Scaled):
     def call(self, inputs, mask=None):
         """The inputs normalized."""
         kind = inputs.dtype
-        rank = inputs.shape.rank
-        axis = self.axis % rank
-        sizes = inputs.shape.as_list()
-        if None in sizes:
-            actual = tf.shape(inputs)
-            sizes = [actual[i] if size is None else size for i, size in enumerate(sizes)]
-        per_group = self._channels // self.groups
-        grouped_shape = [*sizes[:axis], self.groups, per_group, *sizes[axis + 1 :]]
-        grouped = tf.reshape(inputs, grouped_shape)
-        if kind in _HALF_PRECISION:
-            grouped = tf.cast(grouped, tf.float32)
-        # All axes but those of the batch and of the groups.
-        axes = [i for i in range(1, rank + 1) if i != axis]
-        mean, variance = self._moments(grouped, mask, axes)
-        spread = [1] * (rank + 1)
-        spread[axis : axis + 2] = [self.groups, per_group]
-        outputs = tf.nn.batch_normalization(
-            grouped,
-            mean,
-            variance,
-            self._spread(self.beta, spread, grouped.dtype),
-            self._spread(self.gamma, spread, grouped.dtype),
-            self.epsilon,
-        )
-        outputs = tf.reshape(outputs, sizes)
-        outputs.set_shape(inputs.shape)
+        axis = self.axis % inputs.shape.rank
+        values = tf.cast(inputs, tf.float32) if kind in _HALF_PRECISION else inputs
+        scale = self._vector(self.gamma, tf.ones, values.dtype)
+        offset = self._vector(self.beta, tf.zeros, values.dtype)
+        arguments = (values, scale, offset, self.groups, axis, self.epsilon)
+        if mask is None and axis:
+            outputs = group_norm(*arguments)
+        else:
+            moments = None if mask is None else partial(self._moments, mask)
+            outputs = composed_group_norm(*arguments, moments)
         return outputs if outputs.dtype is kind else tf.cast(outputs, kind)
 
-    def _moments(self, grouped: Any, mask: Any, axes: list[int]) -> Any:
-        if mask is None:
-            # Unlike tf.nn.moments with all terms of the second derivatives.
-            mean = tf.reduce_mean(grouped, axes, keepdims=True)
-            return mean, tf.math.reduce_variance(grouped, axes, keepdims=True)
+    def _moments(self, mask: Any, grouped: Any, axes: list[int]) -> Any:
         weights = tf.cast(mask, grouped.dtype)
         for _ in range(grouped.shape.rank - weights.shape.rank):
             weights = tf.expand_dims(weights, -1)
         return tf.nn.weighted_moments(grouped, axes, weights, keepdims=True)
 
-    def _spread(self, parameter: Any, shape: list[int], dtype: Any) -> Any:
+    def _vector(self, parameter: Any, otherwise: Any, dtype: Any) -> Any:
         if parameter is None:
-            return None
-        return tf.cast(tf.reshape(parameter, shape), dtype)
+            return otherwise([self._channels], dtype)
+        return tf.cast(parameter, dtype)
 
     def get_config(self):
         """The arguments to make an equal layer."""

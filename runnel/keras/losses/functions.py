@@ -227,7 +227,7 @@ def binary_focal_crossentropy(
     y_true = _smoothed_binary(y_true, label_smoothing)
     logits = _logits(y_pred, from_logits, "binary_focal_crossentropy", "Sigmoid")
     entropies = _binary_entropies(y_true, y_pred, logits)
-    sure = tf.sigmoid(logits) if logits is not None else _between_zero_and_one(y_pred)
+    sure = tf.sigmoid(logits) if logits is not None else y_pred
     of_label = y_true * sure + (1.0 - y_true) * (1.0 - sure)
     losses = tf.pow(1.0 - of_label, gamma) * entropies
     if apply_class_balancing:

@@ -37,13 +37,18 @@ def deduplicated(slices: Any) -> Any:
     """The same slices with rows of equal index added up."""
     indices, positions = tf.unique(slices.indices)
     values = tf.math.unsorted_segment_sum(slices.values, positions, tf.shape(indices)[0])
-    return tf.IndexedSlices(values, indices, slices.dense_shape)
+    result = tf.IndexedSlices(values, indices, slices.dense_shape)
+    result.repeated = slices
+    return result
 
 
 def dense(gradient: Any, variable: Any) -> Any:
     """The gradient as a tensor of the variable's shape."""
     if type(gradient) is tf.IndexedSlices:
-        indices = gradient.indices
-        shape = tf.cast(tf.shape(variable), indices.dtype)
-        return tf.scatter_nd(tf.expand_dims(indices, -1), gradient.values, shape)
+        slices = gradient
+        if gradient.repeated is not None and not tf.executing_eagerly():
+            # They are added up here, too, and a function leaves out what nobody asks for.
+            slices = gradient.repeated
+        shape = tf.cast(tf.shape(variable), slices.indices.dtype)
+        return tf.scatter_nd(tf.expand_dims(slices.indices, -1), slices.values, shape)
     return tf.convert_to_tensor(gradient, variable.dtype if isinstance(gradient, list) else None)

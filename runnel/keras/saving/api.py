@@ -158,6 +158,8 @@ def load_weights(
     """Read the weights of a model from a .weights.h5, .h5 or .keras file, or from a checkpoint.
 
     That of a SavedModel is one, too. Of a checkpoint the status of its restoration is returned.
+    Layers are found by name in .h5 files of the older format only; elsewhere `by_name` changes
+    nothing, as in the original.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
@@ -172,8 +174,6 @@ def load_weights(
             path = inside
         return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if is_zip(path):
-        if by_name:
-            raise ValueError(f"by_name=True works with .h5 files only. Received: {path}")
         keras_zip.load_weights(path, model, skip_mismatch)
         return None
     if not h5().is_hdf5(path):
@@ -181,11 +181,6 @@ def load_weights(
     with h5().File(path, "r") as file:
         group = file.get("model_weights", file)
         if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
-            if by_name:
-                raise ValueError(
-                    "Invalid keyword arguments: ['by_name']. Layers are found by name in files of "
-                    f"the older HDF5 format only, which {path} is not."
-                )
             load_state(file, model, skip_mismatch)
             return None
         if skip_mismatch and not by_name:

@@ -104,8 +104,10 @@ def _made_parts(value: Any) -> dict[str, Any]:
         # What it was made of: the two layers are copies.
         parts.pop("layer", None)
     if isinstance(value, IndexLookup) and value.input_vocabulary is None:
-        counts = tf.lookup.experimental.MutableHashTable(value.vocabulary_dtype, tf.int64, 0)
-        parts["token_counts"] = counts
+        parts["token_counts"] = _counts(value)
+        if value.output_mode == "tf_idf":
+            parts["token_document_counts"] = _counts(value)
+            parts["num_documents"] = tf.Variable(0, dtype=tf.int64, trainable=False)
     if isinstance(value, Layer) and not isinstance(value, Metric):
         attributes = vars(value).items()
         parts.update({
@@ -117,6 +119,11 @@ def _made_parts(value: Any) -> dict[str, Any]:
         words = isinstance(value, PreprocessingLayer)
         parts.update({"keras_api": KerasApi({})} if words else _api_parts(value))
     return parts
+
+
+def _counts(layer: IndexLookup) -> Any:
+    """The table that the original counts words in while it learns."""
+    return tf.lookup.experimental.MutableHashTable(layer.vocabulary_dtype, tf.int64, 0)
 
 
 def _is_table(value: Any) -> bool:

@@ -114,9 +114,10 @@ def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
         _build(model, metadata)
     given = set(_with_given_words(config))
     for layer in model._flatten_layers():
-        if layer.name in given and getattr(layer, "input_vocabulary", ()) is None:
+        words = getattr(layer, "_lookup_layer", layer)
+        if layer.name in given and getattr(words, "input_vocabulary", ()) is None:
             # The words follow; they count as none of the weights.
-            layer.input_vocabulary = []
+            words.input_vocabulary = []
     return model
 
 
@@ -154,7 +155,7 @@ def _accepted(config: Any) -> Any:
     return found
 
 
-_OF_WORDS = frozenset({"has_input_vocabulary", "vocabulary_size"})
+_OF_WORDS = frozenset({"has_input_vocabulary"})
 _INNER_LAYERS = frozenset({"backward_layer", "cell", "cells", "layer"})
 
 
@@ -194,7 +195,7 @@ def _pairs(value: Any, saved: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
     yield value, saved
     for name, part in children_of(value).items():
         if isinstance(saved, list):
-            found = saved[int(name)] if int(name) < len(saved) else None
+            found = saved[int(name)] if name.isdigit() and int(name) < len(saved) else None
         elif isinstance(saved, dict):
             found = saved.get(name)
         else:

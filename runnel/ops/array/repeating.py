@@ -17,7 +17,6 @@ from .arguments import INDEX, integers
 from .shaping import (
     broadcast_to,
     expand_dims,
-    identity,
     reshape,
     reshape_as,
     shape as shape_of,
@@ -110,6 +109,11 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
         if not -rank <= axis < rank:
             raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
         axis %= rank
+    elif axis < 0:
+        raise ValueError(
+            f"axis={axis} may only be negative where the rank of the input is known while the "
+            "graph is built. Count the axis from the front."
+        )
     counts.shape.with_rank_at_most(1)
     if counts.shape.num_elements() == 1:
         counts = reshape(counts, [])
@@ -124,7 +128,8 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
     mask = selection.sequence_mask(counts)
     rows = broadcast_to(expand_dims(creation.range(sizes), 1), shape_of(mask))
     places = selection.boolean_mask(rows, mask)
-    return gathering.gather(identity(data), places, axis=axis)
+    # The gradient is a tensor, as for equal counts: a reshape makes one of the slices of a gather.
+    return gathering.gather(reshape(data, shape_of(data)), places, axis=axis)
 
 
 def _counts(repeats):

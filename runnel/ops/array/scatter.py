@@ -49,7 +49,7 @@ def ScatterNd(indices, updates, shape, *, bad_indices_policy=""):
     if sizes and min(sizes) < 0:
         raise ValueError("Dimensions must be >= 0")
     result = np.full(sizes, b"" if updates.dtype == object else 0, updates.dtype)
-    scatter_nd_into(result, indices, updates, "add", bad_indices_policy)
+    scatter_nd_into(result, indices, updates, "sum", bad_indices_policy)
     return result
 
 

@@ -17,6 +17,8 @@ _TOGETHER = {
     "max": np.fmax,
     "min": np.fmin,
 }
+# From this many elements on, a product with a sparse matrix is worth making the matrix.
+_LARGE = 32768
 _POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
 
 
@@ -46,14 +48,48 @@ def combined(rows, updates, operation):
     return np.broadcast_to(updates, rows.shape)
 
 
+def sparse_sum(data, rows, count):
+    """A matrix of `count` rows, each the sum of the rows of `data` that belong there.
+
+    None where there are other ways that are as fast.
+    """
+    if data.size < _LARGE or data.dtype.kind not in "iufc" or data.dtype == np.float16:
+        return None
+    from scipy.sparse import csr_array
+
+    number = len(rows)
+    chosen = csr_array((np.ones(number, data.dtype), rows, np.arange(number + 1)), (number, count))
+    return chosen.T @ data
+
+
+def combine_rows(ufunc, flat, rows, data):
+    """Combine rows of a matrix with those of a flat array, one after the other."""
+    width = data.shape[1]
+    places = rows
+    if width != 1:
+        places = (rows.astype(np.int64)[:, np.newaxis] * width + np.arange(width)).reshape(-1)
+    # On flat arrays NumPy's `at` is quick; on rows it is not.
+    ufunc.at(flat, places, data.reshape(-1))
+
+
 def scatter_rows(array, rows, updates, operation) -> None:
     """Change the rows of a contiguous array in place; equal rows are changed one after the other.
 
     `rows` is a vector of positions along the first axis, all in range; `updates` has a row for
-    each of them, or is one number for all.
+    each of them, or is one number for all. "sum" adds to zeros.
     """
     if not rows.size or not array.size:
         return
+    if operation == "sum":
+        data = updates.reshape(len(rows), -1)
+        sums = sparse_sum(data, rows, len(array))
+        if sums is not None:
+            array[...] = sums.reshape(array.shape)
+            return
+        if array.dtype.kind in "iufc":
+            combine_rows(np.add, array.reshape(-1), rows, data)
+            return
+        operation = "add"
     if operation == "update":
         array[rows] = updates
         return

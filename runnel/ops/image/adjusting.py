@@ -18,10 +18,10 @@ from ..math.elementwise import rsqrt
 from ..math.reduction import reduce_mean, reduce_prod
 from ..math.statistics import reduce_std
 from .colour import (
+    changed_planes,
     convert_image_dtype,
     hsv_planes,
-    joined,
-    planes_of,
+    parts_of_hue,
     pure_colours,
     rgb_planes,
 )
@@ -103,21 +103,21 @@ def AdjustContrastv2(images, contrast_factor):
 )
 def AdjustHue(images, delta):
     _check(images, delta, "delta", 3)
-    red, green, blue = planes_of(images.astype(np.float32, copy=False))
-    low = np.minimum(np.minimum(red, green), blue)
-    high = np.maximum(np.maximum(red, green), blue)
-    extent = high - low
-    safe = np.where(extent > 0, extent, np.float32(1))
-    hue = np.where(
-        red == high,
-        (green - blue) / safe,
-        np.where(green == high, (blue - red) / safe + 2, (red - green) / safe + 4),
-    )
-    hue += np.float32(6) * delta
-    # Far cheaper than np.mod, which is exact for numbers of any size.
-    hue -= np.float32(6) * np.floor(hue * np.float32(1 / 6))
-    planes = [part * extent + low for part in pure_colours(hue, np.float32)]
-    return joined(planes, images.shape).astype(images.dtype, copy=False)
+
+    def change(red, green, blue):
+        value, least, hue, is_green, is_blue = parts_of_hue(red, green, blue)
+        extent = value - least
+        divisor = extent.copy()
+        np.copyto(divisor, np.float32(1), where=~(extent > 0))
+        hue /= divisor
+        hue += is_green * np.float32(2)
+        hue += is_blue * np.float32(4)
+        hue += np.float32(6) * delta
+        # Far cheaper than np.mod, which is exact for numbers of any size.
+        hue -= np.float32(6) * np.floor(hue * np.float32(1 / 6))
+        return [part * extent + least for part in pure_colours(hue, np.float32)]
+
+    return changed_planes(images, change, np.float32)
 
 
 @op(
@@ -129,10 +129,13 @@ def AdjustHue(images, delta):
 )
 def AdjustSaturation(images, scale):
     _check(images, scale, "scale", 3)
-    hue, saturation, value = hsv_planes(*planes_of(images.astype(np.float32, copy=False)))
-    saturation = np.fmin(np.fmax(saturation * scale, np.float32(0)), np.float32(1))
-    planes = rgb_planes(hue, saturation, value)
-    return joined(planes, images.shape).astype(images.dtype, copy=False)
+
+    def change(red, green, blue):
+        hue, saturation, value = hsv_planes(red, green, blue)
+        saturation = np.fmin(np.fmax(saturation * scale, np.float32(0)), np.float32(1))
+        return rgb_planes(hue, saturation, value)
+
+    return changed_planes(images, change, np.float32)
 
 
 def adjust_brightness(image, delta):

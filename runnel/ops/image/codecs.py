@@ -6,14 +6,14 @@ import io
 
 import numpy as np
 
-from ...core.convert import convert_to_tensor
+from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import as_dtype, float32, int32, int64, string, uint8, uint16
 from ...core.op import op
 from ...core.shapes import TensorShape
 from ..array.arguments import require_type
 from ..math.comparison import equal
 from ..strings.bytes import substr
-from . import jpeg, png
+from . import gif, jpeg, png
 from .colour import convert_image_dtype
 
 _UNKNOWN_FORMAT = "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
@@ -92,35 +92,10 @@ def _png(contents, channels, wide=False):
 def _gif(contents, every=True):
     """The frames [frames, height, width, 3] up to the first broken one."""
 
-    def decode():
-        from PIL.GifImagePlugin import GifImageFile
+    def require_sane(width, height, frames):
+        _require_sane(width, height, contents, frames)
 
-        image = GifImageFile(io.BytesIO(contents))
-        frames = []
-        while True:
-            _require_sane(*image.size, contents, len(frames) + 1)
-            try:
-                frames.append(_frame(image))
-                if not every:
-                    break
-                image.seek(image.tell() + 1)
-            except EOFError:
-                break
-            except Exception:
-                if not frames:
-                    raise
-                break
-        return np.stack(frames)
-
-    return _guarded("GIF", contents, decode)
-
-
-def _frame(image):
-    """Red, green and blue; black where nothing was drawn."""
-    if image.mode != "RGBA" and "transparency" not in image.info:
-        return np.asarray(image.convert("RGB"))
-    pixels = np.asarray(image.convert("RGBA"))
-    return pixels[..., :3] * (pixels[..., 3:] > 0)
+    return _guarded("GIF", contents, lambda: gif.decode(contents, every, require_sane))
 
 
 def _bmp(contents, channels):
@@ -202,6 +177,8 @@ def _decode_any(contents, channels, op_name, wide=False, jpeg_options=None):
     elif kind == "png":
         return _png(contents, channels, wide)
     elif kind == "webp":
+        if wide:
+            raise ValueError("WebP has 8 bits for each channel: decode it with dtype=tf.uint8.")
         pixels = _webp(contents, channels)
     elif op_name == "DecodeWebP":
         raise ValueError("Trying to decode GIF format using DecodeWebP op.")
@@ -262,10 +239,17 @@ def _jpeg_options(ratio, fancy, recover, method):
     return {"ratio": ratio, "fancy": fancy, "recover": recover, "method": method}
 
 
+def _cropped(inputs, attrs):
+    whole, window = _decoded(inputs, attrs), constant_value(inputs[1])
+    if window is None or window.shape != (4,):
+        return whole
+    return TensorShape([*window[2:].tolist(), whole[2]]) if min(window[2:]) > 0 else whole
+
+
 @op(
     "DecodeAndCropJpeg",
     "contents: string, crop_window: int32 -> image: uint8",
-    shape=_decoded,
+    shape=_cropped,
     gradient=None,
 )
 def DecodeAndCropJpeg(

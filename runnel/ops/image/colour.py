@@ -13,7 +13,7 @@ from ..array.creation import ones_like, zeros_like
 from ..array.joining import concat, stack
 from ..array.repeating import tile
 from ..array.selection import where
-from ..array.shaping import expand_dims, identity, shape
+from ..array.shaping import ensure_shape, expand_dims, identity, shape
 from ..linalg.matmul import tensordot
 from ..math.arithmetic import maximum, minimum
 from ..math.casting import cast, saturate_cast
@@ -79,43 +79,74 @@ def _require_colours(images):
         )
 
 
-def planes_of(images):
-    """Each channel by itself: three numbers side by side are too few for fast loops."""
-    return np.ascontiguousarray(images.reshape(-1, 3).T)
+# So many pixels at once stay near the processor.
+_PIXELS = 1 << 15
 
 
-def joined(planes, shape):
-    """The channels side by side again."""
-    return np.ascontiguousarray(np.stack(planes).T).reshape(shape)
+def changed_planes(images, change, kind):
+    """Images whose channels, each by itself and as `kind`, are what `change` makes of them.
+
+    Three numbers side by side are too few for fast loops.
+    """
+    pixels = images.reshape(-1, 3)
+    result = np.empty(pixels.shape, images.dtype)
+    for start in range(0, len(pixels), _PIXELS):
+        part, output = pixels[start : start + _PIXELS], result[start : start + _PIXELS]
+        planes = change(*(part[:, i].astype(kind) for i in range(3)))
+        for i, plane in enumerate(planes):
+            output[:, i] = plane
+    return result.reshape(images.shape)
 
 
 @op("RGBToHSV", "images: T -> output: T", T=_COLOURS, shape=_coloured)
 def RGBToHSV(images):
     _require_colours(images)
-    return joined(hsv_planes(*planes_of(images)), images.shape)
+    return changed_planes(images, hsv_planes, images.dtype)
 
 
 def hsv_planes(red, green, blue):
     """Hue, saturation and value of planes of colours."""
     kind = red.dtype.type
-    value = np.maximum(np.maximum(red, green), blue)
-    extent = value - np.minimum(np.minimum(red, green), blue)
-    lively = extent > 0
-    norm = kind(1) / np.where(lively, kind(6) * extent, kind(1))
-    hue = np.where(
-        red == value,
-        norm * (green - blue),
-        np.where(
-            green == value,
-            norm * (blue - red) + kind(2 / 6),
-            norm * (red - green) + kind(4 / 6),
-        ),
-    )
-    hue = np.where(lively, hue, kind(0))
-    hue = np.where(hue < 0, hue + kind(1), hue)
-    bright = value > 0
-    saturation = np.where(bright, extent / np.where(bright, value, kind(1)), kind(0))
+    value, least, hue, is_green, is_blue = parts_of_hue(red, green, blue)
+    extent = value - least
+    hue *= kind(1) / (kind(6) * extent)
+    hue += is_green * kind(2 / 6)
+    hue += is_blue * kind(4 / 6)
+    # Written so that what is not a number becomes 0.
+    np.copyto(hue, kind(0), where=~(extent > 0))
+    hue += (hue < 0) * kind(1)
+    saturation = extent
+    saturation /= value
+    np.copyto(saturation, kind(0), where=~(value > 0))
     return hue, saturation, value
+
+
+def parts_of_hue(red, green, blue):
+    """The greatest colour, the least, and what the hue is made of.
+
+    That is the difference of the two colours after the greatest, in the order red, green, blue,
+    red, and where green and where blue is the greatest; of equal ones the first is.
+    """
+    value = np.maximum(np.maximum(red, green), blue)
+    least = np.minimum(np.minimum(red, green), blue)
+    is_red = red == value
+    is_green = (green == value) & ~is_red
+    difference = red - green
+    _replace(difference, is_green, blue - red)
+    _replace(difference, is_red, green - blue)
+    return value, least, difference, is_green, ~(is_red | is_green)
+
+
+def _replace(target, where, source):
+    """Write elements of `source` over those of `target`, some at random.
+
+    On the bits: loops that look at each flag take many times as long.
+    """
+    bits = np.dtype(f"i{target.itemsize}")
+    target, source = target.view(bits), source.view(bits)
+    source ^= target
+    source &= -where.astype(bits)
+    target ^= source
 
 
 @RGBToHSV.gradient
@@ -169,7 +200,7 @@ def _hue_slope(index, colours, most, least, extent):
 @op("HSVToRGB", "images: T -> output: T", T=_COLOURS, shape=_coloured, gradient=None)
 def HSVToRGB(images):
     _require_colours(images)
-    return joined(rgb_planes(*planes_of(images)), images.shape)
+    return changed_planes(images, rgb_planes, images.dtype)
 
 
 def rgb_planes(hue, saturation, value):
@@ -197,7 +228,7 @@ def rgb_to_hsv(images, name=None):
     >>> tf.image.rgb_to_hsv([[[1.0, 0.0, 0.0]]]).numpy().tolist()
     [[[0.0, 1.0, 1.0]]]
     """
-    return RGBToHSV(convert_to_tensor(images))
+    return RGBToHSV(convert_to_tensor(images, dtype_hint=float32))
 
 
 def hsv_to_rgb(images, name=None):
@@ -206,7 +237,7 @@ def hsv_to_rgb(images, name=None):
     >>> tf.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().tolist()
     [[[1.0, 0.0, 0.0]]]
     """
-    return HSVToRGB(convert_to_tensor(images))
+    return HSVToRGB(convert_to_tensor(images, dtype_hint=float32))
 
 
 _YIQ = (
@@ -283,4 +314,6 @@ def grayscale_to_rgb(images, name=None):
         return tile(images, concat([once[:-1], [3]], 0))
     if known < 2:
         raise ValueError(f"A grayscale image must be at least two-dimensional, got {images.shape}.")
+    if images.shape[-1] is None:
+        images = ensure_shape(images, [*images.shape[:-1], 1])
     return tile(images, [1] * (known - 1) + [3])

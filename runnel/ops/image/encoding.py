@@ -10,7 +10,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32, uint8, uint16
 from ...core.errors import InternalError, InvalidArgumentError
 from ...core.op import op
-from ...core.shape_rules import scalar
+from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..random import uniform
 from ..random_stateless import stateless_uniform
@@ -42,7 +42,13 @@ def _checked_jpeg(image, format=""):
     return image
 
 
-@op("EncodeJpeg", "image: uint8 -> contents: string", shape=scalar, gradient=None)
+def _encoded(inputs, attrs):
+    if inputs[0].shape.rank not in (None, 3):
+        raise ValueError(f"image must be 3-dimensional, got the shape {inputs[0].shape}")
+    return TensorShape([])
+
+
+@op("EncodeJpeg", "image: uint8 -> contents: string", shape=_encoded, gradient=None)
 def EncodeJpeg(
     image,
     *,
@@ -70,7 +76,7 @@ def EncodeJpeg(
 @op(
     "EncodeJpegVariableQuality",
     "images: uint8, quality: int32 -> contents: string",
-    shape=scalar,
+    shape=_encoded,
     gradient=None,
 )
 def EncodeJpegVariableQuality(images, quality):

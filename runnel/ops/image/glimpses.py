@@ -17,6 +17,8 @@ def _glimpsed(inputs, attrs):
     if offsets.shape.rank not in (None, 2):
         raise ValueError(f"offsets must be a matrix, got the shape {offsets.shape}")
     batch, channels = (images.shape[0], images.shape[3]) if images.shape.rank else (None, None)
+    if batch is None and offsets.shape.rank:
+        batch = offsets.shape[0]
     new = constant_shape(size) if size.shape.rank == 1 else TensorShape([None, None])
     new = new if new.rank == 2 else TensorShape([None, None])
     return TensorShape([batch, *new, channels])

@@ -10,6 +10,7 @@ from ...core import errors
 from ...core.convert import constant_shape, convert_to_tensor
 from ...core.dtypes import (
     COMPLEX,
+    FLOATING,
     REAL,
     bool as bool_dtype,
     float16,
@@ -24,15 +25,21 @@ from ...core.dtypes import (
 )
 from ...core.op import op
 from ...core.shapes import TensorShape
-from ..array.ordering import transpose
-from ..array.shaping import reshape, shape
-from ..nn.convolution import Conv2DBackpropInput
+from ..array.shaping import shape
 from ..nn.convolution_shapes import check_choice, known_rank
 from ..nn.window_arguments import full_list, padding_name
-from ..nn.windows import is_padded, pad_axes, place_window, window_view
+from ..nn.windows import (
+    computing_dtype,
+    inner_taps,
+    is_padded,
+    pad_axes,
+    place_window,
+    window_view,
+)
 
 _BOXED = frozenset({uint8, uint16, int8, int16, int32, int64, float16, float32, float64})
 _REAL = frozenset({float16, float32, float64})
+_GRADIENTS = FLOATING | COMPLEX
 
 
 def _place(dims, ksizes, strides, rates, padding):
@@ -78,28 +85,30 @@ def ExtractImagePatches(images, *, ksizes, strides, rates, padding):
 
 @ExtractImagePatches.gradient
 def _(op, grad):
-    images = op.inputs[0]
-    attrs = op.attrs
-    rows, columns = attrs["ksizes"][1:3]
-    count = rows * columns
-    batch, height, width, channels = (shape(images)[i] for i in range(4))
-    sizes = shape(grad)
-    # Every channel is an image of its own: a patch is what filters with a single 1 pick from it.
-    parts = reshape(grad, [batch, sizes[1], sizes[2], count, channels])
-    parts = reshape(
-        transpose(parts, [0, 4, 1, 2, 3]), [batch * channels, sizes[1], sizes[2], count]
-    )
-    picks = np.eye(count, dtype=grad.dtype.as_numpy_dtype).reshape(rows, columns, 1, count)
-    found = Conv2DBackpropInput(
-        convert_to_tensor([batch * channels, height, width, 1]),
-        convert_to_tensor(picks),
-        parts,
-        strides=attrs["strides"],
-        padding=attrs["padding"],
-        dilations=attrs["rates"],
-    )
-    found = reshape(found, [batch, channels, height, width])
-    return transpose(found, [0, 2, 3, 1])
+    return ExtractImagePatchesGrad(grad, shape(op.inputs[0]), **op.attrs)
+
+
+@op(
+    "ExtractImagePatchesGrad",
+    "grads: T, sizes: int32 -> output: T",
+    T=_GRADIENTS,
+    shape=lambda inputs, attrs: constant_shape(inputs[1]).merge_with([None] * 4),
+)
+def ExtractImagePatchesGrad(grads, sizes, *, ksizes, strides, rates, padding):
+    """Return for each pixel the sum of the gradients at its copies in the patches."""
+    dims = tuple(sizes.tolist())
+    axes = _place(dims, ksizes, strides, rates, padding)
+    result = np.zeros(dims, computing_dtype(grads.dtype))
+    copies = grads.reshape(*grads.shape[:3], *(axis.kernel for axis in axes), dims[3])
+    for tap in inner_taps(axes):
+        row, column = tap.position
+        result[tap.inputs] += copies[tap.outputs][:, :, :, row, column]
+    return result.astype(grads.dtype, copy=False)
+
+
+@ExtractImagePatchesGrad.gradient
+def _(op, grad):
+    return ExtractImagePatches(grad, **op.attrs), None
 
 
 def extract_patches(images, sizes, strides, rates, padding, name=None):
@@ -189,10 +198,21 @@ class _Samples:
 
     def corners(self, image):
         """The values of the four neighbours of each sample."""
+        height, width, channels = image.shape[1:]
+        flat = image.reshape(-1)
+        boxes, down, across = len(self.left), self.top.shape[1], self.left.shape[2]
+        # Sizes are told, since none could be inferred where there are no boxes.
+        row = across * channels
+        columns = [
+            (places[..., None] * channels + np.arange(channels)).reshape(boxes, 1, row)
+            for places in (self.left, self.right)
+        ]
         return [
-            image[self.batch, rows, columns].astype(np.float32)
+            flat.take((self.batch * height + rows) * (width * channels) + places, mode="clip")
+            .astype(np.float32, copy=False)
+            .reshape(boxes, down, across, channels)
             for rows in (self.top, self.bottom)
-            for columns in (self.left, self.right)
+            for places in columns
         ]
 
 
@@ -218,12 +238,29 @@ def CropAndResize(image, boxes, box_ind, crop_size, *, method="bilinear", extrap
     if method == "nearest":
         crops = image[samples.batch, samples.top, samples.left].astype(np.float32)
     else:
-        top_left, top_right, bottom_left, bottom_right = samples.corners(image)
-        top = top_left + (top_right - top_left) * samples.along
-        bottom = bottom_left + (bottom_right - bottom_left) * samples.along
-        crops = top + (bottom - top) * samples.down
-    crops[~samples.inside] = extrapolation_value
+        crops = _between(samples, image)
+    if not samples.inside.all():
+        crops[~samples.inside] = extrapolation_value
     return crops
+
+
+def _between(samples, image):
+    """The values at the samples, interpolated between their four neighbours."""
+    corners = samples.corners(image)
+    shape = corners[0].shape
+    boxes, height, width, channels = shape
+    # The channels of a row of samples side by side: by themselves they are too short for loops.
+    row = width * channels
+    top, right, bottom, far = (each.reshape(boxes, height, row) for each in corners)
+    along = np.broadcast_to(samples.along, (boxes, 1, width, channels)).reshape(boxes, 1, row)
+    for near, beside in ((top, right), (bottom, far)):
+        beside -= near
+        beside *= along
+        near += beside
+    bottom -= top
+    bottom *= samples.down[..., 0]
+    top += bottom
+    return top.reshape(shape)
 
 
 @CropAndResize.gradient

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import zlib
@@ -11,6 +12,7 @@ import numpy as np
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # 15 fractional bits of the brightness of red, green and blue.
 _LUMA = (9797, 19234, 3737)
+_INTENTS = (b"\0", b"\1", b"\2", b"\3")
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 
 
@@ -22,34 +24,49 @@ def header(contents: bytes) -> tuple[int, int, int, int]:
     return width, height, bits, kind
 
 
-def check(contents: bytes) -> None:
-    """ValueError unless the chunks are whole, down to the last."""
+def check(contents: bytes) -> dict[bytes, bytes]:
+    """What stands before the pixels, by kind; ValueError unless all chunks are whole."""
     place = len(SIGNATURE)
+    before: dict[bytes, bytes] = {}
+    pixels = False
     while True:
         length = int.from_bytes(contents[place : place + 4], "big")
         kind = contents[place + 4 : place + 8]
         end = place + 12 + length
         if end > len(contents):
             raise ValueError("the file is cut short")
+        pixels = pixels or kind == b"IDAT"
         # Chunks that a reader may leave out have a lower-case name.
-        if kind[:1].isupper():
+        if kind[:1].isupper() or not pixels:
             checksum = int.from_bytes(contents[end - 4 : end], "big")
-            if zlib.crc32(memoryview(contents)[place + 4 : end - 4]) != checksum:
+            if zlib.crc32(memoryview(contents)[place + 4 : end - 4]) == checksum:
+                if not pixels:
+                    before.setdefault(kind, contents[place + 8 : end - 4])
+            elif kind[:1].isupper():
                 raise ValueError(f"a chunk {kind!r} has a wrong checksum")
         if kind == b"IEND":
-            return
+            return before
         place = end
 
 
 def decode(contents: bytes, channels: int, wide: bool):
     """The pixels of a PNG file: uint16 if `wide`, else uint8."""
-    check(contents)
+    before = check(contents)
     _, _, bits, kind = header(contents)
-    pixels = _sixteen(contents, kind) if bits == 16 else _eight(contents, channels == 4)
+    if kind == 3 and b"PLTE" not in before:
+        raise ValueError("the palette is missing")
+    pixels = _sixteen(contents, kind) if bits == 16 else _eight(contents, bits, channels == 4)
     if pixels.ndim == 2:
         pixels = pixels[..., None]
-    opaque = (1 << min(bits, 8)) - 1 if bits < 16 else 65535
-    pixels = with_channels(pixels, channels, opaque)
+    if channels == 1 and pixels.shape[2] > 2 and (exponent := _exponent(before)):
+        pixels = _gray_of_light(pixels, exponent, wide)
+    elif bits == 16 and channels == 4 and kind in (0, 2) and b"tRNS" in before:
+        hidden = (pixels == np.frombuffer(before[b"tRNS"], ">u2")).all(-1, keepdims=True)
+        alpha = np.where(hidden, np.uint16(0), np.uint16(65535))
+        pixels = np.concatenate([with_channels(pixels, 3), alpha], 2)
+    else:
+        opaque = (1 << min(bits, 8)) - 1 if bits < 16 else 65535
+        pixels = with_channels(pixels, channels, opaque)
     if bits == 16 and not wide:
         return (pixels >> 8).astype(np.uint8)
     return pixels.astype(np.uint16) * np.uint16(257) if bits < 16 and wide else pixels
@@ -61,9 +78,12 @@ def _open(contents):
     return PngImageFile(io.BytesIO(contents))
 
 
-def _eight(contents, with_alpha):
+def _eight(contents, bits, with_alpha):
     image = _open(contents)
     transparent = "transparency" in image.info
+    if transparent and image.mode == "L":
+        # The pixels were spread over 8 bits, the gray that is to be seen through was not.
+        image.info["transparency"] *= 255 // ((1 << bits) - 1)
     if image.mode == "P":
         image = image.convert("RGBA" if transparent else "RGB")
     elif transparent and with_alpha:
@@ -120,6 +140,55 @@ def _gray(pixels):
     # libpng rounds 16 bits and cuts 8.
     half = 1 << 14 if pixels.dtype == np.uint16 else 0
     return ((red + green + blue + half) >> 15).astype(pixels.dtype)[..., None]
+
+
+def _exponent(before):
+    """By which power of light the file says its samples stand, in 100,000ths; None if linear."""
+    exponent = int.from_bytes(before.get(b"gAMA", b""), "big")
+    if before.get(b"sRGB") in _INTENTS:
+        exponent = 45455
+    if not 16 <= exponent <= 625000000:
+        return None
+    return exponent if _bends(exponent) or _bends(_reciprocal(exponent)) else None
+
+
+def _bends(exponent):
+    # libpng takes less than a twentieth for none.
+    return not 95000 <= exponent <= 105000
+
+
+def _gray_of_light(pixels, exponent, wide):
+    """Gray as libpng makes it of samples that are no light: the brightness of their light."""
+    to_light, from_light, same = _light_tables(exponent, pixels.dtype.itemsize * 8, wide)
+    light = sum(to_light[pixels[..., i]].astype(np.uint32) * _LUMA[i] for i in range(3))
+    red = pixels[..., 0]
+    is_gray = (red == pixels[..., 1]) & (red == pixels[..., 2])
+    return np.where(is_gray, same[red], from_light[(light + (1 << 14)) >> 15])[..., None]
+
+
+@functools.lru_cache(8)
+def _light_tables(exponent, bits, wide):
+    """Samples to light, light to samples, and samples that need neither."""
+    inverse = _reciprocal(exponent)
+    most = (1 << bits) - 1
+    samples = np.arange(most + 1, dtype=np.uint32)
+    if bits == 16 and not wide:
+        # libpng looks at 11 bits of what becomes 8.
+        samples, top = samples >> 5, 2047
+        bounds = ((np.arange(255, dtype=np.int64) * 257 + 128) * top + 32768) // 65535 + 1
+        same = np.searchsorted(bounds, samples, side="right") * 257
+    else:
+        top, same = most, samples
+
+    def table(power):
+        bent = (samples / top) ** (power * 0.00001 if _bends(power) else 1)
+        return np.floor(most * bent + 0.5).astype(f"u{bits // 8}")
+
+    return table(inverse), table(_reciprocal(inverse)), same.astype(f"u{bits // 8}")
+
+
+def _reciprocal(exponent):
+    return int(1e10 / exponent + 0.5)
 
 
 def encode(pixels, compression: int) -> bytes:

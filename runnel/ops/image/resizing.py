@@ -111,9 +111,9 @@ def _adjoint(matrix, grads, original_image, *places):
     """The gradient at the image of a resizing by matrices along rows and columns."""
     if grads.ndim != 4 or original_image.ndim != 4:
         raise ValueError("The gradient and the image must be 4-dimensional.")
-    rows = matrix(original_image.shape[1], grads.shape[1], *places)
-    columns = matrix(original_image.shape[2], grads.shape[2], *places)
-    result = sampling.multiply(_floats(grads), rows.T.tocsr(), columns.T.tocsr())
+    rows = sampling.adjoint(matrix, original_image.shape[1], grads.shape[1], *places)
+    columns = sampling.adjoint(matrix, original_image.shape[2], grads.shape[2], *places)
+    result = sampling.multiply(_floats(grads), rows, columns)
     return result.astype(original_image.dtype)
 
 
@@ -269,7 +269,8 @@ def _(op, grad):
     raise LookupError("gradient registry has no entry for: ResizeArea")
 
 
-def _matrices(images, size, scale, translation, kernel_type, antialias):
+def _kernels(images, size, scale, translation, kernel_type, antialias):
+    """What the matrices of a sampling follow from, of the rows' and of the columns'."""
     if kernel_type not in sampling.KERNELS:
         names = ", ".join(sorted(sampling.KERNELS))
         raise ValueError(f"Unrecognized kernel type: {kernel_type}; known are {names}.")
@@ -278,7 +279,7 @@ def _matrices(images, size, scale, translation, kernel_type, antialias):
     if not (scale > 0).all():
         raise ValueError(f"scale must be greater than zero, got {scale.tolist()}")
     return [
-        sampling.kernel_matrix(old, new, by, moved, kernel_type, antialias)
+        (old, new, by, moved, kernel_type, antialias)
         for old, new, by, moved in zip(
             images[1:3], size, scale.tolist(), translation.tolist(), strict=True
         )
@@ -293,8 +294,8 @@ def _matrices(images, size, scale, translation, kernel_type, antialias):
 )
 def ScaleAndTranslate(images, size, scale, translation, *, kernel_type="lanczos3", antialias=True):
     new = sizes(images, size)
-    rows, columns = _matrices(images.shape, new, scale, translation, kernel_type, antialias)
-    return sampling.multiply(_floats(images), rows, columns)
+    kernels = _kernels(images.shape, new, scale, translation, kernel_type, antialias)
+    return sampling.multiply(_floats(images), *(sampling.kernel_matrix(*each) for each in kernels))
 
 
 @ScaleAndTranslate.gradient
@@ -316,9 +317,9 @@ def ScaleAndTranslateGrad(
     grads, original_image, scale, translation, *, kernel_type="lanczos3", antialias=True
 ):
     new = grads.shape[1:3]
-    matrices = _matrices(original_image.shape, new, scale, translation, kernel_type, antialias)
-    rows, columns = (matrix.T.tocsr() for matrix in matrices)
-    return sampling.multiply(grads, rows, columns)
+    kernels = _kernels(original_image.shape, new, scale, translation, kernel_type, antialias)
+    matrices = (sampling.adjoint(sampling.kernel_matrix, *each) for each in kernels)
+    return sampling.multiply(grads, *matrices)
 
 
 @ScaleAndTranslateGrad.gradient

@@ -17,6 +17,7 @@ _ONE = np.float32(1.0)
 _TABLE_SIZE = 1024
 # So many values at once are near the processor; fewer would hand over to other threads too often.
 _BLOCK = 1 << 19
+_FEW_CHANNELS = 8
 # Below this a sum of weights counts as zero.
 _TINY = 1000 * np.finfo(np.float32).tiny
 
@@ -274,15 +275,38 @@ def _lerp(values, lower, upper, fraction, axis):
     return high
 
 
+@functools.lru_cache(256)
+def adjoint(matrix, *arguments):
+    """The transpose of the matrix that one of the functions above gives for these arguments."""
+    return matrix(*arguments).T.tocsr()
+
+
 def multiply(images, rows, columns):
     """Images times sparse matrices along their rows and columns."""
-    batch, _, _, channels = images.shape
+    batch, high, wide, channels = images.shape
     height, width = rows.shape[0], columns.shape[0]
     result = np.empty((batch, height, width, channels), np.float32)
+    rows_first = height * wide <= high * width
     for image, output in zip(images, result, strict=True):
-        high, wide, _ = image.shape
-        across = np.ascontiguousarray(image.transpose(1, 0, 2)).reshape(wide, -1)
-        across = (columns @ across).reshape(width, high, channels)
-        down = np.ascontiguousarray(across.transpose(1, 0, 2)).reshape(high, -1)
-        output[...] = (rows @ down).reshape(height, width, channels)
+        if rows_first:
+            image = (rows @ image.reshape(high, -1)).reshape(height, wide, channels)
+        turned = np.empty((wide, len(image), channels), np.float32)
+        _turn(image, turned)
+        turned = (columns @ turned.reshape(wide, -1)).reshape(width, len(image), channels)
+        if rows_first:
+            _turn(turned, output)
+            continue
+        image = np.empty((high, width, channels), np.float32)
+        _turn(turned, image)
+        output[...] = (rows @ image.reshape(high, -1)).reshape(height, width, channels)
     return result
+
+
+def _turn(image, output):
+    """Write the columns of an image as the rows of another."""
+    if image.shape[2] > _FEW_CHANNELS:
+        output[...] = image.transpose(1, 0, 2)
+        return
+    # Loops over few channels are short ones: it is faster to go over the image for each.
+    for channel in range(image.shape[2]):
+        output[:, :, channel] = image[:, :, channel].T

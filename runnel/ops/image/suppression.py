@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.convert import convert_to_tensor
+from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import float16, float32, int32
 from ...core.op import op
 from ...core.shapes import TensorShape
@@ -83,16 +83,45 @@ def select(scores, size, least, overlap_with, suppressed):
     return selected
 
 
+# So many candidates at once are compared with each other.
+_CANDIDATES = 64
+
+
 def _hard(boxes, scores, size, threshold, least):
     boxes = ordered(boxes).astype(np.float32)
     areas = _areas(boxes)
-    return select(
-        scores,
-        size,
-        least,
-        lambda index: _positive(overlaps(boxes, areas, index), areas, index),
-        lambda overlap: overlap > threshold,
-    )
+
+    def suppressed(some, others):
+        """Which of `some` (rows) overlap which of the others (columns) too much."""
+        top, left, bottom, right = boxes[some].T[..., None]
+        upper, first, lower, last = np.ascontiguousarray(boxes[others].T)
+        high = np.minimum(bottom, lower) - np.maximum(top, upper)
+        wide = np.minimum(right, last) - np.maximum(left, first)
+        shared = np.maximum(high, 0, out=high)
+        shared *= np.maximum(wide, 0, out=wide)
+        whole = areas[some][:, None] + areas[others] - shared
+        solid = (areas[some] > 0)[:, None] & (areas[others] > 0)
+        return (shared / whole > threshold) & solid
+
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > least]
+    selected: list[int] = []
+    for start in range(0, len(order), _CANDIDATES):
+        if len(selected) >= size:
+            break
+        some = order[start : start + _CANDIDATES]
+        if selected:
+            some = some[~suppressed(some, selected).any(axis=1)]
+        # Each row of flags as the bits of one integer.
+        rows = np.packbits(suppressed(some, some), axis=1, bitorder="little")
+        gone = 0
+        for place, index in enumerate(some.tolist()):
+            if len(selected) >= size:
+                return selected
+            if not gone >> place & 1:
+                selected.append(index)
+                gone |= int.from_bytes(rows[place].tobytes(), "little")
+    return selected
 
 
 @op(
@@ -194,7 +223,23 @@ def NonMaxSuppressionWithOverlaps(
 def _padded_shape(inputs, attrs):
     boxes = inputs[0].shape
     batch = TensorShape(None) if boxes.rank is None else boxes[:-2]
-    return [batch.concatenate([None]), batch]
+    return [batch.concatenate([_known_count(inputs[2])]), batch]
+
+
+def _known_count(count):
+    value = constant_value(count)
+    return int(value) if value is not None and value >= 0 else None
+
+
+def _combined_shapes(inputs, attrs):
+    boxes, scores, size, total = inputs[:4]
+    batch, count = boxes.shape[0] if boxes.shape.rank else None, _known_count(total)
+    if attrs.get("pad_per_class"):
+        classes = scores.shape[2] if scores.shape.rank == 3 else None
+        per_class = _known_count(size)
+        known = None not in (count, classes, per_class)
+        count = min(count, classes * per_class) if known else None
+    return [TensorShape([batch, *rest]) for rest in ((count, 4), (count,), (count,), ())]
 
 
 def _turned(boxes):
@@ -259,10 +304,7 @@ def NonMaxSuppressionPadded(
     "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32,"
     " iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32,"
     " nmsed_scores: float32, nmsed_classes: float32, valid_detections: int32",
-    shape=lambda inputs, attrs: [
-        TensorShape([inputs[0].shape[0] if inputs[0].shape.rank else None, *rest])
-        for rest in ((None, 4), (None,), (None,), ())
-    ],
+    shape=_combined_shapes,
     gradient=None,
 )
 def CombinedNonMaxSuppression(
@@ -395,7 +437,10 @@ def non_max_suppression_padded(
         sorted_input=bool(sorted_input),
         canonicalized_coordinates=bool(canonicalized_coordinates),
     )
-    return (indices if pad_to_max_output_size else indices[:count]), count
+    if pad_to_max_output_size:
+        return indices, count
+    indices.set_shape([None])
+    return indices[:count], count
 
 
 class _Combined(NamedTuple):

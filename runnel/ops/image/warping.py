@@ -16,6 +16,10 @@ from ..linalg.solve import inv
 _WARPED = frozenset({uint8, int32, int64, float16, bfloat16, float32, float64})
 _INTERPOLATIONS = ("NEAREST", "BILINEAR")
 _FILL_MODES = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
+# So many pixels at once stay near the processor.
+_PIXELS = 1 << 15
+# Two pixels more on each side: the neighbours of a place outside the image are there.
+_MARGIN = 2
 
 
 def _warped(inputs, attrs):
@@ -43,14 +47,23 @@ def ImageProjectiveTransformV3(
 ):
     _check(images, transforms, output_shape, interpolation, fill_mode)
     height, width = output_shape.tolist()
-    result = np.empty((len(images), height, width, images.shape[3]), images.dtype)
-    fill = np.float32(fill_value)
+    count, channels = len(images), images.shape[3]
+    result = np.empty((count, height, width, channels), images.dtype)
     warp = _nearest if interpolation == "NEAREST" else _bilinear
-    shared = None
-    for index, image in enumerate(images):
-        if index < len(transforms):
-            shared = _sources(transforms[index], (height, width), image.shape[:2], fill_mode)
-        result[index] = warp(image, *shared, fill)
+    fill = images.dtype.type(np.float32(fill_value))
+    step = max(_PIXELS // (height * width), 1)
+    for first in range(0, count, step):
+        some = slice(first, first + step)
+        shared = transforms if len(transforms) == 1 else transforms[some]
+        planes = _Planes(images[some], fill, images.dtype if warp is _nearest else np.float32)
+        high = max(_PIXELS // (planes.count * width), 1)
+        for top in range(0, height, high):
+            y = np.arange(top, min(top + high, height), dtype=np.float32)
+            rows, columns, nowhere = _sources(shared, y, width, images.shape[1:3], fill_mode)
+            part = warp(planes, rows, columns)
+            if nowhere is not None and nowhere.any():
+                part[np.broadcast_to(nowhere, part.shape)] = 0
+            result[some, top : top + high] = part.transpose(1, 2, 3, 0)
     return result
 
 
@@ -77,38 +90,50 @@ def _check(images, transforms, output_shape, interpolation, fill_mode):
         raise ValueError(f"Invalid mode {fill_mode}. Supported types: {', '.join(_FILL_MODES)}")
 
 
-def _sources(transform, size, image_size, fill_mode):
-    """Where in the image each pixel comes from: rows, columns, and which come from nowhere."""
-    a0, a1, a2, b0, b1, b2, c0, c1 = transform
-    y = np.arange(size[0], dtype=np.float32)[:, None]
-    x = np.arange(size[1], dtype=np.float32)
-    projection = c0 * x + c1 * y + np.float32(1)
-    nowhere = projection == 0 if c0 or c1 else None
-    columns = (a0 * x + a1 * y + a2) / projection
-    rows = (b0 * x + b1 * y + b2) / projection
+def _sources(transforms, y, width, image_size, fill_mode):
+    """Where in its image each pixel of rows `y` comes from, and which come from nowhere."""
+    a0, a1, a2, b0, b1, b2, c0, c1 = transforms.T[:, :, None, None]
+    y, x = y[:, None], np.arange(width, dtype=np.float32)
+    columns = a0 * x + a1 * y
+    columns += a2
+    rows = b0 * x + b1 * y
+    rows += b2
+    nowhere = None
+    if c0.any() or c1.any():
+        projection = c0 * x + c1 * y + np.float32(1)
+        nowhere = projection == 0
+        columns /= projection
+        rows /= projection
     rows = _mapped(rows, image_size[0], fill_mode)
     return rows, _mapped(columns, image_size[1], fill_mode), nowhere
 
 
 def _mapped(place, size, fill_mode):
-    """Places outside the image brought into it; for CONSTANT they stay where they are."""
+    """Places outside the image brought into it, in place; for CONSTANT they stay where they are."""
     if fill_mode == "CONSTANT":
         return place
     length = np.float32(size)
     last = length - np.float32(1)
     if fill_mode != "NEAREST" and size > 1:
-        below, above = place < 0, place > last
-        if fill_mode == "REFLECT":
-            period = 2 * length
-            left = period * np.trunc(-place / period) + place
-            left = np.where(left < -length, left + period, -left - np.float32(1))
-            right = place - period * np.trunc(place / period)
-            right = np.where(right >= length, period - right - np.float32(1), right)
-        else:
-            left = place + length * (np.trunc(-place / last) + np.float32(1))
-            right = place - length * np.trunc(place / last)
-        place = np.where(below, left, np.where(above, right, place))
+        flat = place.reshape(-1)
+        outside = np.flatnonzero((flat < 0) | (flat > last))
+        # Few places are outside, as a rule.
+        flat[outside] = _brought_back(flat[outside], length, last, fill_mode)
     return np.clip(place, np.float32(0), last)
+
+
+def _brought_back(place, length, last, fill_mode):
+    """Places outside of [0, last] as reflection at the borders or repetition bring them back."""
+    if fill_mode == "REFLECT":
+        period = 2 * length
+        left = period * np.trunc(-place / period) + place
+        left = np.where(left < -length, left + period, -left - np.float32(1))
+        right = place - period * np.trunc(place / period)
+        right = np.where(right >= length, period - right - np.float32(1), right)
+    else:
+        left = place + length * (np.trunc(-place / last) + np.float32(1))
+        right = place - length * np.trunc(place / last)
+    return np.where(place < 0, left, right)
 
 
 def _away(values):
@@ -116,44 +141,54 @@ def _away(values):
     return np.trunc(values + np.copysign(np.float32(0.5), values))
 
 
-def _nearest(image, rows, columns, nowhere, fill):
-    result = _read(image, _away(rows), _away(columns), image.dtype.type(fill))
-    if nowhere is not None and nowhere.any():
-        result[nowhere] = 0
-    return result
+class _Planes:
+    """The channels of images, each by itself, with a margin of the value that is outside."""
+
+    def __init__(self, images, fill, dtype):
+        self.count, *self.size, channels = images.shape
+        high, self.wide = (size + 2 * _MARGIN for size in self.size)
+        planes = np.full((channels, self.count, high, self.wide), fill, dtype)
+        inner = slice(_MARGIN, -_MARGIN)
+        planes[:, :, inner, inner] = images.transpose(3, 0, 1, 2)
+        self.flat = planes.reshape(channels, -1)
+        self.starts = np.arange(self.count)[:, None, None] * (high * self.wide)
+
+    def index(self, rows, columns):
+        """Where in a plane the pixels at whole places are, those far outside in the margin."""
+        rows, columns = (
+            # A place that is not a number counts as outside.
+            np.fmin(np.fmax(places, np.float32(-_MARGIN)), np.float32(size)).astype(np.intp)
+            for places, size in zip((rows, columns), self.size, strict=True)
+        )
+        rows *= self.wide
+        rows += columns
+        rows += _MARGIN * self.wide + _MARGIN
+        return rows + self.starts
 
 
-def _bilinear(image, rows, columns, nowhere, fill):
+def _nearest(planes, rows, columns):
+    index = planes.index(_away(rows), _away(columns))
+    return planes.flat.take(index, 1, mode="clip")
+
+
+def _bilinear(planes, rows, columns):
     top, left = np.floor(rows), np.floor(columns)
-    down, along = (rows - top)[..., None], (columns - left)[..., None]
+    down, along = rows - top, columns - left
     one = np.float32(1)
-    bottom, right = top + one, left + one
-    up, back = (bottom - rows)[..., None], (right - columns)[..., None]
-    values = image if image.dtype == np.float32 else image.astype(np.float32)
-    fill = np.float32(image.dtype.type(fill))
-    upper = back * _read(values, top, left, fill)
-    upper += along * _read(values, top, right, fill)
-    lower = back * _read(values, bottom, left, fill)
-    lower += along * _read(values, bottom, right, fill)
-    upper *= up
-    lower *= down
-    upper += lower
-    if nowhere is not None and nowhere.any():
-        upper[nowhere] = 0
-    return upper.astype(image.dtype)
-
-
-def _read(image, rows, columns, fill):
-    """The pixels at whole places; `fill` outside the image."""
-    height, width, channels = image.shape
-    # Written so that a place which is not a number counts as outside.
-    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
-    rows = np.where(inside, rows, 0).astype(np.intp)
-    rows *= width
-    rows += np.where(inside, columns, 0).astype(np.intp)
-    result = np.take(image.reshape(-1, channels), rows, 0, mode="clip")
-    if not inside.all():
-        result[~inside] = fill
+    up, back = (top + one) - rows, (left + one) - columns
+    index = planes.index(top, left)
+    result = np.empty((len(planes.flat), *index.shape), np.float32)
+    lower, other = np.empty(index.shape, np.float32), np.empty(index.shape, np.float32)
+    for plane, upper in zip(planes.flat, result, strict=True):
+        for line, start in ((upper, 0), (lower, planes.wide)):
+            plane[start:].take(index, out=line, mode="clip")
+            plane[start + 1 :].take(index, out=other, mode="clip")
+            line *= back
+            other *= along
+            line += other
+        upper *= up
+        lower *= down
+        upper += lower
     return result
 
 

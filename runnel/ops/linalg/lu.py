@@ -9,6 +9,7 @@ from ...core.dtypes import as_dtype, int32
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN
 from ...core.tensor import Tensor
+from ...engines import blas
 from ..array import creation
 from ..array.gathering import gather
 from ..array.joining import concat
@@ -44,7 +45,8 @@ def Lu(input, *, output_idx_type=int32):
         (getrf,) = get_lapack_funcs(("getrf",), (matrix,))
         results = zip(each_matrix(factors), rows.reshape(-1, size), strict=True)
         for each, (factor, order) in zip(each_matrix(matrix), results, strict=True):
-            factor[...], exchanges, _ = getrf(each)
+            with blas.scipy_alone():
+                factor[...], exchanges, _ = getrf(each)
             if not np.abs(np.diagonal(factor)).min() > 0:
                 raise ValueError("Input is not invertible.")
             order[...] = range(size)

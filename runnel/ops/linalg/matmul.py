@@ -389,7 +389,18 @@ def tensordot(a, b, axes, name=None):
     if isinstance(a_free, list) and isinstance(b_free, list):
         return reshape(product, a_free + b_free)
     free = [convert_to_tensor(each, int32) for each in (a_free, b_free)]
-    return reshape(product, concat(free, 0))
+    result = reshape(product, concat(free, 0))
+    result.set_shape(_free_sizes(a, a_axes).concatenate(_free_sizes(b, b_axes)))
+    return result
+
+
+def _free_sizes(tensor: Tensor, axes) -> TensorShape:
+    """What is known of the sizes that are not summed over."""
+    rank = tensor.shape.rank
+    if rank is None or not isinstance(axes, list):
+        return TensorShape(None)
+    summed = {int(axis) % rank for axis in axes}
+    return TensorShape([size for axis, size in enumerate(tensor.shape) if axis not in summed])
 
 
 def _contracted_axes(a: Tensor, axes):

@@ -19,12 +19,16 @@ from . import reduction
 def _equality_shape(inputs, attrs):
     if attrs["incompatible_shape_error"]:
         return broadcast(inputs, attrs)
-    if not all(each.shape.is_fully_defined() for each in inputs):
+    x, y = (each.shape for each in inputs)
+    if x.rank is None or y.rank is None:
         return UNKNOWN
-    try:
-        return broadcast(inputs, attrs)
-    except ValueError:
-        return SCALAR
+    count = min(x.rank, y.rank)
+    for ours, theirs in zip(x[x.rank - count :], y[y.rank - count :], strict=True):
+        if ours == theirs or ours == 1 or theirs == 1:
+            continue
+        # Whether the sizes fit is not known before the values are: a single answer, or many.
+        return UNKNOWN if ours is None or theirs is None else SCALAR
+    return broadcast(inputs, attrs)
 
 
 def _equality(name, compare, otherwise):

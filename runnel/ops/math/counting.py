@@ -83,6 +83,39 @@ def DenseBincount(input, size, weights, *, binary_output=False):
     return _bincount(input, size, weights, binary_output)
 
 
+def _ragged_bins_shape(inputs, attrs):
+    splits, _, number, _ = inputs
+    rows = splits.shape.with_rank(1)[0]
+    return TensorShape([None if rows is None else max(rows - 1, 0), _number_of_bins(number)])
+
+
+@op(
+    "RaggedBincount",
+    "splits: int64, values: Tidx, size: Tidx, weights: T -> output: T",
+    Tidx=INDEX,
+    T=_WEIGHTS,
+    shape=_ragged_bins_shape,
+    gradient=None,
+)
+def RaggedBincount(splits, values, size, weights, *, binary_output=False):
+    if not splits.size:
+        raise ValueError("Splits must be non-empty")
+    if splits[0]:
+        raise ValueError(f"Splits must start with 0, not with {splits[0]}")
+    if splits[-1] != values.size:
+        raise ValueError(
+            f"Splits must end with the number of values, got {splits[-1]} instead of {values.size}"
+        )
+    if values.size and values.min() < 0:
+        raise ValueError("Input must be non-negative")
+    rows, bins = len(splits) - 1, max(int(size), 0)
+    inside = values < bins
+    places = np.repeat(np.arange(rows), np.diff(splits)) * bins + values
+    chosen = weights[: values.size][inside] if weights.size else weights
+    found = _bincount(places[inside], rows * bins if size >= 0 else size, chosen, binary_output)
+    return found.reshape(rows, bins)
+
+
 @op(
     "Bincount",
     "arr: int32, size: int32, weights: T -> bins: T",

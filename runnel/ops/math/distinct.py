@@ -19,6 +19,10 @@ UniqueResult = namedtuple("Unique", ["y", "idx"])  # type: ignore[name-match]
 UniqueWithCountsResult = namedtuple("UniqueWithCounts", ["y", "idx", "count"])  # type: ignore[name-match]
 
 
+# From how many integers on, and for how wide a range of them, a table is faster than sorting.
+_WORTH_A_TABLE, _SPAN = 256, 8
+
+
 def _in_order_of_appearance(first, inverse):
     """From NumPy's sorted order of distinct values to the order in which they first occur."""
     order = np.argsort(first, kind="stable")
@@ -31,10 +35,25 @@ def _distinct(values):
     """Where each distinct value first occurs, and which of them every value is."""
     if values.dtype.kind == "O":
         return _distinct_objects(values.tolist())
+    if values.dtype.kind in "iu" and len(values) >= _WORTH_A_TABLE:
+        low = int(values.min())
+        span = int(values.max()) - low + 1
+        if span <= _SPAN * len(values):
+            return _distinct_by_table(np.subtract(values, low, dtype=np.int64), span)
     if values.dtype.kind == "V":
         values = values.astype(np.float32)
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True, equal_nan=False)
     return _in_order_of_appearance(first, inverse)
+
+
+def _distinct_by_table(keys, span):
+    """The same for numbers below `span`, without sorting them all."""
+    table = np.full(span, -1)
+    # Of several values for one place the last one stays, which is the first occurrence.
+    table[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    first = np.sort(table[table >= 0])
+    table[keys[first]] = np.arange(len(first))
+    return first, table[keys]
 
 
 def _distinct_objects(values):

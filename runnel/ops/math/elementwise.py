@@ -14,7 +14,7 @@ from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
 from ..broadcasting import sum_to
-from . import arithmetic, complex as complex_numbers, division
+from . import arithmetic, complex as complex_numbers, division, many_numbers
 from .complex import conj
 
 _UNARY = "x: T -> y: T"
@@ -95,7 +95,7 @@ def _(op, grad):
     zero = number_like(0, length)
     turn = complex_numbers.complex(zero, complex_numbers.imag(_times(grad, conj(sign))))
     magnitude = complex_numbers.complex(length, zero)
-    return division.divide(_times(turn, sign), magnitude)
+    return division.divide_no_nan(_times(turn, sign), magnitude)
 
 
 def sign(x, name=None):
@@ -253,15 +253,8 @@ def reciprocal_no_nan(x, name=None):
 
 # Exponentials and logarithms.
 
-
-@accelerated("exp")
-def exponential(array, output=None):
-    """e to the power of each element of an array, into `output` if given."""
-    return np.exp(array, output)
-
-
 Exp = op(
-    "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=exponential,
+    "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.exponential,
     gradient=lambda op, grad: _times(grad, conj(op.outputs[0])),
 )  # fmt: skip
 
@@ -276,7 +269,7 @@ def exp(x, name=None):
 
 
 Expm1 = op(
-    "Expm1", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.expm1,
+    "Expm1", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.expm1,
     gradient=lambda op, grad: _times(grad, exp(conj(op.inputs[0]))),
 )  # fmt: skip
 
@@ -305,7 +298,7 @@ def log(x, name=None):
     return execute(Log, (convert_to_tensor(x),))
 
 
-Log1p = op("Log1p", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.log1p)
+Log1p = op("Log1p", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.log1p)
 
 
 @Log1p.gradient
@@ -351,7 +344,7 @@ def _log_product(log, shifted):
 
 
 Xlogy = _log_product(np.log, shifted=False)
-Xlog1py = _log_product(np.log1p, shifted=True)
+Xlog1py = _log_product(many_numbers.log1p, shifted=True)
 
 
 def xlogy(x, y, name=None):
@@ -424,7 +417,7 @@ _FEATURE_SLOPE = "gradients: T, features: T -> backprops: T"
 @op("SoftplusGrad", _FEATURE_SLOPE, T=FLOATING, shape=broadcast)
 @in_float32
 def SoftplusGrad(gradients, features):
-    return gradients / (1 + np.exp(-features))
+    return gradients * Sigmoid.kernel(features)
 
 
 @SoftplusGrad.gradient
@@ -434,10 +427,9 @@ def _(op, grad):
     return _times(grad, value), execute(SigmoidGrad, (value, _times(grad, gradients)))
 
 
-@op("Softplus", _FEATURES, T=FLOATING, shape=unchanged)
-@in_float32
-def Softplus(features):
-    return np.maximum(features, 0) + np.log1p(np.exp(-np.abs(features)))
+Softplus = op(
+    "Softplus", _FEATURES, T=FLOATING, shape=unchanged, kernel=in_float32(many_numbers.softplus)
+)
 
 
 @Softplus.gradient

@@ -178,9 +178,9 @@ def _(op, grad):
     chosen = execute(
         REGISTRY["Cast"], (execute(REGISTRY["Equal"], (value, extreme)),), {"DstT": grad.dtype}
     )
-    # Elements that share the extreme share its gradient.
+    # Elements that share the extreme share its gradient; the shares are few numbers.
     count = execute(Sum, (chosen, axes), {"keep_dims": True})
-    return chosen / count * with_reduced_axes(op, grad), None
+    return chosen * (1 / count * with_reduced_axes(op, grad)), None
 
 
 _LOGICAL = "input: bool, reduction_indices: Tidx -> output: bool"

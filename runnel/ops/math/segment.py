@@ -13,12 +13,10 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, gathering, joining, selection
 from ..array.arguments import INDEX, integers
+from ..array.scatter_kernels import combine_rows, sparse_sum
 from ..array.shaping import rank as rank_of, reshape, shape
 from . import arithmetic, casting, comparison, division, elementwise
 from .reduction_kernels import highest, is_half, lowest, truncated_quotient
-
-# From this many elements on, a product with a sparse matrix is worth making the matrix.
-_LARGE = 32768
 
 
 def _combine(ufunc, data, ids, rows, initial):
@@ -33,24 +31,12 @@ def _combine(ufunc, data, ids, rows, initial):
     if is_half(data):
         data = data.astype(np.float32)
     width = data.shape[1]
-    if ufunc is np.add and data.size >= _LARGE:
-        return _sparse_sum(data, ids, rows).astype(kind, copy=False)
+    sums = sparse_sum(data, ids, rows) if ufunc is np.add else None
+    if sums is not None:
+        return sums.astype(kind, copy=False)
     result = np.full(rows * width, initial, data.dtype)
-    if width == 1:
-        places = ids
-    else:
-        places = (ids.astype(np.int64)[:, np.newaxis] * width + np.arange(width)).reshape(-1)
-    # On flat arrays NumPy's `at` is quick; on rows it is not.
-    ufunc.at(result, places, data.reshape(-1))
+    combine_rows(ufunc, result, ids, data)
     return result.reshape(rows, width).astype(kind, copy=False)
-
-
-def _sparse_sum(data, ids, rows):
-    from scipy.sparse import csr_array
-
-    count = len(ids)
-    chosen = csr_array((np.ones(count, data.dtype), ids, np.arange(count + 1)), (count, rows))
-    return chosen.T @ data
 
 
 def _sorted_segments(data, segment_ids):

@@ -12,10 +12,10 @@ from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.tensor import Tensor
 from ..broadcasting import sum_to
-from . import reduction
+from . import many_numbers, reduction
 from .arithmetic import add, multiply, subtract, zero_where
 from .division import divide
-from .elementwise import exp, exponential, log, negative, number_like, square, xlog1py, xlogy
+from .elementwise import exp, log, negative, number_like, square, xlog1py, xlogy
 from .trigonometry import cos, sin
 
 _WIDE = {float32, float64}
@@ -56,7 +56,7 @@ def scaled_exponential(factor, exponent: Tensor) -> Tensor:
 
 # Error functions.
 
-Erf = unary("Erf", scipy_kernel("erf"))
+Erf = unary("Erf", many_numbers.erf(scipy_kernel("erf")))
 
 
 @Erf.gradient
@@ -74,52 +74,7 @@ def erf(x, name=None):
     return execute(Erf, (convert_to_tensor(x),))
 
 
-# A fit of log(exp(a²) erfc(a) / t) to powers of t = 1 / (1 + _STEEPNESS a), the highest first.
-_STEEPNESS = np.float32(0.4)
-_LOG_ERFCX = np.array(
-    [-0.213364169, 0.953390241, -1.54573441, 1.06770682, -0.490793467, 0.320463359, 0.394679397,
-     1.00240409, -1.48875189],
-    np.float32,
-)  # fmt: skip
-# Below this size SciPy's, which goes number by number in float64, is as fast.
-_MANY = 8192
-_BLOCK = 1 << 15
-_exact_erfc = scipy_kernel("erfc")
-
-
-def _erfc(x):
-    """erfc; of many numbers of float32 with an error of some millionths, in a third of the time."""
-    if x.dtype != np.float32 or x.size < _MANY:
-        return _exact_erfc(x)
-    numbers = x.reshape(-1)
-    results = np.empty_like(numbers)
-    for start in range(0, numbers.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        _erfc_into(results[block], numbers[block])
-    return results.reshape(x.shape)
-
-
-def _erfc_into(result, x):
-    """t exp(-x² + polynomial in t) for x >= 0, and 2 - erfc(-x) for the others."""
-    magnitude = np.abs(x)
-    t = magnitude * _STEEPNESS
-    t += 1
-    np.reciprocal(t, out=t)
-    np.multiply(t, _LOG_ERFCX[0], out=result)
-    result += _LOG_ERFCX[1]
-    for coefficient in _LOG_ERFCX[2:]:
-        result *= t
-        result += coefficient
-    magnitude *= magnitude
-    result -= magnitude
-    exponential(result, result)
-    result *= t
-    sign = np.copysign(np.float32(1), x, out=magnitude)
-    result *= sign
-    result += np.subtract(1, sign, out=sign)
-
-
-Erfc = unary("Erfc", _erfc)
+Erfc = unary("Erfc", many_numbers.erfc(scipy_kernel("erfc")))
 
 
 @Erfc.gradient
@@ -266,6 +221,8 @@ _gamma_kernel = scipy_kernel("gamma")
 
 @op("Polygamma", "a: T, x: T -> z: T", T=_WIDE, shape=broadcast)
 def Polygamma(a, x):
+    if x.dtype == np.float32 and not np.ndim(a) and a == 1 and x.ndim and (x > 0).all():
+        return many_numbers.trigamma(x)
     order, point = (np.asarray(each, np.float64) for each in (a, x))
     sign = np.where(np.fmod(order, 2) == 1, 1.0, -1.0)
     derivative = sign * _gamma_kernel(order + 1) * _zeta_kernel(order + 1, point)

@@ -6,6 +6,7 @@ from ...core import dtypes
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import INTEGER, as_dtype, int64
 from ...core.op import execute
+from ...core.tensor import Tensor
 from ..array import creation, selection
 from ..array.shaping import reshape, shape, size
 from . import (
@@ -46,6 +47,8 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     np.float32(1.25)
     """
     value = convert_to_tensor(input_tensor)
+    if not isinstance(value, Tensor):
+        return _variance_of_rows(value, axis, keepdims)
     means = reduce_mean(value, axis, keepdims=True)
     if means.dtype in INTEGER:
         raise TypeError(
@@ -58,6 +61,21 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     else:
         squares = elementwise.square(difference)
     return reduce_mean(squares, axis, keepdims)
+
+
+def _variance_of_rows(value, axis, keepdims):
+    """E[x²] - E[x]²: in rows of different lengths a mean has no place beside each element."""
+    if value.dtype.is_complex:
+        raise ValueError(
+            "reduce_variance is not supported for RaggedTensors with complex dtypes. Take it of "
+            "the real and the imaginary parts."
+        )
+    dtype = value.dtype if value.dtype.is_floating else dtypes.float64
+    # The difference of two large numbers needs digits that float32 lacks.
+    wide = casting.cast(value, dtypes.float64)
+    mean = reduce_mean(wide, axis, keepdims)
+    variance = reduce_mean(elementwise.square(wide), axis, keepdims) - elementwise.square(mean)
+    return casting.cast(arithmetic.maximum(variance, 0.0), dtype)
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):

@@ -11,6 +11,7 @@ from ...core.op import execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
 from ..broadcasting import sum_to
+from . import many_numbers
 from .arithmetic import add, multiply, subtract
 from .complex import conj
 from .division import divide
@@ -68,7 +69,7 @@ def tan(x, name=None):
     return execute(Tan, (convert_to_tensor(x),))
 
 
-Asin = _unary("Asin", np.arcsin)
+Asin = _unary("Asin", many_numbers.asin)
 Asin.gradient(lambda op, grad: divide(grad, sqrt(_one_minus(square(conj(op.inputs[0]))))))
 
 
@@ -81,7 +82,7 @@ def asin(x, name=None):
     return execute(Asin, (convert_to_tensor(x),))
 
 
-Acos = _unary("Acos", np.arccos)
+Acos = _unary("Acos", many_numbers.acos)
 
 
 @Acos.gradient
@@ -98,7 +99,7 @@ def acos(x, name=None):
     return execute(Acos, (convert_to_tensor(x),))
 
 
-Atan = _unary("Atan", np.arctan)
+Atan = _unary("Atan", many_numbers.atan)
 Atan.gradient(lambda op, grad: divide(grad, _one_plus(square(conj(op.inputs[0])))))
 
 
@@ -111,7 +112,7 @@ def atan(x, name=None):
     return execute(Atan, (convert_to_tensor(x),))
 
 
-Atan2 = op("Atan2", "y: T, x: T -> z: T", T=FLOATING, shape=broadcast, kernel=np.arctan2)
+Atan2 = op("Atan2", "y: T, x: T -> z: T", T=FLOATING, shape=broadcast, kernel=many_numbers.atan2)
 
 
 @Atan2.gradient

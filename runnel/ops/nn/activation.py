@@ -182,9 +182,16 @@ def _expm1(x):
 
 @op("Elu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
-@accelerated("elu")
 def Elu(features):
+    return _elu(features, 1.0)
+
+
+@accelerated("elu")
+def _elu(features, alpha):
+    """features where they are positive, alpha × (exp(features) - 1) elsewhere."""
     result = _expm1(_negative_part(features))
+    if alpha != 1:
+        result *= features.dtype.type(alpha)
     result += _positive_part(features)
     return result
 
@@ -228,11 +235,8 @@ def elu(features, name=None):
 @op("Selu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
 @computed_in_float32
 def Selu(features):
-    result = _expm1(_negative_part(features))
-    result *= features.dtype.type(_SELU_SCALE_ALPHA)
-    positive = _positive_part(features)
-    positive *= features.dtype.type(_SELU_SCALE)
-    result += positive
+    result = _elu(features, _SELU_SCALE_ALPHA / _SELU_SCALE)
+    result *= features.dtype.type(_SELU_SCALE)
     return result
 
 

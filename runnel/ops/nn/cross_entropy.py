@@ -15,7 +15,7 @@ from ...core.shapes import broadcast_shapes
 from ...core.tensor import SymbolicTensor
 from ..array import creation, joining, ordering, selection, shaping
 from ..broadcasting import sum_to
-from ..math import arithmetic, casting, comparison, elementwise
+from ..math import arithmetic, casting, comparison, elementwise, many_numbers
 from .activation import relu
 from .half_precision import computed_in_float32
 from .softmax import (
@@ -59,7 +59,7 @@ def SoftmaxCrossEntropyWithLogits(features, labels, keep=True):
     # is left out where nobody wants to `keep` it.
     work = shifted_by_maximum(features)
     loss = np.vecdot(labels, work)
-    elementwise.exponential(work, work)
+    many_numbers.exponential(work, work)
     totals = row_sums(work)
     if keep:
         work /= totals
@@ -195,7 +195,7 @@ def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):
     flat = work.reshape(-1)
     places = row_starts(flat.size, classes) + labels
     chosen = flat.take(places)
-    elementwise.exponential(work, work)
+    many_numbers.exponential(work, work)
     totals = row_sums(work)
     if keep:
         work /= totals

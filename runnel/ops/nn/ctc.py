@@ -9,6 +9,7 @@ from ...core.dtypes import FLOATING, int32, int64
 from ...core.op import execute, op
 from ...core.shape_rules import require_rank
 from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
 from ..array import creation, joining, ordering, scatter, selection, shaping
 from ..math import arithmetic, casting, comparison, reduction
 from .cross_entropy import is_zero
@@ -46,7 +47,7 @@ def _loss_and_gradient(inputs, attrs):
     Tlabels={int32, int64},
     shape=_loss_and_gradient,
 )
-def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0):
+def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0, strict=False):
     if logits.ndim != 3 or labels.ndim != 2 or label_length.ndim != 1 or logit_length.ndim != 1:
         raise ValueError("logits must have rank 3, labels rank 2 and the lengths rank 1.")
     frames, batch, classes = logits.shape
@@ -54,6 +55,8 @@ def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0):
         raise ValueError("labels and lengths must have one row per sequence of logits.")
     if not -classes <= blank_index < classes:
         raise ValueError(f"blank_index {blank_index} is not in [{-classes}, {classes}).")
+    if strict:
+        _check_labels(labels, label_length, logit_length, blank_index % classes, classes)
     kind = logits.dtype
     log_probability = _log_softmax(logits.astype(np.float64))
     states = _states(labels, blank_index % classes)
@@ -65,20 +68,43 @@ def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0):
     skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
     end = 2 * label_length[:, np.newaxis]
     state = np.arange(states.shape[1])
-    final = np.where((state == end) | (state == end - 1), 0.0, _LOG_NEVER)
+    never = -np.inf if strict else _LOG_NEVER
+    final = np.where((state == end) | (state == end - 1), 0.0, never)
     active = np.arange(frames)[:, np.newaxis] < logit_length
     alpha = _forward(emission, skips, active)
     beta = _backward(emission, skips, active, final)
-    empty = np.where(label_length == 0, 0.0, _LOG_NEVER)
+    empty = np.where(label_length == 0, 0.0, never)
     total = _log_sum(alpha[-1] + final) if frames else empty
     total = np.where(logit_length > 0, total, empty)
-    occupancy = np.exp(alpha + beta - total[:, np.newaxis]) * (active[..., np.newaxis] & known)
+    possible = np.isfinite(total)[:, np.newaxis]
+    paths = alpha + beta - np.where(possible, total[:, np.newaxis], 0.0)
+    occupancy = np.exp(paths) * (active[..., np.newaxis] & known & possible)
     gradient = np.exp(log_probability)
     gradient *= active[..., np.newaxis]
     rows = np.arange(batch)
     for column in range(states.shape[1]):
         gradient[:, rows, states[:, column]] -= occupancy[:, :, column]
     return (-total).astype(kind), gradient.astype(kind)
+
+
+def _check_labels(labels, label_length, logit_length, blank, classes):
+    """What the original demands of sparse labels, and of them only."""
+    given = np.arange(labels.shape[1]) < label_length[:, np.newaxis]
+    if not label_length.all():
+        raise ValueError(f"Labels length is zero in batch {int(np.argmin(label_length))}.")
+    if (label_length > logit_length).any():
+        row = int(np.argmax(label_length > logit_length))
+        raise ValueError(
+            f"Not enough time for target transition sequence (required: {label_length[row]}, "
+            f"available: {logit_length[row]}) in batch {row}."
+        )
+    lowest = labels[given].min(initial=0)
+    if lowest < 0 or (not blank and (labels[given] == 0).any()):
+        raise ValueError(
+            f"All labels must be nonnegative and none may be the blank, class 0; got {lowest}."
+        )
+    if labels[given].max(initial=0) >= classes:
+        raise ValueError(f"Labels must be below the number of classes, {classes}.")
 
 
 def _states(labels, blank):
@@ -159,9 +185,9 @@ def ctc_loss(
 ):
     """-log of the probability that the frames' classes, repeats and blanks left out, are `labels`.
 
-    `labels` is dense, [batch, longest label]; `logits` [frames, batch, classes], or
-    [batch, frames, classes] unless `logits_time_major`. `unique` (from `ctc_unique_labels`)
-    makes no difference.
+    `labels` is dense, [batch, longest label], or a sparse tensor, whose `label_length` is its own;
+    `logits` [frames, batch, classes], or [batch, frames, classes] unless `logits_time_major`.
+    `unique` (from `ctc_unique_labels`) makes no difference.
 
     >>> logits = tf.math.log([[[0.5, 0.5]], [[0.5, 0.5]]])
     >>> loss = tf.nn.ctc_loss(labels=[[1]], logits=logits, label_length=[1], logit_length=[2])
@@ -170,15 +196,33 @@ def ctc_loss(
     """
     logits = convert_to_tensor(logits)
     labels = convert_to_tensor(labels)
+    sparse = not isinstance(labels, Tensor)
+    if sparse:
+        if blank_index is None:
+            raise ValueError(
+                "Argument `blank_index` must be provided when labels is a SparseTensor. 0 is the "
+                "one for dense labels, -1 the last class."
+            )
+        labels, label_length = _rows_of_labels(labels)
     if labels.dtype.is_integer and labels.dtype is not int64:
         labels = casting.cast(labels, int32)
     label_length = casting.cast(convert_to_tensor(label_length), int32)
     logit_length = casting.cast(convert_to_tensor(logit_length), int32)
     if not logits_time_major:
         logits = ordering.transpose(logits, [1, 0, 2])
-    attrs = {"blank_index": 0 if blank_index is None else int(blank_index)}
+    attrs = {"blank_index": 0 if blank_index is None else int(blank_index), "strict": sparse}
     loss, _ = execute(CTCLossDense, (logits, labels, label_length, logit_length), attrs)
     return loss
+
+
+def _rows_of_labels(labels):
+    """Sparse labels as rows that begin in the first column, and the lengths of the rows."""
+    from ..ragged.ragged_tensor import RaggedTensor
+
+    rows = RaggedTensor.from_value_rowids(
+        labels.values, labels.indices[:, 0], nrows=labels.dense_shape[0], validate=False
+    )
+    return rows.to_tensor(), rows.row_lengths()
 
 
 @op(
@@ -209,8 +253,7 @@ def ctc_unique_labels(labels, name=None):
     >>> unique.numpy().tolist(), index.numpy().tolist()
     ([[3, 4, 0]], [[0, 1, 0]])
     """
-    unique, index = execute(CTCUniqueLabels, (casting.cast(labels, int64),))
-    return unique, index
+    return list(execute(CTCUniqueLabels, (casting.cast(labels, int64),)))
 
 
 def collapse_repeated(labels, seq_length, name=None):

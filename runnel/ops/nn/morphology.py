@@ -58,22 +58,30 @@ def _rule(inputs, attrs):
 
 
 def _dilate(images, filters, axes):
-    """Return the greatest sum under each window, and the number of its tap (-1: none above)."""
+    """Return the greatest sum under each window."""
     shape = (images.shape[0], *(axis.output for axis in axes), images.shape[3])
     best = np.full(shape, lowest_value(images.dtype), images.dtype)
-    chosen = np.full(shape, -1, np.int32)
-    for number, tap in enumerate(inner_taps(axes)):
-        sums = images[tap.inputs] + filters[tap.position]
+    for tap in inner_taps(axes):
         part = best[tap.outputs]
-        greater = sums > part
-        np.copyto(part, sums, where=greater)
-        np.copyto(chosen[tap.outputs], number, where=greater)
-    return best, chosen
+        # What is not a number loses against any.
+        np.fmax(part, images[tap.inputs] + filters[tap.position], out=part)
+    return best
+
+
+def _winners(images, filters, axes):
+    """Yield (tap, where it has the greatest sum under a window, and is the first that has it)."""
+    best = _dilate(images, filters, axes)
+    free = best > lowest_value(images.dtype)
+    for tap in inner_taps(axes):
+        wins = images[tap.inputs] + filters[tap.position] == best[tap.outputs]
+        wins &= free[tap.outputs]
+        free[tap.outputs] ^= wins
+        yield tap, wins
 
 
 @op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, shape=_rule)
 def Dilation2D(input, filter, *, strides, rates, padding):
-    return _dilate(input, filter, _place(input.shape, filter.shape, strides, rates, padding))[0]
+    return _dilate(input, filter, _place(input.shape, filter.shape, strides, rates, padding))
 
 
 @Dilation2D.gradient
@@ -87,10 +95,10 @@ def _(op, grad):
 
 def _given_parts(images, filters, gradients, axes):
     """Yield (tap, part): the gradients that go to the tap of the greatest sum, zeros elsewhere."""
-    best, chosen = _dilate(images, filters, axes)
-    check_shape("out_backprop", gradients.shape, best.shape)
-    for number, tap in enumerate(inner_taps(axes)):
-        yield tap, select(gradients[tap.outputs], chosen[tap.outputs] == number)
+    shape = (images.shape[0], *(axis.output for axis in axes), images.shape[3])
+    check_shape("out_backprop", gradients.shape, shape)
+    for tap, wins in _winners(images, filters, axes):
+        yield tap, select(gradients[tap.outputs], wins)
 
 
 @op(
@@ -131,11 +139,11 @@ def Dilation2DBackpropFilter(input, filter, out_backprop, *, strides, rates, pad
 def Dilation2DTangent(input, filter, input_tangent, filter_tangent, *, strides, rates, padding):
     """Return how the output moves with the input and the filter: the tangents' sum at the tap."""
     axes = _place(input.shape, filter.shape, strides, rates, padding)
-    best, chosen = _dilate(input, filter, axes)
-    result = np.zeros(best.shape, input.dtype)
-    for number, tap in enumerate(inner_taps(axes)):
+    shape = (input.shape[0], *(axis.output for axis in axes), input.shape[3])
+    result = np.zeros(shape, input.dtype)
+    for tap, wins in _winners(input, filter, axes):
         sums = input_tangent[tap.inputs] + filter_tangent[tap.position]
-        np.copyto(result[tap.outputs], sums, where=chosen[tap.outputs] == number)
+        np.copyto(result[tap.outputs], sums, where=wins)
     return result
 
 

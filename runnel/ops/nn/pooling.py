@@ -6,9 +6,10 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int64
 from ...core.tensor import Tensor
 from ..array.shaping import expand_dims, squeeze
+from . import max_pooling
 from .average_pooling import AvgPool, AvgPool3D
 from .convolution import sequences_channels_first, with_row
-from .max_pooling import MaxPool, MaxPool3D, MaxPoolWithArgmax
+from .max_pooling import MaxPool, MaxPool3D
 from .space_batch import with_space_to_batch
 from .window_arguments import (
     is_channels_first,
@@ -19,7 +20,7 @@ from .window_arguments import (
 )
 
 
-class Maxima(NamedTuple):
+class MaxPoolWithArgmax(NamedTuple):
     """The greatest values, and where they stand."""
 
     output: Tensor
@@ -245,7 +246,7 @@ def max_pool_with_argmax(
             f"`data_format` values other than 'NHWC' are not supported. "
             f"Received: data_format={data_format}"
         )
-    output, argmax = MaxPoolWithArgmax(
+    output, argmax = max_pooling.MaxPoolWithArgmax(
         convert_to_tensor(input),
         ksize=window_list(ksize, 2, False, "ksize"),
         strides=window_list(strides, 2, False, "strides"),
@@ -253,4 +254,4 @@ def max_pool_with_argmax(
         padding=padding_name(padding),
         include_batch_in_index=bool(include_batch_in_index),
     )
-    return Maxima(output, argmax)
+    return MaxPoolWithArgmax(output, argmax)

@@ -13,7 +13,15 @@ from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.tensor import Tensor
 from ..array import creation, ordering, shaping
-from ..math import arithmetic, casting, comparison, division, elementwise, reduction
+from ..math import (
+    arithmetic,
+    casting,
+    comparison,
+    division,
+    elementwise,
+    many_numbers,
+    reduction,
+)
 from ..math.reduction_kernels import ones
 from .half_precision import computed_in_float32
 
@@ -74,7 +82,7 @@ def Softmax(logits):
 @accelerated("softmax")
 def _by_row(logits):
     result = shifted_by_maximum(logits)
-    elementwise.exponential(result, result)
+    many_numbers.exponential(result, result)
     result /= row_sums(result)
     return result
 
@@ -102,7 +110,7 @@ def LogSoftmax(logits):
 @accelerated("log_softmax")
 def _logarithm_by_row(logits):
     result = shifted_by_maximum(logits)
-    total = row_sums(elementwise.exponential(result))
+    total = row_sums(many_numbers.exponential(result))
     np.log(total, out=total)
     result -= total
     return result

@@ -244,12 +244,13 @@ def _masked(data, mask):
     if isinstance(mask, RaggedTensor):
         same = data._row_partition.same_as(mask._row_partition)
         require(same, "Inputs must have identical ragged splits: data and mask differ.")
-        lengths = reduction.reduce_sum(casting.cast(mask, mask.row_splits.dtype), 1)
-        if isinstance(mask.values, RaggedTensor):
-            lengths = None
-        inner = _masked(data.values, mask.values)
-        if lengths is None:
+        kept = mask.values
+        if isinstance(kept, Tensor) and kept.shape.rank != 1:
+            kept = conversion.from_tensor(kept, row_splits_dtype=mask.row_splits.dtype)
+        inner = _masked(data.values, kept)
+        if isinstance(kept, RaggedTensor):
             return RaggedTensor(inner, data._row_partition, internal=True)
+        lengths = reduction.reduce_sum(casting.cast(mask, mask.row_splits.dtype), 1)
         partition = RowPartition.from_row_lengths(lengths, validate=False)
         return RaggedTensor(inner, partition, internal=True)
     if isinstance(data, RaggedTensor):

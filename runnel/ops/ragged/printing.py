@@ -88,7 +88,8 @@ def _shown(value, summarize):
             texts = [*texts[:summarize], "...", *texts[len(texts) - summarize :]]
         return "[" + ", ".join(texts) + "]"
     if isinstance(value, bytes):
-        return f"'{value.decode(errors='surrogateescape')}'"
+        text = value.decode(errors="surrogateescape").replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{text}'"
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, float) else str(value)

@@ -1,6 +1,7 @@
 """Discrete Fourier transforms of the innermost one, two or three axes, and of chosen axes.
 
-The kernels are NumPy's, which compute float32 and complex64 in that precision.
+The kernels are NumPy's and, of large arrays, SciPy's; both compute float32 and complex64 in that
+precision.
 """
 
 from __future__ import annotations
@@ -17,8 +18,19 @@ from ...core.shapes import TensorShape
 from ..array import joining, ordering, padding, shaping, slicing
 from ..math import arithmetic, casting, comparison, reduction
 
+# From how many elements on SciPy's transforms, which take several rows at once, are faster.
+_LARGE = 4096
 COMPLEX_OF = {float32: complex64, float64: complex128}
 REAL_OF = {complex64: float32, complex128: float64}
+
+
+def transforms_for(array):
+    """The module whose transforms are the faster ones for an array."""
+    if array.size < _LARGE:
+        return np.fft
+    from scipy import fft
+
+    return fft
 
 
 def size_of(tensor, axis):
@@ -51,7 +63,7 @@ def _transform(name, count, kernel):
 
     def compute(input):
         _require_rank(input, count)
-        return getattr(np.fft, kernel)(input, axes=axes) if input.size else input
+        return getattr(transforms_for(input), kernel)(input, axes=axes) if input.size else input
 
     return op(
         name,
@@ -190,7 +202,8 @@ def _real_transform(name, count):
             *outer, last = lengths
             sizes = (*part.shape[:-count], *outer, last // 2 + 1)
             return np.zeros(sizes, Tcomplex.numpy)
-        return np.fft.rfftn(part, axes=axes).astype(Tcomplex.numpy, copy=False)
+        result = transforms_for(part).rfftn(part, axes=axes)
+        return result.astype(Tcomplex.numpy, copy=False)
 
     return transform
 
@@ -209,7 +222,8 @@ def _inverse_real_transform(name, count):
         part = _fitting(input, lengths, halved=True)
         if not part.size:
             return np.zeros((*part.shape[:-count], *lengths), Treal.numpy)
-        return np.fft.irfftn(part, lengths, axes=axes).astype(Treal.numpy, copy=False)
+        result = transforms_for(part).irfftn(part, lengths, axes=axes)
+        return result.astype(Treal.numpy, copy=False)
 
     return transform
 

@@ -11,7 +11,15 @@ from ...core.shape_rules import UNKNOWN
 from ...core.shapes import TensorShape
 from ..array import joining, shaping
 from ..math import casting, comparison, elementwise, reduction
-from .fourier import COMPLEX_OF, REAL_OF, fit, multiplicity, require_complex, require_real
+from .fourier import (
+    COMPLEX_OF,
+    REAL_OF,
+    fit,
+    multiplicity,
+    require_complex,
+    require_real,
+    transforms_for,
+)
 
 
 def _checked(rank, lengths, axes):
@@ -60,7 +68,8 @@ def _shape(halved):
 def _compute(kernel, input, fft_length, axes, dtype):
     lengths = np.ravel(fft_length).tolist()
     front = _checked(input.ndim, lengths, np.ravel(axes).tolist())
-    return getattr(np.fft, kernel)(input, lengths, axes=front).astype(dtype, copy=False)
+    transform = getattr(transforms_for(input), kernel)
+    return transform(input, lengths, axes=front).astype(dtype, copy=False)
 
 
 def _over_axes(name, kernel):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...core.convert import constant_shape, constant_value, convert_to_tensor
@@ -62,12 +64,12 @@ def SparseToDense(
             f"[{len(indices)}]"
         )
     positions.require_inside(indices, sizes)
-    if validate_indices:
-        positions.require_sorted(indices, sizes)
-    dense = np.empty(sizes, values.dtype)
+    flat = positions.require_sorted if validate_indices else positions.flat_numbers
+    places = flat(indices, sizes)
+    dense = np.empty(math.prod(sizes), values.dtype)
     dense[...] = default_value
-    dense[tuple(indices.T)] = values
-    return dense
+    dense[places] = values
+    return dense.reshape(sizes)
 
 
 @SparseToDense.gradient

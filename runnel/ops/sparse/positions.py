@@ -25,7 +25,7 @@ def flat_numbers(indices, shape):
     steps = np.append(np.cumprod(np.asarray(shape[::-1], np.int64))[::-1][1:], 1)
     if not len(shape):
         return np.zeros(len(indices), np.int64)
-    return (indices * steps).sum(1)
+    return indices @ steps
 
 
 def unflattened(numbers, shape):
@@ -43,17 +43,20 @@ def index_text(index) -> str:
 
 def require_inside(indices, shape) -> None:
     """ValueError for an index outside of the shape (NumPy)."""
-    bad = ((indices < 0) | (indices >= np.asarray(shape))).any(1)
-    if bad.any():
-        place = int(np.argmax(bad))
+    # Column by column, and negative numbers taken for huge ones: a pass over each.
+    huge = indices.astype(np.int64, copy=False).view(np.uint64)
+    if len(indices) and any(
+        huge[:, axis].max() >= size for axis, size in enumerate(map(int, shape))
+    ):
+        place = int(np.argmax(((indices < 0) | (indices >= np.asarray(shape))).any(1)))
         raise ValueError(
             f"indices[{place}] = {index_text(indices[place])} is out of bounds: need 0 <= index < "
             f"{index_text(shape)}"
         )
 
 
-def require_sorted(indices, shape) -> None:
-    """ValueError for indices that are not sorted, or repeated (NumPy)."""
+def require_sorted(indices, shape):
+    """The places in the flat tensor; ValueError if they are not sorted, or repeated (NumPy)."""
     numbers = flat_numbers(indices, shape)
     wrong = numbers[1:] <= numbers[:-1]
     if wrong.any():
@@ -65,6 +68,7 @@ def require_sorted(indices, shape) -> None:
         raise ValueError(
             text + "out of order. Many sparse ops require sorted indices: use tf.sparse.reorder."
         )
+    return numbers
 
 
 def _same_sizes(inputs, attrs):

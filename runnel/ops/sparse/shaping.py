@@ -167,7 +167,9 @@ def slice(sp_input, start, size, name=None):
     end = arithmetic.minimum(start + size, value.dense_shape)
     after = comparison.greater_equal(value.indices, start)
     inside = comparison.logical_and(after, comparison.less(value.indices, end))
-    part = retain(value, reduction.reduce_all(inside, 1))
+    # As in the original the gradient is a tensor; retaining alone would make it slices.
+    values = shaping.reshape(value.values, shaping.shape(value.values))
+    part = retain(value.with_values(values), reduction.reduce_all(inside, 1))
     zero = convert_to_tensor(0, int64)
     sizes = arithmetic.maximum(end - start, zero)
     return SparseTensor(part.indices - start, part.values, sizes)

@@ -1,4 +1,4 @@
-"""64-bit hashes of bytes, for one string or for many strings of one length at a time.
+"""64-bit hashes of bytes, for one string or for many strings at a time.
 
 The arithmetic is the same for Python's integers and for arrays of 64-bit words; `Columns` shows
 many strings to a hash function as if they were one, each of its words an array.
@@ -20,27 +20,49 @@ _FEW_OF_A_LENGTH = 8
 
 
 class Columns:
-    """Strings of one length; a slice of up to 8 bytes is an array of words, first byte lowest."""
+    """Many strings; a slice of up to 8 bytes is an array of words, first byte lowest.
+
+    They are in the order of their lengths. Of longer ones than the first, slices show no more bytes
+    than it has; `last` shows those at the end.
+    """
 
     def __init__(self, strings: list[bytes]) -> None:
+        self._strings = strings
         self._length = len(strings[0])
-        bytes_of_all = np.frombuffer(b"".join(strings), np.uint8)
-        self._bytes = bytes_of_all.reshape(len(strings), self._length)
+        if len(strings[-1]) > self._length:
+            strings = [string[: self._length] for string in strings]
+        bytes_of_all = b"".join(strings)
+        self._bytes = np.frombuffer(bytes_of_all, np.uint8).reshape(len(strings), self._length)
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def lengths(self):
+        """How long each string is."""
+        return np.fromiter(map(len, self._strings), np.uint64, len(self._strings))
+
+    def last(self, count: int) -> Columns:
+        """The last bytes of each string."""
+        return Columns([string[-count:] for string in self._strings])
 
     def __getitem__(self, key):
         part = self._bytes[:, key]
         if part.ndim == 1:
             return part.astype(np.uint64)
+        if part.shape[1] == 8:
+            return part.copy().view("<u8")[:, 0]
         words = np.zeros((len(part), 8), np.uint8)
         words[:, : part.shape[1]] = part
         return words.view("<u8")[:, 0]
 
 
-def hashes(function, strings: np.ndarray, longest: int | None = None) -> np.ndarray:
-    """The hash of each string in an array; `longest`: what `function` takes of `Columns`."""
+def hashes(function, strings: np.ndarray, alike=None) -> np.ndarray:
+    """The hash of each string in an array.
+
+    `function` takes `Columns` of strings of one length, or of lengths for which `alike` gives one
+    number.
+    """
     flat = strings.ravel()
     if flat.size < _FEW:
         numbers = [function(string) for string in flat.tolist()]
@@ -48,12 +70,12 @@ def hashes(function, strings: np.ndarray, longest: int | None = None) -> np.ndar
     lengths = np.fromiter(map(len, flat), np.int64, flat.size)
     order = np.argsort(lengths, kind="stable")
     by_length = flat[order].tolist()
-    starts = np.flatnonzero(np.diff(lengths[order], prepend=-1)).tolist()
+    groups = lengths[order] if alike is None else alike(lengths[order])
+    starts = np.flatnonzero(np.diff(groups, prepend=-1)).tolist()
     found = np.empty(flat.size, np.uint64)
     for start, end in itertools.pairwise([*starts, flat.size]):
         group = by_length[start:end]
-        too_long = longest is not None and len(group[0]) > longest
-        if len(group) < _FEW_OF_A_LENGTH or too_long:
+        if len(group) < _FEW_OF_A_LENGTH:
             found[start:end] = [function(string) for string in group]
         else:
             found[start:end] = function(Columns(group))

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.op import execute, op
 from ...core.shape_rules import unchanged
 from ..array.arguments import require_positive
-from ..farmhash import fingerprint64
+from ..farmhash import alike, fingerprint64
 from .elements import text
 from .hash_functions import hashes, murmur64, siphash
 
@@ -19,7 +19,7 @@ def StringToHashBucket(string_tensor, *, num_buckets):
 
 @op("StringToHashBucketFast", "input: string -> output: int64", shape=unchanged, gradient=None)
 def StringToHashBucketFast(input, *, num_buckets):
-    return _in_buckets(hashes(fingerprint64, input, longest=64), num_buckets)
+    return _in_buckets(hashes(fingerprint64, input, alike), num_buckets)
 
 
 @op("StringToHashBucketStrong", "input: string -> output: int64", shape=unchanged, gradient=None)

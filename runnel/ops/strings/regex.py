@@ -76,6 +76,10 @@ class Expression:
             return replace
         count = 0 if everywhere else 1
         bytewise = self._bytewise
+        if literal is not None:
+            # As text, not as a function: then all is done by the expression's own code.
+            narrow = literal.replace(b"\\", rb"\\")
+            wide = _decoded(narrow)
 
         def replace_nonempty(string):
             if bytewise or string.isascii():

@@ -100,7 +100,10 @@ def split(input=None, sep=None, maxsplit=-1, name=None):
             RaggedTensor.from_value_rowids(values, indices[:, 0], nrows=shape[0], validate=False)
         ]
 
-    return into_rows(convert_to_tensor(input, string), cut, "split")[0]
+    strings = convert_to_tensor(input, string)
+    # As in the original, a tensor of unknown rank is taken for a vector; the op checks that.
+    rows = cut(strings) if strings.shape.rank is None else into_rows(strings, cut, "split")
+    return rows[0]
 
 
 @op(

@@ -100,10 +100,12 @@ class Saver:
         path = os.fspath(save_path)
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
-            raise ValueError(
-                f"Parent directory of {path} doesn't exist, can't save. Make it with "
-                "tf.io.gfile.makedirs."
-            )
+            if not os.path.isdir(os.path.dirname(folder) or "."):
+                raise ValueError(
+                    f"Parent directory of {path} doesn't exist, can't save. Make it with "
+                    "tf.io.gfile.makedirs."
+                )
+            os.mkdir(folder)
         if global_step is not None:
             step = _step(sess, global_step)
             path = f"{path}-{step:08d}" if self._pad else f"{path}-{step}"

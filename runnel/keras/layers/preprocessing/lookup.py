@@ -28,6 +28,12 @@ _FILE = "vocabulary.txt"
 _NOWHERE = 2**40
 
 
+class _Words(tf.lookup.experimental.MutableHashTable):
+    """The table of a vocabulary, which belongs to its layer: checkpoints are without it."""
+
+    _checkpoint_attribute = None
+
+
 class IndexLookup(TakesText, PreprocessingLayer):
     """Tokens to numbers: the mask token, tokens outside of the vocabulary, then the vocabulary.
 
@@ -115,7 +121,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         key, value, default = self.vocabulary_dtype, "int64", -1
         if self.invert:
             key, value, default = "int64", self.vocabulary_dtype, self.oov_token
-        self.lookup_table = tf.lookup.experimental.MutableHashTable(key, value, default)
+        self.lookup_table = _Words(key, value, default)
 
     # The vocabulary.
 
@@ -225,10 +231,8 @@ class IndexLookup(TakesText, PreprocessingLayer):
         if tokens is None:
             return {}
         first = self._first_token()
-        entries = {token: first + place for place, token in enumerate(tokens)}
-        if self.mask_token is not None:
-            entries[self.mask_token] = 0 if self.output_mode == "int" else _NOWHERE
-        return {place: token for token, place in entries.items()} if self.invert else entries
+        pairs = enumerate(tokens, first)
+        return dict(pairs) if self.invert else {token: place for place, token in pairs}
 
     def _keys(self, keys: list[Any]) -> Any:
         return tf.constant(keys, tf.int64) if self.invert else self._token_tensor(keys)
@@ -339,7 +343,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return self._frozen_size
 
     def _look_up(self, tokens: Any) -> Any:
-        found = self.lookup_table.lookup(tokens)
+        found = self._with_mask(tokens, self.lookup_table.lookup(tokens))
         if self.invert:
             return found
         missing = tf.equal(found, tf.constant(-1, tf.int64))
@@ -349,7 +353,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
                 tf.logical_not(tf.reduce_any(missing)),
                 [
                     "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values",
-                    tf.boolean_mask(tokens, missing),
+                    tf.boolean_mask(tf.reshape(tokens, [-1]), tf.reshape(missing, [-1])),
                     ", consider setting `num_oov_indices=1`.",
                 ],
             )
@@ -361,6 +365,15 @@ class IndexLookup(TakesText, PreprocessingLayer):
         else:
             bins = tf.strings.to_hash_bucket_fast(tokens, count)
         return tf.where(missing, bins + self._oov_start(), found)
+
+    def _with_mask(self, keys: Any, found: Any) -> Any:
+        """What was found, and for the token of the mask, which is in no table, its place."""
+        if self.mask_token is None:
+            return found
+        token = self._token_tensor([self.mask_token])[0]
+        place = tf.constant(0 if self.output_mode == "int" else _NOWHERE, tf.int64)
+        key, value = (place, token) if self.invert else (token, place)
+        return tf.where(tf.equal(keys, key), value, found)
 
     def compute_output_shape(self, input_shape):
         """The shape of the inputs, or of a batch of vectors."""
