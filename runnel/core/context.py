@@ -102,7 +102,8 @@ class name_scope:
         return state.name_scope
 
     def __exit__(self, *exception: object) -> None:
-        state.name_scope = self._outer.pop()
+        state.name_scope = self._outer[-1]
+        self._outer.pop()
 
 
 def get_current_name_scope() -> str:

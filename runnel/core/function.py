@@ -248,7 +248,12 @@ class Function:
                 return found
             self._recent.append(True)
             self._warn(key)
-            concrete = self._traced(args, kwargs, tensors)
+            outside = state.graph, state.name_scope, state.tapes
+            try:
+                concrete = self._traced(args, kwargs, tensors)
+            finally:
+                # An interrupt may have come before a block inside could put them back.
+                state.graph, state.name_scope, state.tapes = outside
             self._cache[key] = concrete
             self._traces.append((key, concrete))
             return concrete

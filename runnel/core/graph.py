@@ -315,7 +315,9 @@ class Graph(GraphAccess):
         try:
             yield self
         finally:
-            state.graph, state.name_scope = outer, scope
+            # After an interrupt the end of a block may come late, when others were put back.
+            if state.graph is self:
+                state.graph, state.name_scope = outer, scope
             if outer is not self:
                 self._named = self._scoped = None
 

@@ -102,8 +102,13 @@ class GradientTape:
         state.tapes = (*state.tapes, self)
 
     def _stop(self) -> None:
+        tapes = state.tapes
+        if tapes and tapes[-1] is self:
+            # There is no call between which an interrupt could come.
+            state.tapes = tapes[:-1]
+        else:
+            state.tapes = tuple([tape for tape in tapes if tape is not self])
         self._recording = False
-        state.tapes = tuple([tape for tape in state.tapes if tape is not self])
 
     # What execute() and Variable tell the tape.
 

@@ -250,14 +250,19 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         The caller has the lock, and puts the tensor back. Meanwhile no other thread can read it.
         """
         tensor = self._tensor
-        del self._tensor
-        array = tensor._array
-        if (
-            sys.getrefcount(tensor) == _LONE_TENSOR - 1
-            and sys.getrefcount(array) == _LONE_ARRAY
-            and array.base is None
-        ):
-            return tensor
+        try:
+            del self._tensor
+            array = tensor._array
+            if (
+                sys.getrefcount(tensor) == _LONE_TENSOR - 1
+                and sys.getrefcount(array) == _LONE_ARRAY
+                and array.base is None
+            ):
+                return tensor
+        except BaseException:
+            # An interrupt, which comes between any two calls, must not lose it.
+            self._tensor = tensor
+            raise
         self._tensor = tensor
         return None
 

@@ -77,48 +77,54 @@ class Update:
 
         Of several threads that update a cell one goes after the other, and those that read it wait.
         """
-        locks = [cell._lock for cell in cells]
         with _one_at_a_time:
-            for lock in locks:
-                lock.acquire()
-            try:
-                self._change(cells, gradient, numbers)
-            finally:
-                for lock in locks:
-                    lock.release()
+            sizes = cells[0]._tensor._array.shape
+            if gradient.shape != sizes:
+                gradient = _fitted(gradient, sizes)
+            self._hold(cells, [], gradient, numbers)
 
-    def _change(self, cells, gradient, numbers):
-        sizes = cells[0]._tensor._array.shape
-        if gradient.shape != sizes:
-            gradient = _fitted(gradient, sizes)
-        if gradient.size == 1:
-            self._single(cells, sizes, gradient, numbers)
+    def _hold(self, cells, held, gradient, numbers):
+        """Take one cell after the other, each in a call of its own, which gives it back.
+
+        An interrupt, which may come between any two calls, thus leaves no lock closed and no cell
+        without its tensor.
+        """
+        if len(held) == len(cells):
+            self._change(cells, held, gradient, numbers)
             return
-        arguments, taken, fresh = [], [], []
-        try:
-            for cell in cells:
-                tensor = cell._take()
-                if tensor is None:
-                    array = np.array(cell._tensor._array, order="C")
-                    fresh.append((cell, array))
-                else:
-                    array = tensor._array
-                    taken.append((cell, tensor))
-                arguments.append(array)
-            if gradient.size > BLOCK:
-                self._blocks(cells, arguments, fresh, gradient, numbers)
+        cell = cells[len(held)]
+        with cell._lock:
+            tensor = cell._take() if gradient.size != 1 else None
+            try:
+                held.append(tensor)
+                self._hold(cells, held, gradient, numbers)
+            finally:
+                if tensor is not None:
+                    cell._tensor = tensor
+
+    def _change(self, cells, held, gradient, numbers):
+        if gradient.size == 1:
+            self._single(cells, gradient, numbers)
+            return
+        arguments, fresh = [], []
+        for cell, tensor in zip(cells, held, strict=True):
+            if tensor is None:
+                array = np.array(cell._tensor._array, order="C")
+                fresh.append((cell, array))
             else:
-                arguments.append(gradient)
-                for _ in range(self.scratch):
-                    arguments.append(np.empty(sizes, gradient.dtype))
-                self.rule(*arguments, *numbers)
-        finally:
-            for cell, tensor in taken:
-                cell._tensor = tensor
+                array = tensor._array
+            arguments.append(array)
+        if gradient.size > BLOCK:
+            self._blocks(arguments, gradient, numbers)
+        else:
+            arguments.append(gradient)
+            for _ in range(self.scratch):
+                arguments.append(np.empty(gradient.shape, gradient.dtype))
+            self.rule(*arguments, *numbers)
         for cell, array in fresh:
             cell._replace(array)
 
-    def _single(self, cells, sizes, gradient, numbers):
+    def _single(self, cells, gradient, numbers):
         # NumPy takes twice as long for one element in place as for two, so the element is doubled.
         arguments = []
         for value in (*[cell._tensor._array for cell in cells], gradient):
@@ -128,17 +134,18 @@ class Update:
         for _ in range(self.scratch):
             arguments.append(np.empty(2, gradient.dtype))
         self.rule(*arguments, *numbers)
+        sizes = gradient.shape
         for cell, pair in zip(cells, arguments, strict=False):
             cell._replace(pair[:1].reshape(sizes).copy() if sizes else pair[0])
 
-    def _blocks(self, cells, arrays, fresh, gradient, numbers):
-        for i, array in enumerate(arrays):
-            if not array.flags.c_contiguous:
-                arrays[i] = np.ascontiguousarray(array)
-                fresh.append((cells[i], arrays[i]))
-        flat = [array.reshape(-1) for array in arrays]
+    def _blocks(self, arrays, gradient, numbers):
+        whole = [np.ascontiguousarray(array) for array in arrays]
+        flat = [array.reshape(-1) for array in whole]
         flat.append(np.ascontiguousarray(gradient).reshape(-1))
         self._sweep(*flat, numbers, self._passes and self._passes(*numbers))
+        for array, changed in zip(arrays, whole, strict=True):
+            if changed is not array:
+                array[...] = changed
 
     def _by_blocks(self, *arguments):
         """Change flat arrays, which the numbers of the rule and its passes follow as tuples."""
