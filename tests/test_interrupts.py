@@ -4,8 +4,8 @@ An interrupt is raised where Python looks for signals, which is at the start of 
 a call. The work is done again and again, each time with an interrupt at the next of these places.
 """
 
+import gc
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -47,22 +47,27 @@ class _Interrupt:
             sys.setprofile(None)
 
 
+@pytest.fixture(autouse=True)
+def quiet_destructors(monkeypatch):
+    """Python can only tell of interrupts that come into a destructor, and goes on."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
+    yield
+    gc.collect()
+
+
 def interrupted_everywhere(work, check, step=1):
     """How many places there were."""
     for _ in range(3):
         work()
     after = 0
-    with warnings.catch_warnings():
-        # What comes out of a destructor is told as a warning.
-        warnings.simplefilter("ignore", pytest.PytestUnraisableExceptionWarning)
-        while True:
-            interrupt = _Interrupt(after)
-            interrupt.during(work)
-            if interrupt.place is None:
-                return after
-            assert state.graph is None and state.tapes == (), interrupt.place
-            check(interrupt.place)
-            after += step
+    while True:
+        interrupt = _Interrupt(after)
+        interrupt.during(work)
+        if interrupt.place is None:
+            return after
+        assert state.graph is None and state.tapes == (), interrupt.place
+        check(interrupt.place)
+        after += step
 
 
 def whole(variables):

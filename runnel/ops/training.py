@@ -83,44 +83,41 @@ class Update:
                 gradient = _fitted(gradient, sizes)
             self._hold(cells, [], gradient, numbers)
 
-    def _hold(self, cells, held, gradient, numbers):
+    def _hold(self, cells, arrays, gradient, numbers):
         """Take one cell after the other, each in a call of its own, which gives it back.
 
         An interrupt, which may come between any two calls, thus leaves no lock closed and no cell
         without its tensor.
         """
-        if len(held) == len(cells):
-            self._change(cells, held, gradient, numbers)
-            return
-        cell = cells[len(held)]
+        cell = cells[len(arrays)]
         with cell._lock:
-            tensor = cell._take() if gradient.size != 1 else None
+            tensor = None if gradient.size == 1 else cell._take()
             try:
-                held.append(tensor)
-                self._hold(cells, held, gradient, numbers)
+                arrays.append(None if tensor is None else tensor._array)
+                if len(arrays) < len(cells):
+                    self._hold(cells, arrays, gradient, numbers)
+                else:
+                    self._change(cells, arrays, gradient, numbers)
             finally:
                 if tensor is not None:
                     cell._tensor = tensor
 
-    def _change(self, cells, held, gradient, numbers):
+    def _change(self, cells, arrays, gradient, numbers):
+        """Change the arrays, and copies of those that are None because others hold them."""
         if gradient.size == 1:
             self._single(cells, gradient, numbers)
             return
-        arguments, fresh = [], []
-        for cell, tensor in zip(cells, held, strict=True):
-            if tensor is None:
-                array = np.array(cell._tensor._array, order="C")
-                fresh.append((cell, array))
-            else:
-                array = tensor._array
-            arguments.append(array)
+        fresh = []
+        for i, array in enumerate(arrays):
+            if array is None:
+                arrays[i] = np.array(cells[i]._tensor._array, order="C")
+                fresh.append((cells[i], arrays[i]))
         if gradient.size > BLOCK:
-            self._blocks(arguments, gradient, numbers)
+            self._blocks(arrays, gradient, numbers)
         else:
-            arguments.append(gradient)
             for _ in range(self.scratch):
-                arguments.append(np.empty(gradient.shape, gradient.dtype))
-            self.rule(*arguments, *numbers)
+                numbers = (np.empty(gradient.shape, gradient.dtype), *numbers)
+            self.rule(*arrays, gradient, *numbers)
         for cell, array in fresh:
             cell._replace(array)
 
