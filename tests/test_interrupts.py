@@ -12,6 +12,7 @@ import pytest
 
 import runnel as tf
 from runnel.core.context import state
+from runnel.keras.engine.call_context import CallContext, context
 
 X, Y = np.ones((8, 4), np.float32), np.ones((8, 1), np.float32)
 
@@ -55,6 +56,17 @@ def quiet_destructors(monkeypatch):
     gc.collect()
 
 
+def is_as_at_the_beginning():
+    """Whether nothing is recorded, built or called."""
+    own = ("training", "depth", "scope", "compute_dtype", "trial", "building")
+    return (
+        state.graph is None
+        and state.tapes == ()
+        and state.name_scope == ""
+        and all(getattr(context, name) == getattr(CallContext, name) for name in own)
+    )
+
+
 def interrupted_everywhere(work, check, step=1):
     """How many places there were."""
     for _ in range(3):
@@ -65,7 +77,7 @@ def interrupted_everywhere(work, check, step=1):
         interrupt.during(work)
         if interrupt.place is None:
             return after
-        assert state.graph is None and state.tapes == (), interrupt.place
+        assert is_as_at_the_beginning(), interrupt.place
         check(interrupt.place)
         after += step
 

@@ -148,4 +148,5 @@ def test_one_shape_for_all():
     y, x = ALL[:40000].reshape(200, 200), ALL[:200]
     wanted = tensorflow.atan2(y, x).numpy()
     np.testing.assert_allclose(runnel.atan2(y, x).numpy(), wanted, rtol=1e-6)
-    assert many_numbers.atan2(np.float32(1), np.float32(1)) == np.float32(np.pi / 4)
+    one = np.float32(1)
+    assert many_numbers.atan2(one, one) == np.arctan2(one, one)

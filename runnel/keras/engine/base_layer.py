@@ -227,32 +227,31 @@ class Layer(LayerNodes):
                 mask = masking.masks_of(inputs)
                 if mask is not None:
                     kwargs["mask"] = mask
-        training = context.training
-        if spec.takes_training:
-            given = spec.training_of(rest, kwargs)
-            if given is None:
-                given = training if training is not None else context.learning_phase
-                if given is None:
-                    given = spec.training_default
-                if given is not None:
-                    kwargs["training"] = given
-            context.training = given
-        elif "training" in kwargs:
-            context.training = kwargs.pop("training")
-        scope, names = context.scope, state.name_scope
-        context.scope = self._scope()
-        # Operations and summaries are named after the layers, in the same scope at each call.
-        state.name_scope = context.scope + "/"
-        compute_dtype, context.compute_dtype = context.compute_dtype, self._compute_dtype_object
-        context.depth += 1
+        training, depth, scope = context.training, context.depth, context.scope
+        names, compute_dtype = state.name_scope, context.compute_dtype
+        # Whatever is changed is changed inside, for an interrupt may come into any call.
         try:
+            if spec.takes_training:
+                given = spec.training_of(rest, kwargs)
+                if given is None:
+                    given = training if training is not None else context.learning_phase
+                    if given is None:
+                        given = spec.training_default
+                    if given is not None:
+                        kwargs["training"] = given
+                context.training = given
+            elif "training" in kwargs:
+                context.training = kwargs.pop("training")
+            context.scope = self._scope()
+            # Operations and summaries are named after the layers, in the same scope at each call.
+            state.name_scope = context.scope + "/"
+            context.compute_dtype = self._compute_dtype_object
+            context.depth = depth + 1
             call = self.call if state.graph is None else graph_call(self)
             outputs = call(inputs, *rest, **kwargs)
         finally:
-            context.depth -= 1
-            context.scope, state.name_scope = scope, names
-            context.compute_dtype = compute_dtype
-            context.training = training
+            context.training, context.depth, context.scope = training, depth, scope
+            state.name_scope, context.compute_dtype = names, compute_dtype
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
         if masking.state.in_use or spec.makes_masks:
