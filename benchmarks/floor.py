@@ -69,7 +69,7 @@ def name_of(wanted: Any) -> str:
     """What a primitive is kept under, alone or in a group; those inside of others reorder."""
     from runnel.engines.onednn import primitive
 
-    for key, kept in primitive._thread.primitives.items():
+    for (_, key), kept in primitive._thread.primitives.items():
         group = () if kept is None or isinstance(kept, primitive.Primitive) else vars(kept).values()
         if kept is wanted or wanted in group:
             return str(key[0])

@@ -79,7 +79,7 @@ def _threads() -> dict[str, Any]:
     onednn = library.load()
     return {
         "cores": processors,
-        "onednn": 0 if onednn is None else library.threads_chosen() or onednn.most_threads,
+        "onednn": 0 if onednn is None else library.threads_at_most(onednn.most_threads),
         "blas": blas.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
         "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",

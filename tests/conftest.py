@@ -39,6 +39,16 @@ def no_seed_of_another_test():
             sys.modules[name].random.set_seed(None)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_regard_for_other_programs():
+    """Sums differ in their last digits by the number of threads: here it stays as it is."""
+    from runnel.engines.company import observed
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(observed, "left", lambda processors, used: used)
+        yield
+
+
 def pytest_configure(config):
     """Runs with several workers have a plugin of their own."""
     worker = hasattr(config, "workerinput")

@@ -7,8 +7,10 @@ of an engine is loaded before the first call that is large enough for it.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
 Kernel = Callable[..., Any]
@@ -38,6 +40,7 @@ SMALLEST: dict[str, int] = {
     "exp": 32768,
     "gru": 4096,
     "gru_backprop": 4096,
+    "half_matmul": 4096,
     "layer_norm": 16384,
     "leaky_relu": 131072,
     "log_softmax": 8192,
@@ -46,6 +49,7 @@ SMALLEST: dict[str, int] = {
     "matmul": 8192,
     "max_pool": 65536,
     "max_pool_backprop": 2048,
+    "narrow": 16384,
     "relu6_backprop": 262144,
     "relu_backprop": 262144,
     "resize_bilinear": 4096,
@@ -70,6 +74,10 @@ HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
 # threads of an engine are faster than NumPy, which has BLAS do one after the other: with smaller
 # products it is as fast, and BLAS's threads share larger ones.
 BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
+
+
+# Seconds between two looks at what other programs do.
+_BETWEEN_LOOKS = 0.25
 
 
 def find(name: str) -> Kernel | None:
@@ -150,29 +158,50 @@ class Pool:
     Threads that work beside others take what they find, for the steps are not theirs.
     """
 
-    __slots__ = ("of_engine", "_hand_over")
+    __slots__ = ("of_engine", "_due", "_hand_over", "_look_around")
 
     def __init__(self) -> None:
         self.of_engine = False
         self._hand_over: Callable[[bool], None] | None = None
+        self._look_around: Callable[[bool], None] | None = None
+        # When to look around again.
+        self._due = math.inf
 
-    def connect(self, hand_over: Callable[[bool], None] | None) -> None:
-        """Say who tells the threads; without anybody BLAS has the processors."""
+    def connect(
+        self,
+        hand_over: Callable[[bool], None] | None,
+        look_around: Callable[[bool], None] | None = None,
+    ) -> None:
+        """Say who tells the threads; without anybody BLAS has the processors.
+
+        `look_around` is called now and then: other programs may want processors, too.
+        """
         if hand_over is not self._hand_over:
             self.to_blas()
             self._hand_over = hand_over
+            self._look_around = look_around
+            self._due = math.inf if look_around is None else 0.0
 
     def to_engine(self) -> None:
         """Heavy work goes to the engine from now on."""
         if not self.of_engine and self._hand_over is not None and not here.beside_others:
             self._hand_over(True)
             self.of_engine = True
+        if monotonic() > self._due:
+            self._look()
 
     def to_blas(self) -> None:
         """Heavy work goes to NumPy's BLAS from now on."""
         if self.of_engine and self._hand_over is not None and not here.beside_others:
             self._hand_over(False)
             self.of_engine = False
+        if monotonic() > self._due:
+            self._look()
+
+    def _look(self) -> None:
+        if self._look_around is not None and not here.beside_others:
+            self._due = monotonic() + _BETWEEN_LOOKS
+            self._look_around(self.of_engine)
 
 
 pool = Pool()

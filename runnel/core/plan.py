@@ -19,6 +19,7 @@ import numpy as np
 from . import engine, errors
 from .context import tracebacks
 from .dtypes import DType
+from .half_precision import kernel_of
 from .op import KERNEL_FAILURES
 from .placing import Joined, Placing
 from .processors import owner_of
@@ -293,7 +294,7 @@ class _Writer:
             for each in op.grouped(values)
         ]
         arguments += [f"{name}={self._attribute(value)}" for name, value in operation.given.items()]
-        kernel: Any = op.kernel
+        kernel: Any = kernel_of(operation)
         place = self._reused.get(index)
         if place is not None:
             kernel = ufunc_of(operation)

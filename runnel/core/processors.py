@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .dtypes import float32
+from .dtypes import bfloat16, float32
 from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST
 
 if TYPE_CHECKING:
@@ -28,9 +28,15 @@ def owner_of(operations: Sequence[Operation]) -> str | None:
     kinds = {operation.type for operation in operations}
     if kinds & HEAVY:
         return "engine"
-    if not kinds & _PRODUCTS:
+    # Those of bfloat16 take the processors themselves where an engine can do them.
+    products = [
+        operation
+        for operation in operations
+        if operation.type in _PRODUCTS and operation.outputs[0].dtype is not bfloat16
+    ]
+    if not products:
         return None
-    found = [_Work.of(operation) for operation in operations if operation.type in _PRODUCTS]
+    found = [_Work.of(operation) for operation in products]
     known = [work for work in found if work is not None]
     if len(known) < len(found) or not all(work.suits_engine for work in known):
         return "blas"

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..core import engine
+from ..core.devices import settings
 from ..core.logger import get_logger
-from . import blas
+from . import blas, company
 
 _NO_XLA = (
     "jit_compile=True: XLA is not installed (pip install 'runnel[xla]'); %r runs on Runnel's own "
@@ -46,6 +47,7 @@ _ONEDNN = {
     "exp": "elementwise",
     "gru": "recurrent",
     "gru_backprop": "recurrent",
+    "half_matmul": "matmul",
     "layer_norm": "normalization",
     "leaky_relu": "elementwise",
     "log_softmax": "softmax",
@@ -54,6 +56,7 @@ _ONEDNN = {
     "matmul": "matmul",
     "max_pool": "pooling",
     "max_pool_backprop": "pooling",
+    "narrow": "reorder",
     "relu6_backprop": "elementwise",
     "relu_backprop": "elementwise",
     "resize_bilinear": "resampling",
@@ -105,9 +108,27 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine.pool.connect(blas.share)
+    engine.pool.connect(blas.share, _look_around)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
+
+
+def _look_around(of_engine: bool) -> None:
+    """Use as many processors as other programs leave, unless the user chose how many.
+
+    Sums of other numbers of threads differ in their last digits.
+    """
+    from .onednn import library
+
+    loaded = library.load()
+    chosen = library.threads_chosen() or "OMP_NUM_THREADS" in os.environ
+    if loaded is None or chosen or settings.op_determinism:
+        return
+    used = library.threads_at_most(loaded.most_threads)
+    left = company.observed.left(loaded.most_threads, used)
+    if left != used:
+        library.leave_threads(left)
+        blas.leave(left, of_engine)
 
 
 def _compiled(

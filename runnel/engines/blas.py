@@ -26,19 +26,28 @@ class _Threads(NamedTuple):
 
 # The threads a product works with while BLAS has the processors; 0: as many as at the start.
 _chosen = 0
+# The most of them that other programs leave; 0: they leave all.
+_left = 0
 
 
 def share(with_engine: bool) -> None:
     """Leave the processors to an engine, or take them back."""
     threads = _threads()
     if threads is not None:
-        threads.use(1 if with_engine else _chosen or threads.most)
+        threads.use(1 if with_engine else _chosen or min(_left or threads.most, threads.most))
 
 
 def use_threads(count: int, with_engine: bool) -> None:
     """Work with so many threads (0: as many as at the start) while BLAS has the processors."""
     global _chosen
     _chosen = count
+    share(with_engine)
+
+
+def leave(count: int, with_engine: bool) -> None:
+    """Work with so many threads at the most, for other programs have the other processors."""
+    global _left
+    _left = count
     share(with_engine)
 
 

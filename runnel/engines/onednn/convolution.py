@@ -19,6 +19,7 @@ import numpy as np
 from ...core.engine import pool
 from ...core.finish import Finish
 from . import post_ops
+from .halves import in_float32_otherwise
 from .library import Library, Unsupported
 from .matmul import matmul
 from .primitive import (
@@ -26,6 +27,7 @@ from .primitive import (
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
+    FLOAT32,
     FORWARD_TRAINING,
     SRC,
     WEIGHTS,
@@ -34,8 +36,9 @@ from .primitive import (
     cached,
     described,
     dimensions,
+    type_of,
 )
-from .reorder import filters as kept, is_regular, reordered
+from .reorder import Layout, filters as kept, is_regular, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
@@ -44,12 +47,13 @@ _MOST_COLUMNS = 1 << 22
 
 
 class Case(NamedTuple):
-    """A convolution: its windows, and the depths of its filters."""
+    """A convolution: its windows, the depths of its filters, the type of its numbers."""
 
     windows: Windows
     channels: int
     depth: int
     features: int
+    kind: int
 
     @property
     def groups(self) -> int:
@@ -75,48 +79,55 @@ class Case(NamedTuple):
         return (self.windows.images[0], *self.windows.output, self.features)
 
 
+@in_float32_otherwise
 def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None) -> Any:
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count]."""
-    case = _case(images.shape, filters.shape, axes)
-    if case is None or images.dtype != np.float32:
+    case = _case(images, images.shape, filters.shape, axes)
+    if case is None:
         return None
-    vectors = post_ops.vectors_of(finish, case.features)
+    # Results of 16 bits are rounded before they are finished, as without an engine.
+    in_passing = case.kind == FLOAT32
+    vectors = post_ops.vectors_of(finish, case.features) if in_passing else ()
     key = "convolve", case, len(vectors)
     primitive = cached(key, lambda library: _forward(library, case, len(vectors)))
     if primitive is None or (case.windows.is_padded and not kept.are_regular(filters)):
         return None
     images = np.ascontiguousarray(images)
     weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
-    output = np.empty(case.results, np.float32)
+    output = np.empty(case.results, images.dtype)
     primitive.run(images, weights, output, *vectors)
-    return output if finish is None else finish.activate(output)
+    if finish is None:
+        return output
+    return finish.activate(output) if in_passing else finish.apply(output)
 
 
+@in_float32_otherwise
 def convolve_backprop_images(
     gradients: Any, filters: Any, image_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
     """The gradient of `convolve` by its images, given the gradients of its output."""
-    case = _case(image_shape, filters.shape, axes)
-    if case is None or gradients.dtype != np.float32:
+    case = _case(gradients, image_shape, filters.shape, axes)
+    if case is None:
         return None
     primitive = cached(("by images", case), lambda library: _by_images(library, case))
     if primitive is None or not kept.are_regular(filters):
         return None
     gradients = np.ascontiguousarray(gradients)
     weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
-    output = np.empty(image_shape, np.float32)
+    output = np.empty(image_shape, gradients.dtype)
     primitive.run(output, weights, gradients)
     return output
 
 
+@in_float32_otherwise
 def convolve_backprop_filters(
     images: Any, gradients: Any, filter_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
     """The gradient of `convolve` by its filters, given the gradients of its output."""
-    case = _case(images.shape, filter_shape, axes)
-    if case is None or images.dtype != np.float32:
+    case = _case(images, images.shape, filter_shape, axes)
+    if case is None:
         return None
-    if case.is_sequence:
+    if case.is_sequence and case.kind == FLOAT32:
         found = _by_columns(images, gradients, case)
         if found is not None:
             return found
@@ -124,9 +135,9 @@ def convolve_backprop_filters(
     if primitive is None:
         return None
     images, gradients = np.ascontiguousarray(images), np.ascontiguousarray(gradients)
-    weights = np.empty(primitive.size(DIFF_WEIGHTS) // 4, np.float32)
+    weights = np.empty(primitive.size(DIFF_WEIGHTS) // images.itemsize, images.dtype)
     primitive.run(images, weights, gradients)
-    output = np.empty(filter_shape, np.float32)
+    output = np.empty(filter_shape, images.dtype)
     output = reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
     return None if case.windows.is_padded and not is_regular(output) else output
 
@@ -198,30 +209,34 @@ def _grouped(filters: Any) -> Any:
     return filters.reshape(*filters.shape[:-2], 1, -1)
 
 
-def _case(images: Sequence[int], filters: Sequence[int], axes: Sequence[Any]) -> Case | None:
+def _case(
+    array: Any, images: Sequence[int], filters: Sequence[int], axes: Sequence[Any]
+) -> Case | None:
+    """The case of such shapes, with an array of its numbers."""
     *kernel, depth, count = filters
-    windows = windows_of(images, kernel, axes)
-    if windows is None or not depth or not count:
+    windows, kind = windows_of(images, kernel, axes), type_of(array)
+    if windows is None or kind is None or not depth or not count:
         return None
-    return Case(windows, images[-1], depth, count)
+    return Case(windows, images[-1], depth, count, kind)
 
 
-def channels_last(library: Library, shape: Sequence[int]) -> Any:
+def channels_last(library: Library, shape: Sequence[int], kind: int = FLOAT32) -> Any:
     """The descriptor of images [batch, *space, depth], which oneDNN numbers batch, depth, space."""
     strides = _strides(shape)
     order = (0, len(shape) - 1, *range(1, len(shape) - 1))
-    return described(library, *(tuple(each[i] for i in order) for each in (shape, strides)))
+    return described(library, *(tuple(each[i] for i in order) for each in (shape, strides)), kind)
 
 
-def _filter_layout(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _filter_layout(case: Case) -> Layout:
     """The dimensions and strides of filters [*kernel, depth, count], in oneDNN's numbering."""
     *kernel, depth, count = case.filters
     *steps, by_depth, by_count = _strides(case.filters)
     groups = case.groups
     if groups == 1:
-        return (count, depth, *kernel), (by_count, by_depth, *steps)
+        return (count, depth, *kernel), (by_count, by_depth, *steps), case.kind
     share = count // groups
-    return (groups, share, depth, *kernel), (share * by_count, by_count, by_depth, *steps)
+    strides = (share * by_count, by_count, by_depth, *steps)
+    return (groups, share, depth, *kernel), strides, case.kind
 
 
 def _strides(shape: Sequence[int]) -> list[int]:
@@ -235,10 +250,19 @@ def _windows(case: Case) -> list[Any]:
     return [dimensions(each) for each in (windows.strides, dilations, windows.low, windows.high)]
 
 
+def _descriptors(library: Library, case: Case) -> tuple[Any, Any, Any]:
+    """Those of the images, of filters in any order, and of the results."""
+    kind = case.kind
+    return (
+        channels_last(library, case.images, kind),
+        described(library, _filter_layout(case)[0], None, kind),
+        channels_last(library, case.results, kind),
+    )
+
+
 def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
     """The primitive, with so many vectors that finish its results."""
-    images, results = channels_last(library, case.images), channels_last(library, case.results)
-    filters = described(library, _filter_layout(case)[0], None)
+    images, filters, results = _descriptors(library, case)
     attrs = attributes(library)
     vectors: dict[int, Any] = {}
     if finishing:
@@ -254,16 +278,20 @@ def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
 
 
 def _require_fast(library: Library, case: Case, descriptor: Any) -> None:
-    """Unsupported where oneDNN would do a product for each channel: NumPy is ten times as fast."""
+    """Unsupported where oneDNN would do a product for each channel: NumPy is ten times as fast.
+
+    For numbers of 16 bits also where it has no code but the plain one.
+    """
     name = library.implementation(descriptor)
-    if case.depth == 1 and case.groups > 1 and "gemm" in name:
+    by_channel = case.depth == 1 and case.groups > 1
+    slow = "gemm" in name if case.kind == FLOAT32 else "dw" not in name
+    if (by_channel and slow) or (case.kind != FLOAT32 and name.startswith("ref")):
         library.destroy("dnnl_primitive_desc_destroy", descriptor)
-        raise Unsupported(f"{name} for images of one channel")
+        raise Unsupported(f"{name} for such images")
 
 
 def _by_images(library: Library, case: Case) -> Primitive:
-    images, results = channels_last(library, case.images), channels_last(library, case.results)
-    filters = described(library, _filter_layout(case)[0], None)
+    images, filters, results = _descriptors(library, case)
     forward = _forward(library, case)
     descriptor = library.made(
         "dnnl_convolution_backward_data_primitive_desc_create",
@@ -275,8 +303,7 @@ def _by_images(library: Library, case: Case) -> Primitive:
 
 
 def _by_filters(library: Library, case: Case) -> Primitive:
-    images, results = channels_last(library, case.images), channels_last(library, case.results)
-    filters = described(library, _filter_layout(case)[0], None)
+    images, filters, results = _descriptors(library, case)
     forward = _forward(library, case)
     descriptor = library.made(
         "dnnl_convolution_backward_weights_primitive_desc_create",

@@ -40,10 +40,14 @@ _INSTRUCTIONS = {
     0xFEF: "AVX512-AMX",
     0x1FEF: "AVX512-AMX-FP16",
 }
+# Among these bits: products of bfloat16.
+_OF_BFLOAT16 = 0x80
 
 
 # The threads that one primitive works with; 0: as many as OpenMP has.
 _chosen = 0
+# The most of them that other programs leave; 0: they leave all.
+_left = 0
 
 
 class _Version(ctypes.Structure):
@@ -92,6 +96,9 @@ class Library:
         self._use_threads = getattr(functions, "omp_set_num_threads", None)
         self._threads = getattr(functions, "omp_get_max_threads", None)
         self.most_threads = self.threads()
+        self._instructions = int(functions.dnnl_get_effective_cpu_isa())
+        # Without such instructions it would be slower than float32.
+        self.has_bfloat16 = bool(self._instructions & _OF_BFLOAT16)
 
     def made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
         """What a function of the library creates; Unsupported if it does not."""
@@ -137,7 +144,7 @@ class Library:
 
     def instructions(self) -> str:
         """The instruction set that its code is made of on this processor."""
-        found = self._functions.dnnl_get_effective_cpu_isa()
+        found = self._instructions
         return _INSTRUCTIONS.get(found, f"instruction set {found:#x}")
 
 
@@ -156,6 +163,17 @@ def load() -> Library | None:
 def threads_chosen() -> int:
     """The threads that one primitive shall work with; 0: as many as there are."""
     return _chosen
+
+
+def threads_at_most(most: int) -> int:
+    """The threads that one primitive shall work with where there are so many."""
+    return _chosen or min(_left or most, most)
+
+
+def leave_threads(count: int) -> None:
+    """Use so many at the most from now on, for other programs have the other processors."""
+    global _left
+    _left = count
 
 
 def choose_threads(count: int) -> None:

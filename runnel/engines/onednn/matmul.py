@@ -11,6 +11,7 @@ from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
 from .library import Library
 from .primitive import (
     DST,
+    FLOAT32,
     SRC,
     WEIGHTS,
     Primitive,
@@ -19,6 +20,7 @@ from .primitive import (
     cached,
     described,
     prepared_library,
+    type_of,
 )
 
 # Products of less work than this are not worth a second thread.
@@ -109,6 +111,26 @@ def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
     return out
 
 
+def half_matmul(a: Any, b: Any) -> Any:
+    """a @ b for matrices of bfloat16, or as many of them on either side."""
+    kind = type_of(a)
+    *batch, rows, inner = a.shape
+    *other, depth, columns = b.shape
+    if kind is None or batch != other or depth != inner or a.dtype != b.dtype:
+        return None
+    if math.prod(batch) * rows * inner * columns < _LEAST_WORK or a.ndim > _MOST_DIMENSIONS:
+        return None
+    out = np.empty((*batch, rows, columns), a.dtype)
+    # What lies otherwise is copied: float32 would be a copy, too.
+    a, b = (each if _layout(each) else np.ascontiguousarray(each) for each in (a, b))
+    layouts = _layout(a), _layout(b), _layout(out)
+    primitive = cached(("halves", *layouts), lambda library: _batched(library, *layouts, kind=kind))
+    if primitive is None:
+        return None
+    primitive.run(a, b, out)
+    return out
+
+
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -125,9 +147,9 @@ def _layout(array: Any) -> Layout | None:
     return None
 
 
-def _batched(library: Library, *layouts: Any) -> Primitive:
+def _batched(library: Library, *layouts: Any, kind: int = FLOAT32) -> Primitive:
     """The primitive for matrices that lie so on the left, on the right, and in the result."""
-    a, b, result = (described(library, *each) for each in layouts)
+    a, b, result = (described(library, *each, kind) for each in layouts)
     descriptor = library.made(
         "dnnl_matmul_primitive_desc_create",
         library.engine, a, b, None, result, attributes(library),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from .primitive import (
     cached,
     compute,
     described,
+    type_of,
 )
 
 _BACKWARD = 128
@@ -34,9 +36,10 @@ _WITH_SCALE, _WITH_SHIFT = 2, 4
 
 def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
     """Rows x channels normalized over the rows; with the means and variances of the batch."""
-    if not _fits(images, scale, offset):
+    kind = _type_of(images, vectors=(scale, offset))
+    if kind is None:
         return None
-    key = images.shape, epsilon
+    key = images.shape, epsilon, kind
     primitive = cached(("normalize", key), lambda library: _forward(library, *key))
     if primitive is None:
         return None
@@ -50,9 +53,10 @@ def batch_norm_backprop(
     gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any
 ) -> Any:
     """The gradients of `batch_norm` by the images, the scale and the offset."""
-    if not _fits(gradients, images, scale, mean, variance):
+    kind = _type_of(gradients, images, vectors=(scale, mean, variance))
+    if kind is None:
         return None
-    key = images.shape, epsilon
+    key = images.shape, epsilon, kind
     primitive = cached(("normalize back", key), lambda library: _backward(library, *key))
     if primitive is None:
         return None
@@ -103,22 +107,26 @@ def _forward_rows(library: Library, shape: tuple[int, int], epsilon: float) -> P
     return Primitive(library, descriptor, {SRC: rows, MEAN: column, VARIANCE: column, DST: rows})
 
 
-def _fits(*arrays: Any) -> bool:
+def _type_of(*images: Any, vectors: Sequence[Any]) -> int | None:
+    """The type of the numbers of images; None for what oneDNN does not take, or not as fast."""
     # With fewer channels, oneDNN is many times slower than NumPy at any size.
-    if arrays[0].shape[-1] < _FEWEST_CHANNELS:
-        return False
-    return all(each.dtype == np.float32 and each.flags.c_contiguous for each in arrays)
+    if images[0].shape[-1] < _FEWEST_CHANNELS or not _are_rows(*vectors):
+        return None
+    dtype = images[0].dtype
+    if not all(each.dtype == dtype and each.flags.c_contiguous for each in images):
+        return None
+    return type_of(images[0])
 
 
-def _data(library: Library, shape: tuple[int, int]) -> tuple[Any, Any]:
+def _data(library: Library, shape: tuple[int, int], kind: int) -> tuple[Any, Any]:
     """The descriptors of rows x channels, which are images of one pixel, and of a vector."""
     rows, channels = shape
-    images = described(library, (rows, channels, 1, 1), (channels, 1, channels, channels))
+    images = described(library, (rows, channels, 1, 1), (channels, 1, channels, channels), kind)
     return images, described(library, (channels,), (1,))
 
 
-def _descriptor(library: Library, shape: tuple[int, int], epsilon: float) -> Any:
-    images, _ = _data(library, shape)
+def _descriptor(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Any:
+    images, _ = _data(library, shape, kind)
     return library.made(
         "dnnl_batch_normalization_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, images, images, ctypes.c_float(epsilon),
@@ -126,16 +134,16 @@ def _descriptor(library: Library, shape: tuple[int, int], epsilon: float) -> Any
     )  # fmt: skip
 
 
-def _forward(library: Library, shape: tuple[int, int], epsilon: float) -> Primitive:
-    images, vector = _data(library, shape)
+def _forward(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Primitive:
+    images, vector = _data(library, shape, kind)
     vectors = dict.fromkeys((MEAN, VARIANCE, SCALE, SHIFT), vector)
-    descriptor = _descriptor(library, shape, epsilon)
+    descriptor = _descriptor(library, shape, epsilon, kind)
     return Primitive(library, descriptor, {SRC: images, **vectors, DST: images})
 
 
-def _backward(library: Library, shape: tuple[int, int], epsilon: float) -> Primitive:
-    images, vector = _data(library, shape)
-    forward = _forward(library, shape, epsilon)
+def _backward(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Primitive:
+    images, vector = _data(library, shape, kind)
+    forward = _forward(library, shape, epsilon, kind)
     descriptor = library.made(
         "dnnl_batch_normalization_backward_primitive_desc_create",
         library.engine, _BACKWARD, images, images, images, ctypes.c_float(epsilon),

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .convolution import channels_last
+from .halves import in_float32_otherwise
 from .library import Library
 from .primitive import (
     DIFF_DST,
     DIFF_SRC,
     DST,
+    FLOAT32,
     FORWARD_TRAINING,
     SRC,
     WORKSPACE,
@@ -21,44 +23,66 @@ from .primitive import (
     attributes,
     cached,
     dimensions,
+    type_of,
 )
 from .windows import Windows, windows_of
 
 _MAXIMUM, _MEAN_INSIDE = 0x1FF, 0x3FF
 # Below this oneDNN sees nothing.
 _LOWEST = np.finfo(np.float32).min
+# The same as a bfloat16, followed by minus infinity.
+_LOWEST_BITS = np.uint16(0xFF7F)
 # With fewer channels, oneDNN is many times slower than NumPy at any size.
 _FEWEST_CHANNELS = 8
 
 
+class _Case(NamedTuple):
+    """A pooling: its windows, how many channels there are, and the type of the numbers."""
+
+    windows: Windows
+    depth: int
+    kind: int
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The shape of the pooled images."""
+        return (self.windows.images[0], *self.windows.output, self.depth)
+
+    @classmethod
+    def of(cls, array: Any, image_shape: Sequence[int], axes: Sequence[Any]) -> _Case | None:
+        """That of images of a shape, with an array of such numbers; None where NumPy is faster."""
+        windows = windows_of(image_shape, [axis.kernel for axis in axes], axes)
+        depth, kind = image_shape[-1], type_of(array)
+        if windows is None or kind is None or depth < _FEWEST_CHANNELS:
+            return None
+        return cls(windows, depth, kind)
+
+
+@in_float32_otherwise
 def average_pool(images: Any, axes: Sequence[Any]) -> Any:
     """The mean under each window, padding not counted."""
-    case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
-    depth = images.shape[-1]
-    if case is None or images.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+    case = _Case.of(images, images.shape, axes)
+    if case is None:
         return None
-    primitive = cached(
-        ("mean", case, depth), lambda library: _forward(library, case, depth, _MEAN_INSIDE)
-    )
+    primitive = cached(("mean", case), lambda library: _forward(library, case, _MEAN_INSIDE))
     if primitive is None:
         return None
-    output = np.empty((images.shape[0], *case.output, depth), np.float32)
+    output = np.empty(case.results, images.dtype)
     primitive.run(np.ascontiguousarray(images), output)
     return output
 
 
+@in_float32_otherwise
 def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Sequence[Any]) -> Any:
     """Spread each output's gradient evenly over the inputs that it averaged."""
-    case = windows_of(image_shape, [axis.kernel for axis in axes], axes)
-    depth = image_shape[-1]
-    if case is None or gradients.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+    case = _Case.of(gradients, image_shape, axes)
+    # Where windows overlap, oneDNN would round after each addition.
+    if case is None or case.kind != FLOAT32:
         return None
-    primitive = cached(
-        ("mean back", case, depth), lambda library: _backward(library, case, depth, _MEAN_INSIDE)
-    )
+    primitive = cached(("mean back", case), lambda library: _backward(library, case, _MEAN_INSIDE))
     if primitive is None:
         return None
-    output = np.empty(image_shape, np.float32)
+    output = np.empty(image_shape, gradients.dtype)
     gradients = np.ascontiguousarray(gradients)
     primitive.run(output, gradients)
     return output
@@ -67,7 +91,7 @@ def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Se
 class _Pooled(NamedTuple):
     """Where the maxima of some images are, as oneDNN's gradient is told."""
 
-    case: Windows
+    case: _Case
     images: weakref.ref[Any]
     outputs: weakref.ref[Any]
     places: Any
@@ -83,7 +107,7 @@ def max_pool(images: Any, axes: Sequence[Any], floor: bool = True) -> Any:
     if found is None:
         return None
     case, outputs, places = found
-    if not floor and outputs.min() <= _LOWEST:
+    if not (floor and case.kind == FLOAT32) and _has_lowest(outputs):
         # There is nothing below that to oneDNN: what it is only NumPy can tell.
         return None
     key = id(outputs)
@@ -92,16 +116,23 @@ def max_pool(images: Any, axes: Sequence[Any], floor: bool = True) -> Any:
     return outputs
 
 
-def _with_places(images: Any, axes: Sequence[Any]) -> tuple[Windows, Any, Any] | None:
-    """The windows over images, the maximum under each, and where that is."""
-    case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
-    depth = images.shape[-1]
-    if case is None or images.dtype != np.float32 or depth < _FEWEST_CHANNELS:
+def _has_lowest(outputs: Any) -> bool:
+    """Whether a maximum is the lowest number there is, or below it."""
+    if outputs.itemsize == 2:
+        # A minimum of 16 bits is slow; these two come one after the other.
+        return bool((outputs.view(np.uint16) - _LOWEST_BITS <= 1).any())
+    return bool(outputs.min() <= _LOWEST)
+
+
+def _with_places(images: Any, axes: Sequence[Any]) -> tuple[_Case, Any, Any] | None:
+    """The case of images, the maximum under each window, and where that is."""
+    case = _Case.of(images, images.shape, axes)
+    if case is None:
         return None
-    forward = cached(("max", case, depth), lambda library: _forward(library, case, depth, _MAXIMUM))
+    forward = cached(("max", case), lambda library: _forward(library, case, _MAXIMUM))
     if forward is None:
         return None
-    outputs = np.empty((images.shape[0], *case.output, depth), np.float32)
+    outputs = np.empty(case.results, images.dtype)
     places = np.empty(forward.size(WORKSPACE), np.uint8)
     forward.run(np.ascontiguousarray(images), outputs, places)
     return case, outputs, places
@@ -111,18 +142,13 @@ def max_pool_backprop(
     images: Any, outputs: Any, gradients: Any, axes: Sequence[Any], every_tie: bool = False
 ) -> Any:
     """Give each output's gradient to the first of its maxima."""
-    case = windows_of(images.shape, [axis.kernel for axis in axes], axes)
-    depth = images.shape[-1]
-    if case is None or every_tie or depth < _FEWEST_CHANNELS:
+    case = _Case.of(images, images.shape, axes)
+    if case is None or every_tie or gradients.dtype != images.dtype:
         return None
-    if images.dtype != np.float32 or gradients.dtype != np.float32:
-        return None
-    if any(case.low) and outputs.min() <= _LOWEST:
+    if any(case.windows.low) and _has_lowest(outputs):
         # The first place of a window with nothing above that may be outside of the images.
         return None
-    backward = cached(
-        ("max back", case, depth), lambda library: _backward(library, case, depth, _MAXIMUM)
-    )
+    backward = cached(("max back", case), lambda library: _backward(library, case, _MAXIMUM))
     if backward is None:
         return None
     places = _places_in(images, outputs, case)
@@ -131,12 +157,12 @@ def max_pool_backprop(
         if found is None:
             return None
         places = found[2]
-    result = np.empty(images.shape, np.float32)
+    result = np.empty(images.shape, images.dtype)
     backward.run(result, np.ascontiguousarray(gradients), places)
     return result
 
 
-def _places_in(images: Any, outputs: Any, case: Windows) -> Any:
+def _places_in(images: Any, outputs: Any, case: _Case) -> Any:
     """Where the maxima are, if these outputs came from `max_pool` of these images; else None."""
     known = _known.get(id(outputs))
     if known is None or known.outputs() is not outputs or known.images() is not images:
@@ -144,16 +170,17 @@ def _places_in(images: Any, outputs: Any, case: Windows) -> Any:
     return known.places if known.case == case else None
 
 
-def _arguments(library: Library, case: Windows, depth: int) -> tuple[Any, Any, list[Any]]:
-    images = channels_last(library, (*case.images, depth))
-    results = channels_last(library, (case.images[0], *case.output, depth))
-    dilations = [each - 1 for each in case.dilations]
-    numbers = (case.strides, case.kernel, dilations, case.low, case.high)
+def _arguments(library: Library, case: _Case) -> tuple[Any, Any, list[Any]]:
+    windows = case.windows
+    images = channels_last(library, (*windows.images, case.depth), case.kind)
+    results = channels_last(library, case.results, case.kind)
+    dilations = [each - 1 for each in windows.dilations]
+    numbers = (windows.strides, windows.kernel, dilations, windows.low, windows.high)
     return images, results, [dimensions(each) for each in numbers]
 
 
-def _descriptor(library: Library, case: Windows, depth: int, algorithm: int) -> Any:
-    images, results, windows = _arguments(library, case, depth)
+def _descriptor(library: Library, case: _Case, algorithm: int) -> Any:
+    images, results, windows = _arguments(library, case)
     return library.made(
         "dnnl_pooling_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, algorithm, images, results, *windows,
@@ -161,17 +188,17 @@ def _descriptor(library: Library, case: Windows, depth: int, algorithm: int) -> 
     )  # fmt: skip
 
 
-def _forward(library: Library, case: Windows, depth: int, algorithm: int) -> Primitive:
-    images, results, _ = _arguments(library, case, depth)
+def _forward(library: Library, case: _Case, algorithm: int) -> Primitive:
+    images, results, _ = _arguments(library, case)
     arguments: dict[int, Any] = {SRC: images, DST: results}
     if algorithm == _MAXIMUM:
         arguments[WORKSPACE] = None
-    return Primitive(library, _descriptor(library, case, depth, algorithm), arguments)
+    return Primitive(library, _descriptor(library, case, algorithm), arguments)
 
 
-def _backward(library: Library, case: Windows, depth: int, algorithm: int) -> Primitive:
-    images, results, windows = _arguments(library, case, depth)
-    forward = _forward(library, case, depth, algorithm)
+def _backward(library: Library, case: _Case, algorithm: int) -> Primitive:
+    images, results, windows = _arguments(library, case)
+    forward = _forward(library, case, algorithm)
     descriptor = library.made(
         "dnnl_pooling_backward_primitive_desc_create",
         library.engine, algorithm, images, results, *windows, forward.descriptor,

@@ -14,10 +14,11 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...core.engine import here, pool
-from .library import Library, Unsupported, load, threads_chosen
+from .library import Library, Unsupported, load, threads_at_most
 
 # What arguments are called in oneDNN's interface.
 SRC, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT = 1, 17, 33, 41, 49, 50, 51, 52
@@ -25,7 +26,9 @@ WORKSPACE, SCRATCHPAD = 64, 80
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 129, 145, 161, 169, 255, 256
 FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
 
-_FLOAT32 = 3
+# What types of numbers are called.
+FLOAT32, BFLOAT16 = 3, 2
+_TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(ml_dtypes.bfloat16): BFLOAT16}
 _ANY = 1
 _UNDEFINED = 0
 _USER_SCRATCHPAD = 1
@@ -52,16 +55,27 @@ class _Thread(threading.local):
     """What each thread has of its own."""
 
     def __init__(self) -> None:
-        self.primitives: OrderedDict[Hashable, Any] = OrderedDict()
         self.scratchpad = np.empty(0, np.uint8)
         library = load()
         assert library is not None
         self.library: Library = library
-        # Primitives keep the number of threads that they were made for.
-        self.threads = 1 if here.beside_others else threads_chosen() or library.most_threads
-        library.use_threads(self.threads)
+        # By the number of threads that they were made for, which primitives keep, and their keys.
+        self.primitives: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
+        self.threads = 0
+        self.follow()
         in_order = 1
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
+
+    def use(self, threads: int) -> None:
+        """Work with primitives of so many threads."""
+        self.threads = threads
+        self.library.use_threads(threads)
+
+    def follow(self) -> None:
+        """Work with as many threads as the user, or other programs, leave to this one."""
+        left = 1 if here.beside_others else threads_at_most(self.library.most_threads)
+        if left != self.threads:
+            self.use(left)
 
 
 def dimensions(values: Numbers) -> Any:
@@ -69,15 +83,23 @@ def dimensions(values: Numbers) -> Any:
     return (ctypes.c_int64 * _MOST_DIMENSIONS)(*values)
 
 
-class Described:
-    """The descriptor of float32 data: its dimensions, and how far apart elements are."""
+def type_of(array: Any) -> int | None:
+    """The type of an array's numbers; None where oneDNN has nothing fast for it."""
+    found = _TYPES.get(array.dtype)
+    return None if found == BFLOAT16 and not _thread.library.has_bfloat16 else found
 
-    def __init__(self, library: Library, shape: Numbers, strides: Numbers | None) -> None:
+
+class Described:
+    """The descriptor of data: its dimensions, how far apart elements are, and their type."""
+
+    def __init__(
+        self, library: Library, shape: Numbers, strides: Numbers | None, kind: int
+    ) -> None:
         """With strides (in elements) None in any order."""
         order = _ANY if strides is None else dimensions(strides)
         function = f"dnnl_memory_desc_create_with_{'tag' if strides is None else 'strides'}"
         self._library = library
-        self._as_parameter_ = library.made(function, len(shape), dimensions(shape), _FLOAT32, order)
+        self._as_parameter_ = library.made(function, len(shape), dimensions(shape), kind, order)
 
     def __del__(self) -> None:
         if hasattr(self, "_as_parameter_"):
@@ -86,10 +108,13 @@ class Described:
 
 @lru_cache(maxsize=4096)
 def described(
-    library: Library, shape: tuple[int, ...], strides: tuple[int, ...] | None
+    library: Library,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    kind: int = FLOAT32,
 ) -> Described:
-    """The descriptor of float32 data, made once."""
-    return Described(library, shape, strides)
+    """The descriptor of data, made once."""
+    return Described(library, shape, strides, kind)
 
 
 def _by_header(array: Any) -> int:
@@ -199,20 +224,26 @@ def forget() -> None:
 
 def prepared_library() -> Library:
     """The library, told how many threads it works with for the calling thread."""
+    _thread.follow()
     return _thread.library
 
 
 def cached(key: Hashable, make: Callable[[Library], Any]) -> Any:
     """What this thread has for a key, made at the first use; None where there is no primitive."""
-    primitives = _thread.primitives
-    if key in primitives:
-        primitives.move_to_end(key)
-        return primitives[key]
+    _thread.follow()
+    return _cached(_thread, key, make)
+
+
+def _cached(own: _Thread, key: Hashable, make: Callable[[Library], Any]) -> Any:
+    primitives, known = own.primitives, (own.threads, key)
+    if known in primitives:
+        primitives.move_to_end(known)
+        return primitives[known]
     try:
-        made = make(_thread.library)
+        made = make(own.library)
     except Unsupported:
         made = None
-    primitives[key] = made
+    primitives[known] = made
     while len(primitives) > _MOST:
         primitives.popitem(last=False)
     return made
@@ -227,19 +258,19 @@ def compute(
     all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
     """
     own = _thread
-    if own.threads == 1 or (pool.of_engine and size >= _WORTH_SHARING):
-        primitive = cached(key, make)
-        if primitive is not None:
-            primitive.run_beside(*arrays)
-        return primitive is not None
-    # Some primitives work with the threads they were made for, others with those there are.
-    own.library.use_threads(1)
+    own.follow()
+    threads = own.threads
+    alone = threads > 1 and not (pool.of_engine and size >= _WORTH_SHARING)
     try:
-        primitive = cached((*key, "alone"), make)
+        # Some primitives work with the threads they were made for, others with those there are.
+        if alone:
+            own.use(1)
+        primitive = _cached(own, key, make)
         if primitive is not None:
             primitive.run_beside(*arrays)
     finally:
-        own.library.use_threads(own.threads)
+        if alone:
+            own.use(threads)
     return primitive is not None
 
 

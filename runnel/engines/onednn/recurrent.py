@@ -16,6 +16,7 @@ from .primitive import (
     DIFF_SRC,
     DIFF_WEIGHTS,
     DST,
+    FLOAT32,
     FORWARD_INFERENCE,
     FORWARD_TRAINING,
     SRC,
@@ -198,7 +199,8 @@ def _ordered(weights: Any, kind: _Kind, primitive: Primitive) -> list[Any]:
     for each, place in ((kernel, WEIGHTS), (recurrent, _RECURRENT)):
         rows, columns = each.shape
         shape = (1, 1, rows, kind.gates, columns // kind.gates)
-        found.append(filters.reordered(each, (shape, _strides(shape)), primitive, place))
+        layout = (shape, _strides(shape), FLOAT32)
+        found.append(filters.reordered(each, layout, primitive, place))
     return [*found, *_plain(bias)]
 
 

@@ -9,18 +9,25 @@ from typing import Any
 import numpy as np
 
 from .library import Library
-from .primitive import DST, SRC, Primitive, address, described
+from .primitive import DST, FLOAT32, SRC, Primitive, address, compute, described, type_of
 
-Layout = tuple[tuple[int, ...], tuple[int, ...]]
+# Dimensions, strides, and the type of the numbers.
+Layout = tuple[tuple[int, ...], tuple[int, ...], int]
 
 # A primitive's filters are held after so many uses; where that brought nothing, later.
 _FIRST_PATIENCE, _LAST_PATIENCE = 2, 64
+# Of a bfloat16.
+_EXPONENT = np.uint16(0x7F80)
 # How many uses are counted; arrays that come and go must not fill the memory.
 _MOST_COUNTED = 4096
 
 
 def is_regular(array: Any) -> bool:
     """Whether the numbers of an array are all finite, or all NaN."""
+    if array.itemsize == 2:
+        # Sums of 16 bits are slow; what is not finite has all bits of its exponent.
+        infinite = np.bitwise_and(array.view(np.uint16), _EXPONENT) == _EXPONENT
+        return not infinite.any() or bool(np.isnan(array).all())
     return math.isfinite(np.add.reduce(array, None)) or bool(np.isnan(array).all())
 
 
@@ -148,7 +155,7 @@ def reordered(
         primitive.reorders[kind, layout, back] = change
     if output is None:
         array = np.ascontiguousarray(array)
-        output = np.empty(primitive.size(kind) // 4, np.float32)
+        output = np.empty(primitive.size(kind) // array.itemsize, array.dtype)
     change.run(array, output)
     return output
 
@@ -159,3 +166,21 @@ def _made(library: Library, source: Any, target: Any) -> Primitive:
         "dnnl_reorder_primitive_desc_create", source, engine, target, engine, None
     )
     return Primitive(library, descriptor, {SRC: source, DST: target})
+
+
+def narrow(array: Any, dtype: Any) -> Any:
+    """float32 rounded to bfloat16."""
+    output = np.empty(array.shape, dtype)
+    narrower = type_of(output)
+    if narrower in (None, FLOAT32) or array.dtype != np.float32 or not array.flags.c_contiguous:
+        return None
+    size = array.size
+
+    def make(library: Library) -> Primitive:
+        return _made(
+            library,
+            described(library, (size,), (1,)),
+            described(library, (size,), (1,), narrower),
+        )
+
+    return output if compute(("narrow", size), make, size, array, output) else None

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import NUMERIC
+from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
@@ -18,7 +19,7 @@ from ...core.tensor import Tensor
 from ..array.creation import OnesLike
 from ..broadcasting import sum_to
 from ..math.complex import conj
-from .matmul import in_float32, products_of
+from .matmul import multiplied, products_of
 
 _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(f"{_TERM}(,{_TERM})*(->{_TERM})?")
@@ -48,6 +49,12 @@ class _Plan(NamedTuple):
     # For a product without a sum: where each input gets a dimension of 1.
     stretched: tuple[tuple[slice | None, ...], ...] | None
     spread: tuple[list[int], list[int]] | None
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is a product of the inputs in some order, and nothing else is computed."""
+        others = any(how.summed or how.diagonal is not None for how in self.operands)
+        return bool(self.inner) and self.spread is None and not others
 
 
 @lru_cache(maxsize=1024)
@@ -170,8 +177,7 @@ def Einsum(inputs, *, equation):
     plan = _plan(equation, tuple([array.ndim for array in inputs]))
     shapes = [array.shape for array in inputs]
     dtype = inputs[0].dtype
-    half = in_float32(inputs[0])
-    if half:
+    if is_half(inputs[0]) and not plan.is_product:
         inputs = [array.astype(np.float32) for array in inputs]
     arrays = [_arrange(array, how) for array, how in zip(inputs, plan.operands, strict=True)]
     if plan.inner:
@@ -187,7 +193,7 @@ def Einsum(inputs, *, equation):
         whole = np.zeros([sizes[label] for label in plan.output], result.dtype)
         np.einsum(whole, *plan.spread)[...] = result
         result = whole
-    return result.astype(dtype) if half else result
+    return result if result.dtype == dtype else narrowed(result, dtype)
 
 
 def _arrange(array, how: _Operand):
@@ -214,7 +220,7 @@ def _contract(x, y, plan: _Plan, shapes):
         y = y.reshape((*y.shape[:batch], math.prod(inner), math.prod(columns)))
     if plan.order is not None and len(rows) == len(columns) == 1 and batch:
         return _contract_in_order(x, y, plan.order)
-    product = products_of(x, y)
+    product = multiplied(x, y)
     if len(rows) != 1 or len(columns) != 1:
         product = product.reshape((*product.shape[:batch], *rows, *columns))
     return product if plan.order is None else product.transpose(plan.order)
@@ -225,8 +231,8 @@ def _contract_in_order(x, y, order):
     shape = (*x.shape[:-1], y.shape[-1])
     result = np.empty([shape[axis] for axis in order], x.dtype)
     products = result.transpose(np.argsort(order))
-    if products.strides[-1] != products.itemsize:
-        return products_of(x, y).transpose(order)
+    if products.strides[-1] != products.itemsize or is_half(x):
+        return multiplied(x, y).transpose(order)
     products_of(x, y, products)
     return result
 

@@ -22,6 +22,7 @@ from ...core.dtypes import (
     uint64,
 )
 from ...core.engine import accelerated
+from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
@@ -41,15 +42,15 @@ from ..math.sorting import argsort
 _MATRICES = FLOATING | COMPLEX | {int32, int64, uint8, uint16, uint32, uint64}
 
 
-def in_float32(array) -> bool:
-    """Whether an array is of a 16-bit float, to be computed in float32 and rounded once."""
-    return array.itemsize == 2 and array.dtype.kind not in "iu"
+@accelerated("half_matmul")
+def products_of_halves(a, b):
+    """The products of matrices, or of batches of them, of 16-bit floats, rounded once."""
+    return narrowed(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
 
 
-def _multiplied(a, b):
-    if in_float32(a):
-        return products_of(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return products_of(a, b)
+def multiplied(a, b):
+    """The products of matrices, or of batches of them."""
+    return products_of_halves(a, b) if is_half(a) else products_of(a, b)
 
 
 def _mismatch(a: TensorShape, b: TensorShape) -> ValueError:
@@ -108,7 +109,7 @@ def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=F
     if transpose_b:
         b = b.T
     try:
-        return _multiplied(a, b) if a.itemsize == 2 else product_of(a, b)
+        return multiplied(a, b) if a.itemsize == 2 else product_of(a, b)
     except ValueError:
         raise _mismatch(TensorShape(a.shape), TensorShape(b.shape)) from None
 
@@ -184,10 +185,10 @@ def _batch_matmul(x, y, adj_x, adj_y):
         y = adjoint_of(y)
     if y.ndim == 2 and x.ndim > 2 and x.flags.c_contiguous and y.size and x.shape[-1] == len(y):
         # One matrix for the whole batch: one large product is faster than many small ones.
-        product = _multiplied(x.reshape(-1, len(y)), y)
+        product = multiplied(x.reshape(-1, len(y)), y)
         return product.reshape(*x.shape[:-1], y.shape[1])
     try:
-        return _multiplied(x, y)
+        return multiplied(x, y)
     except ValueError:
         if x.shape[-1] != y.shape[-2]:
             raise _mismatch(TensorShape(x.shape), TensorShape(y.shape)) from None

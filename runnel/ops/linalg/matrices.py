@@ -6,11 +6,11 @@ import numpy as np
 
 from ...core.convert import operands
 from ...core.dtypes import COMPLEX, float16, float32, float64
+from ...core.half_precision import is_half
 from ...core.shape_rules import UNKNOWN
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array.shaping import shape as shape_of
-from .matmul import in_float32
 
 # The dtypes of the decompositions and solvers.
 MATRIX = COMPLEX | {float16, float32, float64}
@@ -72,7 +72,7 @@ def columns_of(matrix: Tensor) -> int | Tensor:
 
 def widened(array) -> np.ndarray:
     """The array in a dtype that LAPACK computes in: 16-bit floats become float32."""
-    return array.astype(np.float32) if in_float32(array) else array
+    return array.astype(np.float32) if is_half(array) else array
 
 
 def each_matrix(array: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, as_dtype
+from ...core.half_precision import narrowed
 from ...core.indexed_slices import IndexedSlices
 from ...core.logger import get_logger
 from ...core.op import execute, op, type_text
@@ -38,7 +39,7 @@ def Cast(x, *, DstT, Truncate=False):
     elif DstT.is_integer and x.dtype.itemsize <= 2 and kind not in "iub":
         # Small floats have no direct way to integers: NumPy's and ml_dtypes' own differ.
         x = x.astype(np.float32)
-    return x.astype(DstT.numpy)
+    return narrowed(x, DstT.numpy)
 
 
 @Cast.gradient

@@ -6,13 +6,13 @@ import numpy as np
 
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, NUMERIC, int32
+from ...core.half_precision import is_half
 from ...core.op import execute, op
 from ...core.shape_rules import normalized_axis
 from ..array import creation, selection
 from ..array.arguments import INDEX
 from . import arithmetic, casting, comparison, division, elementwise
 from .reduction import axes_tensor
-from .reduction_kernels import is_half
 
 # From how many numbers in a slice on one call for each slice takes less time.
 _WIDE = 512

@@ -10,6 +10,7 @@ from ...core.context import state
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, SIGNED, from_numpy
 from ...core.engine import accelerated
+from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
@@ -38,18 +39,6 @@ def number_like(value, x: Tensor) -> Tensor:
     if found is None:
         found = _CONSTANTS[key] = convert_to_tensor(value, x.dtype)
     return found
-
-
-def in_float32(kernel):
-    """A kernel that computes 16-bit floats in float32 and rounds once, at the end."""
-
-    def rounded(x, *rest):
-        if x.dtype.itemsize == 2:
-            wide = [each.astype(np.float32) for each in (x, *rest)]
-            return kernel(*wide).astype(x.dtype)
-        return kernel(x, *rest)
-
-    return rounded
 
 
 # Signs and magnitudes.
@@ -172,7 +161,7 @@ def sqrt(x, name=None):
 
 
 @op("RsqrtGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
-@in_float32
+@computed_in_float32
 def RsqrtGrad(y, dy):
     root = y.conj()
     return _none_of_none(dy, dy * y.dtype.type(-0.5) * (root * root * root))
@@ -187,7 +176,7 @@ def _(op, grad):
 
 
 @op("Rsqrt", _UNARY, T=_ANALYTIC, shape=unchanged)
-@in_float32
+@computed_in_float32
 def Rsqrt(x):
     return 1 / np.sqrt(x)
 
@@ -338,7 +327,7 @@ def _log_product(log, shifted):
         "x: T, y: T -> z: T",
         T=_ANALYTIC,
         shape=broadcast,
-        kernel=in_float32(kernel),
+        kernel=computed_in_float32(kernel),
         gradient=gradient,
     )
 
@@ -385,7 +374,7 @@ def _(op, grad):
 
 
 @op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged)
-@in_float32
+@computed_in_float32
 @accelerated("sigmoid")
 def Sigmoid(x):
     if x.ndim == 0:
@@ -415,7 +404,7 @@ _FEATURE_SLOPE = "gradients: T, features: T -> backprops: T"
 
 
 @op("SoftplusGrad", _FEATURE_SLOPE, T=FLOATING, shape=broadcast)
-@in_float32
+@computed_in_float32
 def SoftplusGrad(gradients, features):
     return gradients * Sigmoid.kernel(features)
 
@@ -428,7 +417,11 @@ def _(op, grad):
 
 
 Softplus = op(
-    "Softplus", _FEATURES, T=FLOATING, shape=unchanged, kernel=in_float32(many_numbers.softplus)
+    "Softplus",
+    _FEATURES,
+    T=FLOATING,
+    shape=unchanged,
+    kernel=computed_in_float32(many_numbers.softplus),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import accelerated
+from ...core.half_precision import computed_in_float32, is_half, narrowed
 
 # Below it there is nothing to gain: a pass over few numbers takes as long as its call.
 _MANY = 16384
@@ -24,6 +25,8 @@ _Kernel = Callable[..., Any]
 @accelerated("exp")
 def exponential(array, output=None):
     """e to the power of each element of an array, into `output` if given."""
+    if array.size >= _MANY and is_half(array):
+        return narrowed(exponential(array.astype(np.float32)), array.dtype)
     return np.exp(array, output)
 
 
@@ -50,8 +53,10 @@ def many(exact: _Kernel, mended: bool = False) -> Callable[[_Kernel], _Kernel]:
 
         def of_one(x):
             if x.size < _MANY or x.dtype.char != "f":
-                return exact(x)
+                return exact(x) if x.size < _MANY or not is_half(x) else through_float32(x)
             return in_blocks(x)
+
+        through_float32 = computed_in_float32(in_blocks)
 
         def of_two(y, x):
             if x.size < _MANY or x.dtype.char != "f" or x.shape != y.shape:

@@ -8,6 +8,7 @@ from ...core import dtypes
 from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import INTEGER, NUMERIC, REAL, as_dtype, int32, int64
+from ...core.half_precision import is_half, narrowed
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
@@ -17,7 +18,6 @@ from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (
     checked_axes,
     highest,
-    is_half,
     lowest,
     numbers_of,
     reduce,
@@ -47,9 +47,12 @@ _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 @op("Sum", _SIGNATURE, T=NUMERIC, Tidx=INDEX, shape=reduced_shape)
 def Sum(input, reduction_indices, *, keep_dims=False):
+    if not reduction_indices.size:
+        # What broadcasts to its own shape has such a gradient.
+        return input
     if is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return total.astype(input.dtype)
+        return narrowed(total, input.dtype)
     return reduce(np.add, input, reduction_indices, keep_dims, input.dtype)
 
 
@@ -70,7 +73,7 @@ def Mean(input, reduction_indices, *, keep_dims=False):
         return truncated_quotient(total, total.dtype.type(count)).astype(input.dtype)
     if is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return (total / _count(input, total)).astype(input.dtype)
+        return narrowed(total / _count(input, total), input.dtype)
     total = reduce(np.add, input, reduction_indices, keep_dims)
     count = _count(input, total)
     # The mean of no complex numbers is 0, as that of no integers; that of no floats is NaN.

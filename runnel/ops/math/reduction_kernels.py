@@ -42,11 +42,6 @@ def checked_axes(axes, rank):
     return found
 
 
-def is_half(array):
-    """Whether sums of these numbers need a wider type: float16, bfloat16."""
-    return array.itemsize == 2 and array.dtype.kind in "fV"
-
-
 def lowest(kind):
     """The neutral element of a maximum: minus infinity, or the least integer."""
     return np.iinfo(kind).min if kind.kind in "iu" else -np.inf

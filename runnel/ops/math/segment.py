@@ -7,6 +7,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import NUMERIC, REAL, int32
+from ...core.half_precision import is_half
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
@@ -16,7 +17,7 @@ from ..array.arguments import INDEX, integers
 from ..array.scatter_kernels import combine_rows, sparse_sum
 from ..array.shaping import rank as rank_of, reshape, shape
 from . import arithmetic, casting, comparison, division, elementwise
-from .reduction_kernels import highest, is_half, lowest, truncated_quotient
+from .reduction_kernels import highest, lowest, truncated_quotient
 
 
 def _combine(ufunc, data, ids, rows, initial):

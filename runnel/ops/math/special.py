@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import FLOATING, float32, float64
+from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.tensor import Tensor
@@ -33,15 +34,12 @@ def scipy_kernel(name, adjust=None):
             from scipy import special
 
             found.append(getattr(special, name))
-        if x.dtype.itemsize == 2:
-            wide = [each.astype(np.float32) for each in (x, *rest)]
-            return kernel(*wide).astype(x.dtype)
         result = found[0](x, *rest)
         if adjust is not None:
             result = adjust(result, x, *rest)
         return result if result.dtype == x.dtype else result.astype(x.dtype)
 
-    return kernel
+    return computed_in_float32(kernel)
 
 
 def unary(name, kernel):

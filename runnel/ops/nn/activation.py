@@ -9,11 +9,11 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, REAL
 from ...core.engine import accelerated
+from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
 from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
-from .half_precision import computed_in_float32
 
 # The fixed point of selu: activations of mean 0 and variance 1 keep them.
 _SELU_SCALE = 1.0507009873554804934193349852946

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import NUMERIC
+from ...core.half_precision import narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
@@ -94,7 +95,7 @@ def channel_sum(array, subscripts):
     axes = tuple(i for i, letter in enumerate(subscripts[:-3]) if letter != "c")
     if array.dtype.kind in "iu":
         return np.add.reduce(array, axes, dtype=array.dtype)
-    return np.einsum(subscripts, array.astype(np.float32)).astype(array.dtype)
+    return narrowed(np.einsum(subscripts, array.astype(np.float32)), array.dtype)
 
 
 @BiasAddGrad.gradient

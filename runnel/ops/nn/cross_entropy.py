@@ -9,6 +9,7 @@ import numpy as np
 from ...core import errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, bfloat16, float16, float32, int32, int64
+from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import broadcast_shapes
@@ -17,7 +18,6 @@ from ..array import creation, joining, ordering, selection, shaping
 from ..broadcasting import sum_to
 from ..math import arithmetic, casting, comparison, elementwise, many_numbers
 from .activation import relu
-from .half_precision import computed_in_float32
 from .softmax import (
     log_softmax,
     order_with_axis_at_end,

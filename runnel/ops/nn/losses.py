@@ -7,11 +7,11 @@ import numpy as np
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, float32
+from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import scalar
 from ..array import joining, selection, shaping
 from ..math import arithmetic, casting, comparison, division, elementwise, reduction
-from .half_precision import computed_in_float32
 
 
 @op("L2Loss", "t: T -> output: T", T=FLOATING, shape=scalar)

@@ -10,6 +10,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
 from ...core.engine import accelerated
 from ...core.finish import normalizing_vectors
+from ...core.half_precision import narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
@@ -115,22 +116,31 @@ class _Layout:
             self.total, self.dot = "nc->c", "nc,nc->c"
 
     def of(self, images):
-        return images.astype(np.float32, copy=False).reshape(self.shape)
+        return images.reshape(self.shape)
 
     def spread(self, vector):
         """A vector of the channels, to broadcast against the images."""
         return vector.reshape(self.column)
 
 
+def _wide(images):
+    return images.astype(np.float32, copy=False)
+
+
+def _narrow(images, dtype):
+    return images if images.dtype == dtype else narrowed(images, dtype)
+
+
 def _by_layout(images, scale, offset, epsilon, layout):
     """The normalized images, and the mean and the variance of each channel."""
+    dtype, images = images.dtype, _wide(images)
     count = np.float32(layout.count)
     mean = np.einsum(layout.total, images) / count
     result = images - layout.spread(mean)
     variance = np.einsum(layout.dot, result, result) / count
     result *= layout.spread(scale / np.sqrt(variance + np.float32(epsilon)))
     result += layout.spread(offset)
-    return result, mean, variance
+    return _narrow(result, dtype), mean, variance
 
 
 # What an engine may do: rows of channels, channels last, and the channels of a single image,
@@ -141,6 +151,7 @@ _by_row = accelerated("layer_norm")(_by_layout)
 
 def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
     """The gradients by the images, the scale and the offset."""
+    dtype, grads, images = images.dtype, _wide(grads), _wide(images)
     inverse = 1 / np.sqrt(variance + np.float32(epsilon))
     count = np.float32(layout.count)
     to_offset = np.einsum(layout.total, grads)
@@ -150,7 +161,7 @@ def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
     centred += grads
     centred -= layout.spread(to_offset / count)
     centred *= layout.spread(scale * inverse)
-    return centred, to_scale, to_offset
+    return _narrow(centred, dtype), to_scale, to_offset
 
 
 _back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
@@ -185,6 +196,7 @@ def FusedBatchNormV3(
         return x, unknown, unknown, unknown, unknown, nothing
     images = layout.of(x)
     if not is_training:
+        images = _wide(images)
         centre, factor, shift = normalizing_vectors((scale, offset, mean, variance), epsilon)
         if centre is None:
             result = images * layout.spread(factor)
@@ -192,14 +204,14 @@ def FusedBatchNormV3(
             result = images - layout.spread(centre)
             result *= layout.spread(factor)
         result += layout.spread(shift)
-        y = result.reshape(x.shape).astype(x.dtype, copy=False)
+        y = _narrow(result, x.dtype).reshape(x.shape)
         return y, mean, variance, mean, variance, nothing
     count = layout.count
     normalize = _by_layout
     if images.ndim == 2:
         normalize = _by_channel
     elif len(images) == 1:
-        normalize = _by_row
+        normalize, images = _by_row, _wide(images)
     result, batch_mean, spread = normalize(images, scale, offset, epsilon, layout)
     unbiased = spread * np.float32(count / max(count - 1, 1))
     running_mean, running_variance = batch_mean, unbiased
@@ -207,7 +219,7 @@ def FusedBatchNormV3(
         part = np.float32(exponential_avg_factor)
         running_mean = mean + part * (batch_mean - mean)
         running_variance = variance + part * (unbiased - variance)
-    y = result.reshape(x.shape).astype(x.dtype, copy=False)
+    y = _narrow(result, x.dtype).reshape(x.shape)
     return y, running_mean, running_variance, batch_mean, spread, nothing
 
 
@@ -280,13 +292,13 @@ def FusedBatchNormGradV3(
             grads, images, scale, mean, variance, epsilon, layout
         )
     else:
+        grads, images = _wide(grads), _wide(images)
         inverse = 1 / np.sqrt(variance + np.float32(epsilon))
         to_offset = np.einsum(layout.total, grads)
         to_scale = np.einsum(layout.dot, grads, images - layout.spread(mean)) * inverse
-        to_images = grads * layout.spread(scale * inverse)
+        to_images = _narrow(grads * layout.spread(scale * inverse), x.dtype)
     nothing = np.zeros(0, np.float32)
-    to_x = to_images.reshape(x.shape).astype(x.dtype, copy=False)
-    return to_x, to_scale, to_offset, nothing, nothing
+    return to_images.reshape(x.shape), to_scale, to_offset, nothing, nothing
 
 
 @FusedBatchNormGradV3.gradient

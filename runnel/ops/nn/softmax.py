@@ -10,6 +10,7 @@ from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, int32
 from ...core.engine import accelerated
+from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.tensor import Tensor
 from ..array import creation, ordering, shaping
@@ -23,7 +24,6 @@ from ..math import (
     reduction,
 )
 from ..math.reduction_kernels import ones
-from .half_precision import computed_in_float32
 
 
 def _at_least_one_axis(inputs, attrs):

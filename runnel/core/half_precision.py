@@ -1,0 +1,91 @@
+"""Floats of 16 bits: computed in float32, and rounded once.
+
+NumPy is slow in float16, ml_dtypes in bfloat16, and neither keeps the digits of sums. Some kernels
+therefore always go through float32. Others, which give the same numbers either way, do so in plans,
+where arrays are large.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .dtypes import bfloat16, float16
+from .engine import accelerated
+from .reuse import ufunc_of
+
+if TYPE_CHECKING:
+    from .graph import Operation
+
+Kernel = Callable[..., Any]
+
+_HALVES = frozenset({bfloat16, float16})
+# Functions whose result in float32, rounded, is the nearest number of 16 bits; of the last two it
+# is so but for a few in a million.
+_ROUNDED = frozenset(
+    {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.absolute, np.square}
+    | {np.sqrt, np.maximum, np.minimum, np.greater, np.greater_equal, np.less, np.less_equal}
+    | {np.log, np.tanh}
+)
+# Ops of the same kind whose kernels are no such function.
+_ALIKE = frozenset(
+    {"BiasAdd", "Maximum", "Minimum", "Relu", "Relu6", "Relu6Grad", "ReluGrad", "Square"}
+)
+# From how many elements on the way through float32 is the shorter one.
+_LARGE = 4096
+
+
+def is_half(array: Any) -> bool:
+    """Whether an array is of float16 or bfloat16."""
+    return array.itemsize == 2 and array.dtype.kind not in "iu"
+
+
+@accelerated("narrow")
+def narrowed(array: Any, dtype: Any) -> Any:
+    """The numbers of an array rounded to a dtype of 16 bits."""
+    return array.astype(dtype)
+
+
+def computed_in_float32(kernel: Kernel) -> Kernel:
+    """Let a kernel see float16 and bfloat16 as float32; its results go back to 16 bits."""
+
+    @functools.wraps(kernel)
+    def widened(*arrays: Any, **attrs: Any) -> Any:
+        first = arrays[0]
+        if first.itemsize != 2 or not is_half(first):
+            return kernel(*arrays, **attrs)
+        dtype = first.dtype
+        wide = [each.astype(np.float32) if each.dtype == dtype else each for each in arrays]
+        result = kernel(*wide, **attrs)
+        if isinstance(result, tuple):
+            return tuple([narrowed(each, dtype) for each in result])
+        return narrowed(result, dtype) if result.dtype == np.float32 else result
+
+    # The op's attributes and their defaults are read from here.
+    defaults = getattr(kernel, "__kwdefaults__", None)
+    setattr(widened, "__kwdefaults__", defaults)  # noqa: B010
+    return widened
+
+
+def kernel_of(operation: Operation) -> Kernel:
+    """The kernel of an operation in a plan: the op's own, or the same by way of float32."""
+    kernel = operation.op.kernel
+    if not operation.inputs or operation.inputs[0].dtype not in _HALVES:
+        return kernel
+    if operation.type in _ALIKE or ufunc_of(operation) in _ROUNDED:
+        return _by_way_of_float32(kernel)
+    return kernel
+
+
+@functools.cache
+def _by_way_of_float32(kernel: Kernel) -> Kernel:
+    through = computed_in_float32(kernel)
+
+    def chosen(*arrays: Any, **attrs: Any) -> Any:
+        large = max([array.size for array in arrays]) >= _LARGE
+        return through(*arrays, **attrs) if large else kernel(*arrays, **attrs)
+
+    return chosen

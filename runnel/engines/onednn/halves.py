@@ -1,0 +1,40 @@
+"""Numbers of 16 bits that oneDNN has no fast code for: the same in float32, rounded once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.finish import Finish
+from ...core.half_precision import is_half, narrowed
+
+Kernel = Callable[..., Any]
+
+
+def in_float32_otherwise(kernel: Kernel) -> Kernel:
+    """A kernel that does in float32 what it gives None for in 16 bits."""
+
+    @functools.wraps(kernel)
+    def run(first: Any, *rest: Any) -> Any:
+        result = kernel(first, *rest)
+        if result is not None or first.itemsize != 2 or not is_half(first):
+            return result
+        # A result is finished in its own type.
+        *others, finish = rest if rest and isinstance(rest[-1], Finish) else (*rest, None)
+        wide = [_wide(each) for each in (first, *others)]
+        result = kernel(*wide)
+        if result is None:
+            return None
+        result = narrowed(result, first.dtype)
+        return result if finish is None else finish.apply(result)
+
+    return run
+
+
+def _wide(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray) and is_half(argument):
+        return argument.astype(np.float32)
+    return argument
