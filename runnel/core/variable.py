@@ -77,27 +77,24 @@ def _in_place(name: str, function: Callable[..., Any], operator: Callable[..., A
 
     def kernel(resource: Variable, value: Any) -> list[Any]:
         with resource._lock:
-            update(resource, value)
+            shape = resource._tensor._array.shape
+            if shape != value.shape:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Cannot update variable with shape {dimensions_text(TensorShape(shape))} "
+                    f"using a Tensor with shape {dimensions_text(TensorShape(value.shape))}, "
+                    f"shapes must be equal. [Op:{name}]",
+                )
+            taken = resource._take() if shape else None
+            if taken is None:
+                resource._replace(operator(resource._tensor._array, value))
+            else:
+                try:
+                    function(taken._array, value, out=taken._array)
+                finally:
+                    resource._tensor = taken
         return []
-
-    def update(resource: Variable, value: Any) -> None:
-        shape = resource._tensor._array.shape
-        if shape != value.shape:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Cannot update variable with shape {dimensions_text(TensorShape(shape))} "
-                f"using a Tensor with shape {dimensions_text(TensorShape(value.shape))}, shapes "
-                f"must be equal. [Op:{name}]",
-            )
-        taken = resource._take() if shape else None
-        if taken is None:
-            resource._replace(operator(resource._tensor._array, value))
-        else:
-            try:
-                function(taken._array, value, out=taken._array)
-            finally:
-                resource._tensor = taken
 
     declared: Op = op(
         name,

@@ -70,6 +70,7 @@ class Update:
         self.rule = rule
         self.scratch = scratch
         self._passes = passes
+        self._pairs = {}
         self._sweep = accelerated("update")(self._by_blocks) if passes else self._by_blocks
 
     def update(self, cells, gradient, numbers):
@@ -81,7 +82,10 @@ class Update:
             sizes = cells[0]._tensor._array.shape
             if gradient.shape != sizes:
                 gradient = _fitted(gradient, sizes)
-            self._hold(cells, [], gradient, numbers)
+            if gradient.size == 1:
+                self._hold_numbers(cells, [], gradient, numbers)
+            else:
+                self._hold(cells, [], gradient, numbers)
 
     def _hold(self, cells, arrays, gradient, numbers):
         """Take one cell after the other, each in a call of its own, which gives it back.
@@ -91,7 +95,7 @@ class Update:
         """
         cell = cells[len(arrays)]
         with cell._lock:
-            tensor = None if gradient.size == 1 else cell._take()
+            tensor = cell._take()
             try:
                 arrays.append(None if tensor is None else tensor._array)
                 if len(arrays) < len(cells):
@@ -104,9 +108,6 @@ class Update:
 
     def _change(self, cells, arrays, gradient, numbers):
         """Change the arrays, and copies of those that are None because others hold them."""
-        if gradient.size == 1:
-            self._single(cells, gradient, numbers)
-            return
         fresh = []
         for i, array in enumerate(arrays):
             if array is None:
@@ -121,19 +122,35 @@ class Update:
         for cell, array in fresh:
             cell._replace(array)
 
-    def _single(self, cells, gradient, numbers):
-        # NumPy takes twice as long for one element in place as for two, so the element is doubled.
-        arguments = []
-        for value in (*[cell._tensor._array for cell in cells], gradient):
-            pair = np.empty(2, gradient.dtype)
-            pair[...] = value
-            arguments.append(pair)
-        for _ in range(self.scratch):
-            arguments.append(np.empty(2, gradient.dtype))
-        self.rule(*arguments, *numbers)
-        sizes = gradient.shape
-        for cell, pair in zip(cells, arguments, strict=False):
+    def _hold_numbers(self, cells, values, gradient, numbers):
+        """Change cells of one element, each held as in `_hold` but never changed in place."""
+        place = len(values)
+        cell = cells[place]
+        with cell._lock:
+            values.append(cell._tensor._array)
+            if place + 1 < len(cells):
+                pairs = self._hold_numbers(cells, values, gradient, numbers)
+            else:
+                values.append(gradient)
+                pairs = self._changed_pairs(values, numbers)
+            pair, sizes = pairs[place], gradient.shape
             cell._replace(pair[:1].reshape(sizes).copy() if sizes else pair[0])
+        return pairs
+
+    def _changed_pairs(self, values, numbers):
+        """The values changed by the rule, in arrays that are written again by the next update.
+
+        NumPy takes twice as long for one element in place as for two, so each value is doubled.
+        """
+        dtype = values[-1].dtype
+        pairs = self._pairs.get(dtype)
+        if pairs is None:
+            pairs = [np.empty(2, dtype) for _ in range(len(values) + self.scratch)]
+            self._pairs[dtype] = pairs
+        for place, value in enumerate(values):
+            pairs[place][...] = value
+        self.rule(*pairs, *numbers)
+        return pairs
 
     def _blocks(self, arrays, gradient, numbers):
         whole = [np.ascontiguousarray(array) for array in arrays]
@@ -188,7 +205,7 @@ class FusedUpdate(Update):
     def _kernel(self):
         def kernel(*inputs, use_locking=False):
             cells, scalars, gradient = self._alike(inputs)
-            self.update(cells, gradient, self._prepared(scalars, gradient.dtype))
+            self.update(cells, gradient, self.prepared(scalars, gradient.dtype))
             return []
 
         return kernel
@@ -196,7 +213,7 @@ class FusedUpdate(Update):
     def _nesterov_kernel(self):
         def kernel(*inputs, use_locking=False, use_nesterov=False):
             cells, scalars, gradient = self._alike(inputs)
-            self.update(cells, gradient, (*self._prepared(scalars, gradient.dtype), use_nesterov))
+            self.update(cells, gradient, (*self.prepared(scalars, gradient.dtype), use_nesterov))
             return []
 
         return kernel
@@ -221,7 +238,7 @@ class FusedUpdate(Update):
             )
         return cells, scalars, gradient
 
-    def _prepared(self, scalars, dtype):
+    def prepared(self, scalars, dtype):
         """The rule's numbers; all variables of a step come with the very same scalars."""
         known, kind, numbers = self._last
         if kind is not dtype or len(known) != len(scalars) or any(map(is_not, known, scalars)):
@@ -440,11 +457,6 @@ SparseApplyAdaMax = RowUpdate("ResourceSparseApplyAdaMax", ApplyAdaMax)
 SparseApplyKerasAdagrad = RowUpdate("ResourceSparseApplyKerasAdagrad", ApplyKerasAdagrad)
 
 _average = Update(rules.moving_average)
-
-
-def number_in(variable):
-    """The value of a variable of rank 0 as a Python number; eagerly only."""
-    return variable._tensor._array.item()
 
 
 def decay(variable, factor):

@@ -343,9 +343,11 @@ class Optimizer:
         if self.clipnorm is not None or self.global_clipnorm or self.clipvalue is not None:
             grads = self._clip_gradients([gradient for gradient, _ in pairs])
             pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
-        if any([type(gradient) is tf.IndexedSlices for gradient, _ in pairs]):
-            grads = self._deduplicate_sparse_grad([gradient for gradient, _ in pairs])
-            pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
+        for gradient, _ in pairs:
+            if type(gradient) is tf.IndexedSlices:
+                grads = self._deduplicate_sparse_grad([gradient for gradient, _ in pairs])
+                pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
+                break
         if self.weight_decay:
             self._apply_weight_decay([variable for _, variable in pairs])
         self._numbers = {} if self._shares_numbers else None
@@ -416,13 +418,15 @@ class Optimizer:
 
     def _rate(self, dtype: tf.DType) -> Any:
         if state.graph is None:
-            return dtype.as_numpy_dtype(training.number_in(self.learning_rate))
+            # The same object from step to step: what is computed from it is still known then.
+            rate, kind = self.learning_rate._tensor._array, dtype.as_numpy_dtype
+            return rate if type(rate) is kind else kind(rate.item())
         return tf.cast(self.learning_rate, dtype)
 
     def _step(self, dtype: tf.DType) -> Any:
         """The number of the step being done, the first one's being 1."""
         if state.graph is None:
-            return dtype.as_numpy_dtype(training.number_in(self._iterations) + 1)
+            return dtype.as_numpy_dtype(self._iterations._tensor._array.item() + 1)
         return tf.cast(self._iterations + 1, dtype)
 
     def _fuse(
@@ -451,7 +455,7 @@ class Optimizer:
         if known is not None and dtype in known:
             numbers = known[dtype]
         else:
-            numbers = (*update.prepare(self._scalars(dtype), dtype.numpy), *attrs)
+            numbers = (*update.prepared(self._scalars(dtype), dtype.numpy), *attrs)
             if known is not None:
                 known[dtype] = numbers
         update.update(cells, gradient._array, numbers)

@@ -9,9 +9,12 @@ import runnel as tf
 
 def with_gradients(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The pairs that have a gradient; a warning names the others."""
-    found = [pair for pair in pairs if pair[0] is not None]
-    if len(found) == len(pairs):
+    for gradient, _ in pairs:
+        if gradient is None:
+            break
+    else:
         return pairs
+    found = [pair for pair in pairs if pair[0] is not None]
     if not found:
         variables = [variable.name for _, variable in pairs]
         raise ValueError(
