@@ -52,7 +52,8 @@ def backward(
         for output in record.outputs:
             key = output._key
             gradient = gradients.get(key) if key in sources else gradients.pop(key, None)
-            reached = reached or gradient is not None
+            if gradient is not None:
+                reached = True
             found.append(gradient)
         if not reached:
             continue
@@ -68,9 +69,11 @@ def backward(
         results = apply(record, found)
         # A tape that is used again may not find those of an earlier use.
         record.joined = None
-        for tensor, gradient in zip(record.inputs, results, strict=True):
-            key = tensor._key
-            if gradient is not None and key in needed:
+        for place, gradient in enumerate(results):
+            if gradient is None:
+                continue
+            key = record.inputs[place]._key
+            if key in needed:
                 known = gradients.get(key)
                 gradients[key] = gradient if known is None else add_gradients(known, gradient)
     for key, gradient in () if joined is None else joined.results():
@@ -111,11 +114,12 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
         elif type(gradient) is IndexedSlices and op.name != "Identity":
             gradients[index] = to_dense(gradient)
     result = op.gradient_rule(record, *gradients)
-    if not isinstance(result, list | tuple) and len(record.inputs) == 1:
+    count = len(record.inputs)
+    if count == 1 and not isinstance(result, list | tuple):
         return (result,)
-    if len(result) != len(record.inputs):
+    if len(result) != count:
         raise ValueError(
-            f"The gradient of {op.name} gave {len(result)} results for {len(record.inputs)} inputs."
+            f"The gradient of {op.name} gave {len(result)} results for {count} inputs."
         )
     checked: Sequence[Any] = result
     return checked
@@ -201,9 +205,8 @@ def _filled(value: Any, fill: int) -> Tensor:
 
 
 def is_differentiable(value: Any) -> bool:
-    """Whether a value is of a dtype that has gradients; lists of tensors (variants) do."""
-    dtype = value.dtype
-    return bool(dtype.is_floating or dtype.is_complex or dtype is dtypes.variant)
+    """Whether a value is of a dtype that has gradients."""
+    return value.dtype in dtypes.DIFFERENTIABLE
 
 
 def rule_op(name: str, rule: Callable[..., Any]) -> Op:

@@ -299,6 +299,8 @@ REAL = FLOATING | INTEGER
 NUMERIC = REAL | COMPLEX
 QUANTIZED_DTYPES = frozenset({qint8, quint8, qint16, quint16, qint32})
 ALL = frozenset(_BY_ENUM.values())
+# What has gradients: numbers without gaps, and lists of tensors (variants).
+DIFFERENTIABLE = frozenset(x for x in ALL if x.is_floating or x.is_complex or x is variant)
 
 # NumPy scalar classes and np.dtype objects, both as keys: one lookup serves either.
 _FROM_NUMPY: dict[Any, DType] = {}

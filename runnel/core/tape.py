@@ -13,6 +13,7 @@ from . import nest
 from .backward import backward, is_differentiable, zeros_like
 from .context import next_key, state
 from .convert import convert_to_tensor
+from .dtypes import DIFFERENTIABLE
 from .jacobians import reshaped, rows_of
 from .logger import get_logger
 from .op import REGISTRY, Op, Record
@@ -127,7 +128,7 @@ class GradientTape:
         for output in outputs:
             if not output._key:
                 output._key = next_key()
-            if is_differentiable(output):
+            if output.dtype in DIFFERENTIABLE:
                 watched.add(output._key)
         self._records.append(Record(op, inputs, outputs, attrs))
 
@@ -139,7 +140,7 @@ class GradientTape:
 
     def _watch(self, value: Any, key: int) -> None:
         self._roots[key] = value
-        if is_differentiable(value):
+        if value.dtype in DIFFERENTIABLE:
             self._watched.add(key)
         if not isinstance(value, Tensor):
             self._variables[key] = value
@@ -215,20 +216,20 @@ class GradientTape:
         self._begin_use(target, sources)
         flat_targets = self._seen(_gradient_targets(target))
         # Most often a list of variables is given, and a list is what comes back.
-        is_flat = type(sources) is list and all([type(source) in _LEAVES for source in sources])
+        is_flat = type(sources) is list and _LEAVES.issuperset(map(type, sources))
         wanted = sources if is_flat else nest.flatten(sources)
         flat_sources = sources if is_flat else [_values_of(source) for source in wanted]
-        keys = [_key_of_source(source) for source in self._seen(flat_sources)]
+        keys = _keys_of(self._seen(flat_sources))
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
-        if not zero:
-            self._warn_of_unwatched(flat_sources, keys, gradients)
+        results: list[Any] = []
+        for key, source in zip(keys, flat_sources, strict=True):
+            gradient = gradients.get(key)
+            if gradient is None:
+                gradient = self._unconnected(len(results), source, key, zero)
+            results.append(gradient)
         if not self._persistent:
             self._forget()
-        results = [
-            _finish(gradients.get(key), source, zero)
-            for key, source in zip(keys, flat_sources, strict=True)
-        ]
         if is_flat:
             return results
         results = [
@@ -237,14 +238,14 @@ class GradientTape:
         ]
         return nest.pack_sequence_as(sources, results)
 
-    def _warn_of_unwatched(
-        self, sources: Sequence[Any], keys: Sequence[int], gradients: dict[int, Any]
-    ) -> None:
-        for index, (source, key) in enumerate(zip(sources, keys, strict=True)):
-            if key in gradients or key in self._watched or getattr(source, "trainable", False):
-                continue
+    def _unconnected(self, index: int, source: Any, key: int, zero: bool) -> Any:
+        """The gradient of a source that the target does not depend on; a warning may tell why."""
+        if zero:
+            return zeros_like(source)
+        if key not in self._watched and not getattr(source, "trainable", False):
             if is_differentiable(source):
                 get_logger().warning(_UNWATCHED, index, source.shape, source.dtype.name)
+        return None
 
     def _begin_use(self, target: Any, sources: Any) -> None:
         if self._used:
@@ -298,7 +299,7 @@ class GradientTape:
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
         flat_sources = nest.flatten(sources)
-        keys = [_key_of_source(source) for source in self._seen(flat_sources)]
+        keys = _keys_of(self._seen(flat_sources))
         if not isinstance(target, Tensor):
             target = self._converted(target)
 
@@ -350,7 +351,7 @@ class GradientTape:
                 f"Received target of shape {sizes} and source of shape {source_sizes}."
             )
         self._begin_use(target, source)
-        key = _key_of_source(*self._seen([source]))
+        (key,) = _keys_of(self._seen([source]))
 
         def gradients(weight: Tensor) -> list[Any]:
             return [_finish(self._backward([target], [weight], [key]).get(key), source, True)]
@@ -411,21 +412,27 @@ def captured(value: Any) -> Any:
     return None if inside is value else inside
 
 
-def _key_of_source(source: Any) -> int:
-    if not hasattr(source, "_key"):
-        raise TypeError(
-            f"A source of GradientTape.gradient must be a tf.Tensor or tf.Variable, got {source!r}."
-        )
-    if not is_differentiable(source):
-        get_logger().warning(
-            "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
-            "GradientTape.gradient, got %r",
-            source.dtype,
-        )
-    # One that no tape has seen may still be the target itself.
-    key: int = source._key or next_key()
-    source._key = key
-    return key
+def _keys_of(sources: Sequence[Any]) -> list[int]:
+    keys: list[int] = []
+    for source in sources:
+        try:
+            key = source._key
+        except AttributeError:
+            raise TypeError(
+                "A source of GradientTape.gradient must be a tf.Tensor or tf.Variable, "
+                f"got {source!r}."
+            ) from None
+        if source.dtype not in DIFFERENTIABLE:
+            get_logger().warning(
+                "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
+                "GradientTape.gradient, got %r",
+                source.dtype,
+            )
+        if not key:
+            # One that no tape has seen may still be the target itself.
+            key = source._key = next_key()
+        keys.append(key)
+    return keys
 
 
 def _weights(output_gradients: Any, count: int) -> list[Any]:

@@ -32,10 +32,13 @@ def BroadcastGradientArgs(s0, s1):
 
 def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
     """Sum a gradient over the axes along which `like` was broadcast."""
-    whole, part = gradient._sizes, like._sizes
-    if whole is None or part is None or None in whole or None in part:
-        axes, _ = BroadcastGradientArgs(shape(like), shape(gradient))
-        return reshape(execute(Sum, (gradient, axes)), shape(like))
+    if type(gradient) is Tensor and type(like) is Tensor:
+        whole, part = gradient._array.shape, like._array.shape
+    else:
+        whole, part = gradient._sizes, like._sizes
+        if whole is None or part is None or None in whole or None in part:
+            axes, _ = BroadcastGradientArgs(shape(like), shape(gradient))
+            return reshape(execute(Sum, (gradient, axes)), shape(like))
     if whole == part:
         return gradient
     axes, keep_dims, last_shape = _plan(whole, part)

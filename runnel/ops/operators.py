@@ -1,8 +1,8 @@
 """Python's operators on tensors and variables.
 
-They are the most used functions of all, so two eager tensors that no tape watches go straight to
-the kernel, and so does a Python number beside a tensor whose dtype takes it as it is. Whatever
-else comes (graphs, tapes, conversions, errors) takes the way of the public function.
+They are the most used functions of all, so two eager tensors go straight to the kernel, and so does
+a Python number beside a tensor whose dtype takes it as it is. Whatever else comes (graphs,
+conversions, errors) takes the way of the public function.
 """
 
 from __future__ import annotations
@@ -52,21 +52,28 @@ def _operator(op, function, method, name, types, numbers, attrs):
 
     def operator(self, other, name=name):
         dtype = self.dtype
-        if type(other) is Tensor:
-            if other.dtype is dtype and dtype in types:
-                if state.graph is None and not state.tapes:
-                    try:
-                        return Tensor(op.kernel(self._array, other._array), types[dtype])
-                    except Exception:
-                        pass  # execute() comes to the same and explains it
-                return execute(op, (self, other), attrs)
-        elif (dtype, type(other)) in numbers and state.graph is None:
-            try:
-                if not state.tapes:
-                    return Tensor(op.kernel(self._array, other), types[dtype])
-                other = Tensor(dtype.as_numpy_dtype(other), dtype)
-            except Exception:
-                pass
+        is_eager = state.graph is None
+        if is_eager and type(other) is not Tensor:
+            if type(other) is Variable:
+                other = other._as_tensor()
+            elif (dtype, type(other)) in numbers:
+                try:
+                    if not state.tapes:
+                        return Tensor(op.kernel(self._array, other), types[dtype])
+                    other = Tensor(dtype.as_numpy_dtype(other), dtype)
+                except Exception:
+                    pass
+        if type(other) is Tensor and other.dtype is dtype and dtype in types:
+            if is_eager:
+                try:
+                    result = Tensor(op.kernel(self._array, other._array), types[dtype])
+                except Exception:
+                    pass  # execute() comes to the same and explains it
+                else:
+                    for tape in state.tapes:
+                        tape.record(op, (self, other), (result,), attrs)
+                    return result
+            return execute(op, (self, other), attrs)
         try:
             return function(self, other)
         except (TypeError, ValueError):

@@ -50,7 +50,7 @@ def Sum(input, reduction_indices, *, keep_dims=False):
     if not reduction_indices.size:
         # What broadcasts to its own shape has such a gradient.
         return input
-    if is_half(input):
+    if input.itemsize == 2 and is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
         return narrowed(total, input.dtype)
     return reduce(np.add, input, reduction_indices, keep_dims, input.dtype)
@@ -229,7 +229,7 @@ def _filled(op, grad, count):
     if state.graph is not None or number.shape or array.size > _FEW or array.dtype.kind != "f":
         return None
     result = np.empty(array.shape, array.dtype)
-    result.fill(number / number.dtype.type(count))
+    result.fill(number if count == 1 else number / number.dtype.type(count))
     return Tensor(result, grad.dtype)
 
 
