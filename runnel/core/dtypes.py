@@ -3,7 +3,7 @@
 # `bool` names a dtype in this module, as it does in `tf`; the Python type is `builtins.bool`.
 import builtins
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -53,8 +53,8 @@ class DType(TensorlessType):
 
     __slots__ = (
         "__weakref__",
+        "_numpy_type",
         "as_datatype_enum",
-        "as_numpy_dtype",
         "base_dtype",
         "is_bool",
         "is_complex",
@@ -71,7 +71,7 @@ class DType(TensorlessType):
     )
 
     name: str
-    as_numpy_dtype: Any
+    _numpy_type: Any
     numpy: Any
     is_floating: builtins.bool
     is_complex: builtins.bool
@@ -99,11 +99,12 @@ class DType(TensorlessType):
             )
         return found
 
-    def __getattr__(self, name: str) -> NoReturn:
-        # Reached only for what the slots lack; resource and variant have no NumPy type to give.
-        if name == "as_numpy_dtype":
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """The NumPy type of the elements; KeyError for resources and variants, which have none."""
+        if self._numpy_type is None:
             raise KeyError(f"{self!r} has no NumPy type")
-        raise AttributeError(f"'DType' object has no attribute {name!r}")
+        return self._numpy_type
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -234,8 +235,7 @@ def _define(enum: int, name: str, numpy_type: Any, is_numeric: builtins.bool) ->
     if name.startswith("q"):
         # The named field tells NumPy's dtypes apart; the arrays of tensors are plain integers.
         dtype.numpy = dtype.numpy[0]
-    if numpy_type is not None:
-        dtype.as_numpy_dtype = numpy_type
+    dtype._numpy_type = numpy_type
     dtype.is_numpy_compatible = numpy_type is not None
     dtype.is_floating = name.startswith(("float", "bfloat"))
     dtype.is_complex = name.startswith("complex")

@@ -97,6 +97,23 @@ class Reference:
         return f"<Reference wrapping {self._object!r}>"
 
 
+class Lacking:
+    """An attribute that values of NumPy or of graphs have, eager tensors not: its error says so.
+
+    Not in a `__getattr__`: Python finds no attribute of a class fast that has one.
+    """
+
+    def __init__(self, name: str, advice: str) -> None:
+        self._name = name
+        self._advice = advice
+
+    def __get__(self, tensor: Tensor | None, owner: type) -> NoReturn:
+        if type(tensor) is Tensor:
+            raise AttributeError(self._advice)
+        kind = f"type object {owner.__name__!r}" if tensor is None else f"{owner.__name__!r} object"
+        raise AttributeError(f"{kind} has no attribute {self._name!r}")
+
+
 class Tensor(Operators):
     """A value that never changes: an array with a dtype.
 
@@ -115,6 +132,10 @@ class Tensor(Operators):
     dtype: DType
     _keras_logits: Any
     _keras_mask: Any
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn: ...
 
     def __init__(self, array: Any, dtype: DType) -> None:
         self._array = array
@@ -239,17 +260,6 @@ class Tensor(Operators):
         text = numpy_text(self, is_repr=True)
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in _NUMPY_METHODS:
-            raise AttributeError(
-                f"Tensor object has no attribute '{name}'. Use the function of TensorFlow "
-                f"instead (for example tf.reshape, tf.cast, tf.transpose), or convert to NumPy "
-                f"first: tensor.numpy().{name}"
-            )
-        if name in ("name", "op", "graph"):
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
-
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
         """Graph mode only."""
         raise NotImplementedError(
@@ -260,6 +270,18 @@ class Tensor(Operators):
     @property
     def _type_spec(self) -> TensorSpec:
         return TensorSpec(self.shape, self.dtype)
+
+
+for _name in _NUMPY_METHODS:
+    _advice = (
+        f"Tensor object has no attribute '{_name}'. Use the function of TensorFlow instead (for "
+        f"example tf.reshape, tf.cast, tf.transpose), or convert to NumPy first: "
+        f"tensor.numpy().{_name}"
+    )
+    setattr(Tensor, _name, Lacking(_name, _advice))
+for _name in ("name", "op", "graph"):
+    _advice = f"Tensor.{_name} is undefined when eager execution is enabled."
+    setattr(Tensor, _name, Lacking(_name, _advice))
 
 
 def _rebuild(array: np.ndarray[Any, Any], dtype: DType) -> Tensor:
@@ -401,10 +423,9 @@ class SymbolicTensor(Tensor):
         shape = "" if self._shape.rank is None else f" shape={self._shape},"
         return f'Tensor("{self.name}",{shape} dtype={self.dtype.name})'
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name == "_array":
-            raise OutOfScopeError(self)
-        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+    @property
+    def _array(self) -> NoReturn:
+        raise OutOfScopeError(self)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
