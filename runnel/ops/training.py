@@ -351,7 +351,7 @@ ApplyKerasMomentum = FusedUpdate(
     "ResourceApplyKerasMomentum",
     "*var, *accum, lr, grad, momentum",
     rules.keras_momentum,
-    rules.same,
+    rules.keras_momentum_numbers,
     nesterov=True,
     passes=passes.keras_momentum,
 )

@@ -1,7 +1,7 @@
 """The rules of optimizers as passes over whole arrays, for an engine whose threads share them.
 
 A pass changes one array. Its right side is computed from left to right, without precedence, and
-`root`, `inverse` and `negative` are of all before them: `v += grad * grad - v * rest` adds
+`root` and `inverse` are of all before them: `v += grad * grad - v * rest` adds
 ((grad grad) - v) rest to v. The names are those of the arguments of the rule in training_rules.py.
 
 A function here gives the passes for the numbers of a rule.
@@ -77,10 +77,10 @@ keras_adagrad = _always(
 _DECAYED = ["accum = accum * momentum", "accum -= grad * lr"]
 _momentum = _read(rules.keras_momentum, *_DECAYED, "var = var + accum")
 _nesterov = _read(rules.keras_momentum, *_DECAYED, "var -= grad * lr", "var += accum * momentum")
-_plain = _read(rules.keras_momentum, "accum = grad * lr negative", "var = var + accum")
+_plain = _read(rules.keras_momentum, "accum = grad * minus_lr", "var = var + accum")
 
 
-def keras_momentum(lr, momentum, nesterov=False):
+def keras_momentum(lr, minus_lr, momentum, nesterov=False):
     if not momentum:
         return _plain
     return _nesterov if nesterov else _momentum

@@ -17,9 +17,9 @@ def _rest(share):
     return 1 - (share if type(share) is float else float(str(share)))
 
 
-def keras_momentum(var, accum, grad, scratch, lr, momentum, nesterov=False):
+def keras_momentum(var, accum, grad, scratch, lr, minus_lr, momentum, nesterov=False):
     if not momentum:
-        multiply(grad, -lr, accum)
+        multiply(grad, minus_lr, accum)
         add(var, accum, var)
         return
     multiply(grad, lr, scratch)
@@ -31,6 +31,10 @@ def keras_momentum(var, accum, grad, scratch, lr, momentum, nesterov=False):
         add(var, scratch, var)
     else:
         add(var, accum, var)
+
+
+def keras_momentum_numbers(lr, momentum):
+    return lr, -lr, momentum
 
 
 def gradient_descent(var, delta, scratch, alpha):

@@ -15,9 +15,7 @@ _SUBTRACT = 0x1FFF5
 _OPERATORS = {"+": ADD, "*": MULTIPLY, "-": _SUBTRACT}
 # Algorithms of one operand with their two numbers.
 _NEGATIVE: Step = (0x26, (-1.0, 0.0))
-_FUNCTIONS: dict[str, Step] = {
-    "root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0)), "negative": _NEGATIVE,
-}  # fmt: skip
+_FUNCTIONS: dict[str, Step] = {"root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0))}
 _SECOND = 2
 # Zero follows the values of an update.
 _ZERO, _LAST = np.zeros(1, np.float32), -1
