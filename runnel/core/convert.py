@@ -182,6 +182,8 @@ def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
 def array_of(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     """The NumPy value (a scalar for rank 0) and dtype that a Python or NumPy value becomes."""
     kind = type(value)
+    if kind is np.ndarray:
+        return _from_numpy(value, dtype)
     if kind is float:
         if dtype is dtypes.float32 or (
             dtype is None and -_BEYOND_FLOAT32 < value < _BEYOND_FLOAT32
@@ -363,6 +365,8 @@ def _from_numpy(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     elif dtype is dtypes.string:
         raise _misfit(value, dtype)
     if type(value) is np.ndarray and value.ndim:
+        if value.dtype is dtype.numpy:
+            return value.copy(), dtype
         return np.array(value, dtype=dtype.numpy, order="C"), dtype
     return np.asarray(value).astype(dtype.numpy)[()], dtype
 

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import maximum
 
 # As an array: NumPy takes half as long for it as for a Python number.
 _ZERO = np.zeros((), np.float32)
 
 
 def _relu(array: Any) -> Any:
-    return np.maximum(array, _ZERO, out=array)
+    return maximum(array, _ZERO, out=array)
 
 
 def _relu6(array: Any) -> Any:

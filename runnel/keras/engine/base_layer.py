@@ -9,7 +9,7 @@ import numpy as np
 
 import runnel as tf
 
-from ...core.context import state
+from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
 from ...core.tensor import Tensor
 from .. import regularizers
@@ -196,7 +196,8 @@ class Layer(LayerNodes):
         if outermost and context.losses_made and self._has_losses():
             self._clear_losses()
         if self._autocast:
-            inputs = self._cast_inputs(inputs)
+            is_plain = type(inputs) is Tensor and inputs.dtype is self._compute_dtype_object
+            inputs = inputs if is_plain else self._cast_inputs(inputs)
         if not self.built:
             self._maybe_build(inputs)
         if self._input_spec is not None:
@@ -260,8 +261,8 @@ class Layer(LayerNodes):
 
     def _cast_inputs(self, inputs: Any) -> Any:
         wanted = self._compute_dtype_object
-        if type(inputs) is tf.Tensor:
-            if inputs.dtype is wanted or wanted is None or not inputs.dtype.is_floating:
+        if type(inputs) is Tensor:
+            if wanted is None or not inputs.dtype.is_floating:
                 return inputs
             return masking.cast(inputs, wanted) if wanted.is_floating else inputs
         if wanted is None or not wanted.is_floating:
@@ -298,7 +299,7 @@ class Layer(LayerNodes):
 
     def _scope(self) -> str:
         """The name scope of the weights: the layers being called, this one last."""
-        outer = context.scope if context.depth else tf.get_current_name_scope()
+        outer = context.scope if context.depth else get_current_name_scope()
         return f"{outer}/{self._name}" if outer else self._name
 
     # Masks.

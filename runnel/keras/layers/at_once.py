@@ -7,6 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.context import state
+from ...core.dtypes import float32
 from ...core.op import Op, execute
 from ...core.tape import GradientTape
 from ...core.tensor import Tensor
@@ -36,12 +37,18 @@ def known_activation(function: Any) -> str:
 
 def are_plain_weights(*weights: Any) -> bool:
     """Whether weights are variables of float32, and nothing that stands for some."""
-    return all([type(each) is Variable and each.dtype is tf.float32 for each in weights])
+    for each in weights:  # noqa: SIM110 -- in small models such a call is what takes the time
+        if type(each) is not Variable or each.dtype is not float32:
+            return False
+    return True
 
 
 def tapes_are_plain() -> bool:
     """Whether nobody listens to single operations but tapes that gradients are computed from."""
-    return all([type(tape) is GradientTape for tape in state.tapes])
+    for tape in state.tapes:  # noqa: SIM110
+        if type(tape) is not GradientTape:
+            return False
+    return True
 
 
 def outputs_at_once(
@@ -53,7 +60,7 @@ def outputs_at_once(
     """
     kernel, bias = layer.kernel, layer.bias
     if (
-        inputs.dtype is not tf.float32
+        inputs.dtype is not float32
         or len(inputs._array.shape) != rank
         or not are_plain_weights(kernel, bias)
     ):

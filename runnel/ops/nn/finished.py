@@ -56,19 +56,17 @@ def _declared(product, kernel, activation):
     return declared
 
 
-def _affine(a, b, bias):
-    product = product_of(a, b)
-    if bias.shape != product.shape[1:]:
-        raise ValueError("The bias must be a vector with one element per column.")
-    product += bias
-    return product
-
-
 def _affine_kernel(activation):
-    if activation is None:
-        return _affine
-    activate = ACTIVATIONS[activation]
-    return lambda a, b, bias: activate(_affine(a, b, bias))
+    activate = None if activation is None else ACTIVATIONS[activation]
+
+    def kernel(a, b, bias):
+        product = product_of(a, b)
+        if bias.shape != product.shape[1:]:
+            raise ValueError("The bias must be a vector with one element per column.")
+        product += bias
+        return product if activate is None else activate(product)
+
+    return kernel
 
 
 def _convolved_kernel(activation):
