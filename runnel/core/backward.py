@@ -104,16 +104,21 @@ def graph_records(
 
 def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
     op = record.op
-    if op.gradient_rule is None:
+    rule = op.gradient_rule
+    if rule is None:
         raise LookupError(f"gradient registry has no entry for: {op.name}")
-    for index, gradient in enumerate(gradients):
-        if gradient is None:
-            output = record.outputs[index]
-            if not op.partial and is_differentiable(output):
-                gradients[index] = zeros_like(output)
-        elif type(gradient) is IndexedSlices and op.name != "Identity":
-            gradients[index] = to_dense(gradient)
-    result = op.gradient_rule(record, *gradients)
+    if len(gradients) == 1 and type(gradients[0]) is Tensor:
+        # Most often; nothing is missing or sparse then.
+        result = rule(record, gradients[0])
+    else:
+        for index, gradient in enumerate(gradients):
+            if gradient is None:
+                output = record.outputs[index]
+                if not op.partial and is_differentiable(output):
+                    gradients[index] = zeros_like(output)
+            elif type(gradient) is IndexedSlices and op.name != "Identity":
+                gradients[index] = to_dense(gradient)
+        result = rule(record, *gradients)
     count = len(record.inputs)
     if count == 1 and not isinstance(result, list | tuple):
         return (result,)
@@ -199,9 +204,12 @@ def zeros_like(value: Any) -> Tensor:
 def _filled(value: Any, fill: int) -> Tensor:
     dtype = value.dtype
     sizes = (value if isinstance(value, Tensor) else value._tensor)._array.shape
-    if not sizes:
-        return Tensor(dtype.as_numpy_dtype(fill), dtype)
-    return Tensor(np.full(sizes, fill, dtype.numpy), dtype)
+    return Tensor(np.full(sizes, fill, dtype.numpy) if sizes else _number(fill, dtype), dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _number(value: int, dtype: dtypes.DType) -> Any:
+    return dtype.as_numpy_dtype(value)
 
 
 def is_differentiable(value: Any) -> bool:

@@ -70,6 +70,22 @@ def init_scope() -> Iterator[None]:
         state.graph, state.tapes, state.name_scope = graph, tapes, scope
 
 
+_NO_NAME = "name for name_scope must be a string, got {!r}."
+
+
+def scope_within(outer: str, name: str) -> str:
+    """The name scope that a block of this name has inside of another one."""
+    if not isinstance(name, str):
+        raise ValueError(_NO_NAME.format(name))
+    if name.endswith("/"):
+        return name
+    if not name:
+        return ""
+    if state.graph is not None:
+        return state.graph.unique_name(outer + name) + "/"
+    return f"{outer}{name}/"
+
+
 class name_scope:
     """Prefix the names of the variables and operations made in a block.
 
@@ -80,7 +96,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError(f"name for name_scope must be a string, got {name!r}.")
+            raise ValueError(_NO_NAME.format(name))
         self._name = name
         self._outer: list[str] = []
 
@@ -91,14 +107,7 @@ class name_scope:
     def __enter__(self) -> str:
         outer = state.name_scope
         self._outer.append(outer)
-        if self._name.endswith("/"):
-            state.name_scope = self._name
-        elif not self._name:
-            state.name_scope = ""
-        elif state.graph is not None:
-            state.name_scope = state.graph.unique_name(outer + self._name) + "/"
-        else:
-            state.name_scope = f"{outer}{self._name}/"
+        state.name_scope = scope_within(outer, self._name)
         return state.name_scope
 
     def __exit__(self, *exception: object) -> None:

@@ -372,15 +372,21 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
         if count == 2:
             x, y = inputs
             types = known.get((x.dtype, y.dtype)) or op.types_of_results(inputs, attrs)
-            result = op.kernel(x._array, y._array, **attrs)
+            if attrs:
+                result = op.kernel(x._array, y._array, **attrs)
+            else:
+                result = op.kernel(x._array, y._array)
         elif count == 1:
             (x,) = inputs
             types = known.get((x.dtype,)) or op.types_of_results(inputs, attrs)
-            result = op.kernel(x._array, **attrs)
+            result = op.kernel(x._array, **attrs) if attrs else op.kernel(x._array)
         elif count == 3:
             x, y, z = inputs
             types = known.get((x.dtype, y.dtype, z.dtype)) or op.types_of_results(inputs, attrs)
-            result = op.kernel(x._array, y._array, z._array, **attrs)
+            if attrs:
+                result = op.kernel(x._array, y._array, z._array, **attrs)
+            else:
+                result = op.kernel(x._array, y._array, z._array)
         else:
             types = known.get(tuple([tensor.dtype for tensor in inputs]))
             types = types or op.types_of_results(inputs, attrs)

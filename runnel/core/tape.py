@@ -49,6 +49,9 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+_NONE = UnconnectedGradients.NONE
+
+
 class AggregationMethod:
     """How gradients that meet are added; all of these give the same sum."""
 
@@ -136,14 +139,13 @@ class GradientTape:
         """Watch a trainable variable that is being read."""
         key = variable._key
         if key not in self._roots and self._watch_variables and variable.trainable:
+            self._variables[key] = variable
             self._watch(variable, key)
 
     def _watch(self, value: Any, key: int) -> None:
         self._roots[key] = value
         if value.dtype in DIFFERENTIABLE:
             self._watched.add(key)
-        if not isinstance(value, Tensor):
-            self._variables[key] = value
 
     # What the user calls.
 
@@ -162,6 +164,8 @@ class GradientTape:
                 )
             if not value._key:
                 value._key = next_key()
+            if not isinstance(value, Tensor):
+                self._variables[value._key] = value
             self._watch(value, value._key)
             inside = captured(value)
             if inside is not None:
@@ -214,12 +218,16 @@ class GradientTape:
         """
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
-        flat_targets = self._seen(_gradient_targets(target))
+        flat_targets: Sequence[Any] = _gradient_targets(target)
         # Most often a list of variables is given, and a list is what comes back.
         is_flat = type(sources) is list and _LEAVES.issuperset(map(type, sources))
         wanted = sources if is_flat else nest.flatten(sources)
         flat_sources = sources if is_flat else [_values_of(source) for source in wanted]
-        keys = _keys_of(self._seen(flat_sources))
+        if state.graph is None:
+            keys = _keys_of(flat_sources)
+        else:
+            flat_targets = self._seen(flat_targets)
+            keys = _keys_of(self._seen(flat_sources))
         weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
         results: list[Any] = []
@@ -242,9 +250,9 @@ class GradientTape:
         """The gradient of a source that the target does not depend on; a warning may tell why."""
         if zero:
             return zeros_like(source)
-        if key not in self._watched and not getattr(source, "trainable", False):
-            if is_differentiable(source):
-                get_logger().warning(_UNWATCHED, index, source.shape, source.dtype.name)
+        is_known = key in self._watched or getattr(source, "trainable", False)
+        if not is_known and is_differentiable(source):
+            get_logger().warning(_UNWATCHED, index, source.shape, source.dtype.name)
         return None
 
     def _begin_use(self, target: Any, sources: Any) -> None:
@@ -366,7 +374,7 @@ class GradientTape:
 
 
 def _wants_zeros(unconnected_gradients: Any) -> bool:
-    if unconnected_gradients is UnconnectedGradients.NONE:
+    if unconnected_gradients is _NONE:
         return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO

@@ -283,7 +283,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
 
     def _updated(self, read_value: bool = True) -> Any:
         """What an update returns."""
-        return UnreadVariable(self) if read_value else None
+        return unread(self) if read_value else None
 
     @property
     def handle(self) -> Tensor:
@@ -486,11 +486,7 @@ class UnreadVariable(Variable):
 
     __slots__ = ("_variable",)
 
-    def __init__(self, variable: Variable) -> None:
-        self.__dict__ = variable.__dict__
-        while isinstance(variable, UnreadVariable):
-            variable = variable._variable
-        self._variable: Variable = variable
+    _variable: Variable
 
     @property
     def handle(self) -> Tensor:
@@ -500,6 +496,17 @@ class UnreadVariable(Variable):
     @property
     def name(self) -> str:
         return "UnreadVariable"
+
+
+def unread(variable: Variable) -> UnreadVariable:
+    """A variable as its updates return it."""
+    # Made past the creators of variables, and past what they are made of.
+    result = object.__new__(UnreadVariable)
+    result.__dict__ = variable.__dict__
+    if isinstance(variable, UnreadVariable):
+        variable = variable._variable
+    result._variable = variable
+    return result
 
 
 def _rebuild(tensor: Tensor, trainable: bool, name: str, shape: TensorShape) -> Variable:

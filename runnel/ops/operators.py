@@ -159,9 +159,13 @@ def _invert(x):
 def _with_value(method):
     """The operator of a variable: the tensor's, on the variable's current value."""
 
-    def operator(self, *others, name=(method.__defaults__ or (None,))[0]):
-        return method(self._as_tensor(), *others)
+    def unary(self):
+        return method(self._as_tensor())
 
+    def binary(self, other, name=(method.__defaults__ or (None,))[0]):
+        return method(self._as_tensor(), other)
+
+    operator = unary if method.__code__.co_argcount == 1 else binary
     operator.__name__ = method.__name__
     return operator
 

@@ -11,7 +11,9 @@ import numpy as np
 
 import runnel as tf
 
-from ...core.context import state
+from ...core.context import scope_within, state
+from ...core.indexed_slices import IndexedSlices
+from ...core.tensor import Tensor
 from ...ops import training
 from .. import backend, initializers
 from . import schedules
@@ -331,11 +333,15 @@ class Optimizer:
         if not pairs:
             return self._iterations
         given, name = name, None
-        with tf.name_scope(given or self.name or "optimizer"):
+        outer = state.name_scope
+        try:
+            state.name_scope = scope_within(outer, given or self.name or "optimizer")
             if not getattr(self, "_built", False):
                 with tf.init_scope():
                     self.build([variable for _, variable in pairs])
             return self._apply_pairs(pairs)
+        finally:
+            state.name_scope = outer
 
     def _apply_pairs(self, pairs: list[tuple[Any, Any]]) -> Any:
         """Change the variables; the optimizer knows them all."""
@@ -344,7 +350,7 @@ class Optimizer:
             grads = self._clip_gradients([gradient for gradient, _ in pairs])
             pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
         for gradient, _ in pairs:
-            if type(gradient) is tf.IndexedSlices:
+            if type(gradient) is IndexedSlices:
                 grads = self._deduplicate_sparse_grad([gradient for gradient, _ in pairs])
                 pairs = [(gradient, pair[1]) for gradient, pair in zip(grads, pairs, strict=True)]
                 break
@@ -435,7 +441,7 @@ class Optimizer:
         """Change a variable and its slots by one fused update."""
         variable = cells[0]
         dtype = variable.dtype
-        if not isinstance(gradient, tf.Tensor):
+        if not isinstance(gradient, Tensor):
             gradient = dense(gradient, variable)
         if gradient.dtype is not dtype:
             raise tf.errors.InvalidArgumentError(

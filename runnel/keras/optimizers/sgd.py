@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.indexed_slices import IndexedSlices
 from ...ops import training
 from ..object_registration import register_keras_serializable
 from .base import Optimizer
@@ -65,8 +66,8 @@ class SGD(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient."""
-        momentum = self._slot(self.momentums, variable)
-        if type(gradient) is tf.IndexedSlices and self.momentum == 0:
+        momentum = self.momentums[self._index_dict[variable._key]]
+        if type(gradient) is IndexedSlices and self.momentum == 0:
             rate = tf.cast(self.learning_rate, variable.dtype)
             change = tf.IndexedSlices(-rate * gradient.values, gradient.indices)
             variable.scatter_add(change)

@@ -34,10 +34,15 @@ def number_like(value, x: Tensor) -> Tensor:
     """A number as a scalar tensor of the dtype of x; eagerly, always the same one."""
     if state.graph is not None:
         return convert_to_tensor(value, x.dtype)
-    key = value, x.dtype
+    # NumPy takes half as long for an array of rank 0 beside an array, for a scalar beside a scalar.
+    is_array = type(x) is Tensor and type(x._array) is np.ndarray
+    key = value, x.dtype, is_array
     found = _CONSTANTS.get(key)
     if found is None:
-        found = _CONSTANTS[key] = convert_to_tensor(value, x.dtype)
+        found = convert_to_tensor(value, x.dtype)
+        if is_array:
+            found = Tensor(np.asarray(found._array), x.dtype)
+        _CONSTANTS[key] = found
     return found
 
 

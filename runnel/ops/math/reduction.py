@@ -288,12 +288,11 @@ def reduction_axes(value: Tensor, axis) -> Tensor:
     """The axes to reduce as a tensor: all of them for None."""
     if axis is not None:
         return axes_tensor(axis)
+    if type(value) is Tensor and state.graph is None and value._array.ndim < 9:
+        return _ALL_AXES[value._array.ndim]
     sizes = value._sizes
     if sizes is not None:
-        count = len(sizes)
-        if count < 9 and state.graph is None:
-            return _ALL_AXES[count]
-        return tensor_of(np.arange(count, dtype=np.int32), int32)
+        return tensor_of(np.arange(len(sizes), dtype=np.int32), int32)
     return execute(REGISTRY["Range"], (axes_tensor(0), rank(value), axes_tensor(1)))
 
 
