@@ -57,7 +57,8 @@ def backward(
             found.append(gradient)
         if not reached:
             continue
-        for tensor in record.inputs:
+        inputs = record.inputs
+        for tensor in inputs:
             if tensor._key in needed:
                 break
         else:
@@ -70,12 +71,11 @@ def backward(
         # A tape that is used again may not find those of an earlier use.
         record.joined = None
         for place, gradient in enumerate(results):
-            if gradient is None:
+            if gradient is None or (key := inputs[place]._key) not in needed:
                 continue
-            key = record.inputs[place]._key
-            if key in needed:
-                known = gradients.get(key)
-                gradients[key] = gradient if known is None else add_gradients(known, gradient)
+            if key in gradients:
+                gradient = add_gradients(gradients[key], gradient)
+            gradients[key] = gradient
     for key, gradient in () if joined is None else joined.results():
         known = gradients.get(key)
         gradients[key] = gradient if known is None else add_gradients(known, gradient)

@@ -139,8 +139,9 @@ class GradientTape:
         """Watch a trainable variable that is being read."""
         key = variable._key
         if key not in self._roots and self._watch_variables and variable.trainable:
-            self._variables[key] = variable
-            self._watch(variable, key)
+            self._variables[key] = self._roots[key] = variable
+            if variable.dtype in DIFFERENTIABLE:
+                self._watched.add(key)
 
     def _watch(self, value: Any, key: int) -> None:
         self._roots[key] = value
@@ -228,7 +229,9 @@ class GradientTape:
         else:
             flat_targets = self._seen(flat_targets)
             keys = _keys_of(self._seen(flat_sources))
-        weights = _weights(output_gradients, len(flat_targets))
+        weights: list[Any] = [None] * len(flat_targets)
+        if output_gradients is not None:
+            weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
         results: list[Any] = []
         for key, source in zip(keys, flat_sources, strict=True):
@@ -444,8 +447,6 @@ def _keys_of(sources: Sequence[Any]) -> list[int]:
 
 
 def _weights(output_gradients: Any, count: int) -> list[Any]:
-    if output_gradients is None:
-        return [None] * count
     weights: list[Any] = [_values_of(each) for each in nest.flatten(output_gradients)]
     if len(weights) != count:
         raise ValueError(

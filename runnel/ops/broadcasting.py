@@ -41,14 +41,14 @@ def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
             return reshape(execute(Sum, (gradient, axes)), shape(like))
     if whole == part:
         return gradient
-    axes, keep_dims, last_shape = _plan(whole, part)
-    total = execute(Sum, (gradient, axes), keep_dims)
+    axes, attrs, last_shape = _plan(whole, part)
+    total = execute(Sum, (gradient, axes), attrs)
     return total if last_shape is None else execute(Reshape, (total, last_shape))
 
 
 @lru_cache(4096)
 def _plan(whole: tuple[int, ...], part: tuple[int, ...]):
-    """The axes to sum over, whether to keep them, and the shape to give the sum at last."""
+    """The axes to sum over, attributes that keep them, and the shape to give the sum at last."""
     extra = len(whole) - len(part)
     leading = list(range(extra))
     stretched = [
@@ -56,5 +56,5 @@ def _plan(whole: tuple[int, ...], part: tuple[int, ...]):
     ]
     axes = Tensor(np.array(leading + stretched, np.int32), int32)
     if leading and stretched:
-        return axes, {"keep_dims": False}, Tensor(np.array(part, np.int32), int32)
-    return axes, {"keep_dims": bool(stretched)}, None
+        return axes, {}, Tensor(np.array(part, np.int32), int32)
+    return axes, {"keep_dims": True} if stretched else {}, None

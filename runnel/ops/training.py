@@ -83,7 +83,8 @@ class Update:
             if gradient.shape != sizes:
                 gradient = _fitted(gradient, sizes)
             if gradient.size == 1:
-                self._hold_numbers(cells, [], gradient, numbers)
+                pairs = self._pairs_for(cells, gradient)
+                self._hold_numbers(cells, 0, pairs, sizes, numbers)
             else:
                 self._hold(cells, [], gradient, numbers)
 
@@ -122,35 +123,30 @@ class Update:
         for cell, array in fresh:
             cell._replace(array)
 
-    def _hold_numbers(self, cells, values, gradient, numbers):
-        """Change cells of one element, each held as in `_hold` but never changed in place."""
-        place = len(values)
-        cell = cells[place]
-        with cell._lock:
-            values.append(cell._tensor._array)
-            if place + 1 < len(cells):
-                pairs = self._hold_numbers(cells, values, gradient, numbers)
-            else:
-                values.append(gradient)
-                pairs = self._changed_pairs(values, numbers)
-            pair, sizes = pairs[place], gradient.shape
-            cell._replace(pair[:1].reshape(sizes).copy() if sizes else pair[0])
-        return pairs
+    def _pairs_for(self, cells, gradient):
+        """Arrays for the rule on cells of one element, the gradient in its place.
 
-    def _changed_pairs(self, values, numbers):
-        """The values changed by the rule, in arrays that are written again by the next update.
-
-        NumPy takes twice as long for one element in place as for two, so each value is doubled.
+        NumPy takes twice as long for one element in place as for two, so each is there twice. The
+        arrays are written again by the next update: there is but one at a time.
         """
-        dtype = values[-1].dtype
-        pairs = self._pairs.get(dtype)
+        pairs = self._pairs.get(gradient.dtype)
         if pairs is None:
-            pairs = [np.empty(2, dtype) for _ in range(len(values) + self.scratch)]
-            self._pairs[dtype] = pairs
-        for place, value in enumerate(values):
-            pairs[place][...] = value
-        self.rule(*pairs, *numbers)
+            pairs = [np.empty(2, gradient.dtype) for _ in range(len(cells) + 1 + self.scratch)]
+            self._pairs[gradient.dtype] = pairs
+        pairs[len(cells)][...] = gradient
         return pairs
+
+    def _hold_numbers(self, cells, place, pairs, sizes, numbers):
+        """Change cells of one element, each held as in `_hold` but never changed in place."""
+        cell, pair = cells[place], pairs[place]
+        with cell._lock:
+            pair[...] = cell._tensor._array
+            place += 1
+            if place < len(cells):
+                self._hold_numbers(cells, place, pairs, sizes, numbers)
+            else:
+                self.rule(*pairs, *numbers)
+            cell._replace(pair[:1].reshape(sizes).copy() if sizes else pair[0])
 
     def _blocks(self, arrays, gradient, numbers):
         whole = [np.ascontiguousarray(array) for array in arrays]

@@ -458,9 +458,8 @@ class Optimizer:
             update(cells, self._scalars(dtype), gradient, **named)
             return
         known = self._numbers
-        if known is not None and dtype in known:
-            numbers = known[dtype]
-        else:
+        numbers = None if known is None else known.get(dtype)
+        if numbers is None:
             numbers = (*update.prepared(self._scalars(dtype), dtype.numpy), *attrs)
             if known is not None:
                 known[dtype] = numbers

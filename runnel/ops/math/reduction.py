@@ -296,7 +296,8 @@ def reduction_axes(value: Tensor, axis) -> Tensor:
     return execute(REGISTRY["Range"], (axes_tensor(0), rank(value), axes_tensor(1)))
 
 
-_KEEP, _DROP = {"keep_dims": True}, {"keep_dims": False}
+# What is the default is not said: kernels are called faster without attributes.
+_KEEP, _DROP = {"keep_dims": True}, {}
 
 
 def _reduce(op, value, axis, keepdims):
