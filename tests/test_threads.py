@@ -70,6 +70,24 @@ def test_updates_of_two_threads_both_count(shape):
     assert np.all(v.numpy() == 3.0 * steps)
 
 
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+def test_numbers_of_several_threads_are_updated_apart(optimizer):
+    def work(index):
+        variable = tf.Variable(float(index))
+        step = getattr(tf.keras.optimizers, optimizer)(0.5).apply_gradients
+        for i in range(500):
+            step([(tf.constant(float(index * i % 7)), variable)])
+        return float(variable)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        together = in_threads(3, work)
+    finally:
+        sys.setswitchinterval(interval)
+    assert together == [work(index) for index in range(3)]
+
+
 def test_a_tensor_read_while_another_thread_updates_never_changes():
     v, one = tf.Variable(tf.zeros([200_000])), tf.ones([200_000])
     rows = tf.range(0, 200_000, dtype=tf.int64)

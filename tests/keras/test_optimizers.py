@@ -310,6 +310,73 @@ def test_the_learning_rate_is_a_variable_that_can_be_set():
     assert optimizers.SGD(lambda: 0.5).learning_rate.numpy() == 0.5
 
 
+def test_variables_of_one_element():
+    """Of several shapes and dtypes, in steps of two optimizers that take turns."""
+
+    def run(tf, module):
+        shapes = [(), (1,), (1, 1), ()]
+        variables = [
+            tf.Variable(np.full(shape, 0.5 + i, "float64" if i == 3 else "float32"))
+            for i, shape in enumerate(shapes)
+        ]
+        each = [module.SGD(0.1), module.SGD(0.3, momentum=0.9), module.Adam(0.2)]
+        held, seen = [], []
+        for step in range(6):
+            held.append([variable.read_value() for variable in variables])
+            gradients = [variable * (0.3 + step) for variable in variables]
+            each[step % 3].apply_gradients(zip(gradients, variables, strict=True))
+            seen += [variable.numpy() for variable in variables]
+        slots = [slot.numpy() for optimizer in each for slot in optimizer.variables]
+        return [*seen, *[tensor.numpy() for row in held for tensor in row], *slots]
+
+    expected, actual = run(tensorflow, tf_keras.optimizers), run(runnel, optimizers)
+    for wanted, got in zip(expected, actual, strict=True):
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_new_rates_and_momentums_count_at_the_next_step():
+    def run(tf, module):
+        v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+        optimizer, other = module.SGD(0.5), module.SGD(0.125)
+        seen = []
+        for rate, momentum in [(0.5, 0.0), (0.5, 0.0), (0.25, 0.0), (0.25, 0.5), (1.0, 0.5)]:
+            optimizer.learning_rate = rate
+            optimizer.momentum = momentum
+            optimizer.apply_gradients([(tf.constant(1.0), v), (tf.constant([1.0, 3.0]), w)])
+            other.apply_gradients([(tf.constant(1.0), v)])
+            seen += [v.numpy(), *w.numpy()]
+        return seen
+
+    np.testing.assert_allclose(run(runnel, optimizers), run(tensorflow, tf_keras.optimizers))
+
+
+def test_the_scope_of_a_step_is_named_and_left():
+    def run(tf, module):
+        scopes = []
+
+        class Refusing(module.Optimizer):
+            def __init__(self):
+                super().__init__("Refusing")
+                self._learning_rate = self._build_learning_rate(0.1)
+
+            def update_step(self, gradient, variable):
+                scopes.append(tf.get_current_name_scope())
+                raise ArithmeticError
+
+        pairs = [(tf.constant(1.0), tf.Variable(1.0))]
+        with tf.name_scope("outer"):
+            for name in (None, "given"):
+                with pytest.raises(ArithmeticError):
+                    Refusing().apply_gradients(pairs, name=name)
+                scopes.append(tf.get_current_name_scope())
+        return scopes
+
+    assert run(runnel, optimizers) == run(tensorflow, tf_keras.optimizers)
+    with pytest.raises(ValueError, match="must be a string"):
+        optimizers.SGD().apply_gradients([(runnel.constant(1.0), runnel.Variable(1.0))], name=5)
+
+
 class TestRefusals:
     """The same class of exception as in tf_keras."""
 

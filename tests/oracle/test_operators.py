@@ -135,7 +135,9 @@ def test_derivatives_reach_variables(symbol):
     def gradients(tf):
         x, y = tf.Variable([1.5, 2.0]), tf.Variable(3.0)
         with tf.GradientTape(persistent=True) as tape:
-            results = [function(x, y), function(x, 2.0), function(2.0, y), function(x, 2)]
+            # First of all: the variables are not known to the tape yet.
+            results = [function(tf.constant([4.0, 5.0]), x), function(tf.constant([[4.0]]), y)]
+            results += [function(x, y), function(x, 2.0), function(2.0, y), function(x, 2)]
         return [tape.gradient(result, [x, y]) for result in results]
 
     same(gradients)
@@ -154,6 +156,32 @@ def test_shapes_that_do_not_fit(symbol):
     function = BINARY[symbol]
     check_raises(lambda tf, x, y: function(x, y), np.ones(2), np.ones(3), message="[2] vs. [3]")
     check_raises(lambda tf, x: function(x, [1.0, 2.0, 3.0]), np.ones(2), message="[2] vs. [3]")
+
+
+@pytest.mark.parametrize("symbol", ARITHMETIC)
+def test_mistakes_under_a_tape(symbol):
+    function = ARITHMETIC[symbol]
+
+    def under_a_tape(tf, x, y):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            return function(x, y)
+
+    check_raises(under_a_tape, np.ones(2), np.ones(3), message="[2] vs. [3]")
+    check_raises(under_a_tape, np.ones(2, np.float32), np.ones(2, np.float64))
+    check_raises(lambda tf, x: under_a_tape(tf, x, tf.Variable([1.0])), np.ones(2))
+    check_raises(lambda tf, x: under_a_tape(tf, x, "a"), np.ones(2))
+
+
+def test_those_who_listen_to_operators_may_refuse_results():
+    x, y = runnel.constant([1.0]), runnel.Variable([0.0])
+    runnel.debugging.enable_check_numerics()
+    try:
+        for refused in (lambda: x / y, lambda: y / x / y, lambda: x / 0.0):
+            with pytest.raises(runnel.errors.InvalidArgumentError, match="RealDiv"):
+                refused()
+    finally:
+        runnel.debugging.disable_check_numerics()
 
 
 def test_equality():

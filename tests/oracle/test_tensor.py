@@ -232,6 +232,17 @@ def test_expression(expression):
     assert_same_outcome(expression)
 
 
+@pytest.mark.parametrize("name", ["reshape", "T", "name", "op", "graph", "no_such_attribute"])
+def test_attributes_that_are_lacking(name):
+    assert_same_outcome(f"hasattr(tf.constant([1.0]), {name!r})")
+    with pytest.raises(AttributeError, match=f"{name}"):
+        getattr(tf.constant([1.0]), name)
+    if name not in ("name", "op", "graph"):
+        assert not hasattr(tf.Tensor, name)
+        with pytest.raises(AttributeError, match=f"object has no attribute '{name}'"):
+            tf.function(lambda x: getattr(x, name))(tf.constant([1.0]))
+
+
 def test_numpy_gives_a_copy():
     tensor = tf.constant([1.0, 2.0])
     array = tensor.numpy()
@@ -244,6 +255,17 @@ def test_a_tensor_does_not_follow_the_array_it_was_made_from():
     tensor, variable = tf.convert_to_tensor(array), tf.Variable(array)
     array[0] = 9
     assert tensor.numpy().tolist() == variable.numpy().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("order", ["transposed", "reversed", "in steps"])
+def test_arrays_in_any_order_become_tensors(order):
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    view = {"transposed": array.T, "reversed": array[::-1], "in steps": array[:, ::2]}[order]
+    tensor = tf.constant(view)
+    np.testing.assert_array_equal(tensor, view)
+    array += 1
+    np.testing.assert_array_equal(tensor + 1, view)
+    assert np.asarray(tensor).flags.c_contiguous
 
 
 def test_asarray_cannot_write_into_the_tensor():

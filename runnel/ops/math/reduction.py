@@ -297,7 +297,8 @@ def reduction_axes(value: Tensor, axis) -> Tensor:
 
 
 # What is the default is not said: kernels are called faster without attributes.
-_KEEP, _DROP = {"keep_dims": True}, {}
+_KEEP: dict[str, bool] = {"keep_dims": True}
+_DROP: dict[str, bool] = {}
 
 
 def _reduce(op, value, axis, keepdims):
