@@ -442,6 +442,8 @@ def _arg_extreme(name, method, instead, axis_types, result_types):
     return declared, locate
 
 
+_INTEGERS = (int, np.integer)
+
 ArgMax, _locate_greatest = _arg_extreme(
     "ArgMax", "argmax", -np.inf, INDEX | {dtypes.int16}, INDEX | {dtypes.int16, dtypes.uint16},
 )  # fmt: skip
@@ -458,7 +460,7 @@ def argmax(input, axis=None, output_type=int64, name=None):
     if isinstance(axis, Tensor):
         integral = axis.dtype in INTEGER
     else:
-        integral = isinstance(axis, int | np.integer)
+        integral = isinstance(axis, _INTEGERS)
     if not integral:
         raise TypeError(f"axis must be int or Tensor with integer datatype, got {axis!r}.")
     return _locate_greatest(input, axes_tensor(axis), output_type)
