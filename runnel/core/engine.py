@@ -75,6 +75,12 @@ HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
 # products it is as fast, and BLAS's threads share larger ones.
 BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
 
+# The multiplications of a single product from which on the threads of an engine that outruns BLAS
+# share it. Below, the calling thread does it alone: steps of smaller products were no faster with
+# two threads (784-100-10 with a batch of 50: 208 microseconds, 198 alone), and where another
+# program has a processor they wait for it, 20 times as long. docs/benchmarks.md has the figures.
+WORTH_SHARING = 1 << 23
+
 
 # Seconds between two looks at what other programs do.
 _BETWEEN_LOOKS = 0.25
@@ -90,6 +96,14 @@ def compiled(
 ) -> Kernel | None:
     """A function's operations as one program; `runnel.engines` puts its own in this place."""
     return None
+
+
+def outruns_blas() -> bool:
+    """Whether an engine's thread multiplies matrices faster than two of NumPy's BLAS.
+
+    `runnel.engines` puts its own in this place.
+    """
+    return False
 
 
 class Choice:

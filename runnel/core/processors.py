@@ -3,7 +3,8 @@
 Convolutions and recurrent layers are an engine's. Of products BLAS is as fast or faster at single
 ones, but takes the many small ones of a batch one after the other; a program with such batches, as
 attention has them, is the engine's unless it has large single products as well. So is a program
-that trains: the engine's threads share the updates of its variables, NumPy has one for them.
+that trains: the engine's threads share the updates of its variables, NumPy has one for them. Where
+BLAS has no code for the processor's widest registers, and the engine has, large products are its.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import engine
 from .dtypes import bfloat16, float32
-from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST
+from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST, WORTH_SHARING
 
 if TYPE_CHECKING:
     from .graph import Operation
 
-_PRODUCTS = frozenset({"MatMul", "_FusedMatMul", "BatchMatMulV2", "Einsum"})
+_SINGLE = frozenset({"MatMul", "_FusedMatMul"})
+_PRODUCTS = _SINGLE | {"BatchMatMulV2", "Einsum"}
 # With single products of more multiplications BLAS gains more than an engine does elsewhere.
 _MOST_OF_ONE = 1 << 28
 
@@ -38,10 +41,21 @@ def owner_of(operations: Sequence[Operation]) -> str | None:
         return None
     found = [_Work.of(operation) for operation in products]
     known = [work for work in found if work is not None]
+    # To ask whether the engine is the faster one loads its library.
+    large = len(known) < len(found) or any(work.each >= WORTH_SHARING for work in known)
+    if large and all(map(_suits_wide, products, found)) and engine.outruns_blas():
+        return "engine"
     if len(known) < len(found) or not all(work.suits_engine for work in known):
         return "blas"
     worth_it = any(work.is_worth_it for work in known) or any(map(_is_shared, operations))
     return "engine" if worth_it else "blas"
+
+
+def _suits_wide(operation: Operation, work: _Work | None) -> bool:
+    """Whether a product is the engine's if it outruns BLAS: single ones of any size are."""
+    if operation.type in _SINGLE:
+        return operation.outputs[0].dtype is float32
+    return work is not None and work.suits_engine
 
 
 def _is_shared(operation: Operation) -> bool:

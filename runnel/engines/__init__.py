@@ -131,6 +131,14 @@ def _look_around(of_engine: bool) -> None:
         blas.leave(left, of_engine)
 
 
+def _outruns_blas() -> bool:
+    if in_use() == "numpy":
+        return False
+    from .onednn import matmul
+
+    return matmul.outruns_blas()
+
+
 def _compiled(
     name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
 ) -> Callable[..., Any] | None:
@@ -154,6 +162,7 @@ def _after_fork() -> None:
 
 engine.find = _find
 engine.compiled = _compiled
+engine.outruns_blas = _outruns_blas
 use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

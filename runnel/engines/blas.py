@@ -1,4 +1,4 @@
-"""How many threads NumPy's own BLAS works with, and SciPy's."""
+"""NumPy's own BLAS, and SciPy's: how many threads they work with, and which code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ _ENDINGS = ("64_", "")
 _PREFIXES = ("scipy_openblas", "openblas")
 
 
+# The names of its code for AVX-512.
+_WIDE = frozenset({"skylakex", "cooperlake", "sapphirerapids"})
+
+
 class _Threads(NamedTuple):
     most: int
     in_use: Callable[[], int]
     use: Callable[[int], None]
+    code: Callable[[], bytes] | None
 
 
 # The threads a product works with while BLAS has the processors; 0: as many as at the start.
@@ -55,6 +60,17 @@ def threads_in_use() -> int | None:
     """The number of threads a product works with now; None where it cannot be asked."""
     threads = _threads()
     return None if threads is None else threads.in_use()
+
+
+def is_narrow() -> bool:
+    """Whether it is known to work without the registers of AVX-512.
+
+    OpenBLAS takes its code for AVX2 on processors that are younger than itself.
+    """
+    threads = _threads()
+    if threads is None or threads.code is None:
+        return False
+    return threads.code().decode().lower() not in _WIDE
 
 
 @contextmanager
@@ -104,6 +120,9 @@ def _functions(library: ctypes.CDLL) -> _Threads | None:
         for ending in _ENDINGS:
             get = getattr(library, f"{prefix}_get_num_threads{ending}", None)
             use = getattr(library, f"{prefix}_set_num_threads{ending}", None)
+            code = getattr(library, f"{prefix}_get_corename{ending}", None)
+            if code is not None:
+                code.restype = ctypes.c_char_p
             if get is not None and use is not None:
-                return _Threads(get(), get, use)
+                return _Threads(get(), get, use, code)
     return None

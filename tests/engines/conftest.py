@@ -14,6 +14,14 @@ def default_engine():
     engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
+@pytest.fixture
+def outrun(monkeypatch):
+    """Says whether oneDNN outruns BLAS, whatever the processor."""
+    from runnel.engines.onednn import matmul
+
+    return lambda does: monkeypatch.setattr(matmul, "outruns_blas", lambda: does)
+
+
 @pytest.fixture(params=["onednn", "numpy"])
 def engine(request):
     if request.param == "onednn" and library.load() is None:

@@ -432,9 +432,10 @@ def test_gradients_by_differences():
     assert got == pytest.approx(wanted, rel=1e-4)
 
 
-def test_blas_keeps_the_processors():
+def test_blas_keeps_the_processors(outrun):
     engines.use("onednn")
     engine.pool.to_blas()
+    outrun(False)
     x = tf.constant(random((600, 600)))
     tf.nn.softmax(tf.nn.elu(x) @ x)
     tf.image.resize(tf.reshape(x, [9, 40, 25, 40]), [80, 50], "nearest")

@@ -10,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 import runnel as tf
 from runnel import engines
 from runnel.core import engine
+from runnel.engines import blas
 from runnel.engines.onednn import library
-from runnel.ops.linalg.matmul import products_of
+from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
 from runnel.ops.nn.windows import place_axis
 
@@ -266,7 +267,53 @@ def owner(function, *shapes, dtype=tf.float32):
     return next((who for who in ("engine", "blas") if f"to_{who}()" in source), None)
 
 
-def test_who_has_the_processors():
+@pytest.mark.parametrize("outruns", [False, True])
+def test_products_while_blas_has_the_processors(outruns, outrun):
+    """Where oneDNN outruns BLAS it does them: a small one alone, a large one with its threads."""
+    outrun(outruns)
+    threads = library.load().threads()
+    matmul = engine.find("matmul")
+    small, large = random(64, 128), random(512, 512)
+    for a, b in [(small, small.T), (large, large), (large.T, large[:, ::2].copy())]:
+        engine.pool.to_blas()
+        got = matmul(a, b)
+        assert (got is not None) == outruns
+        assert engine.pool.of_engine == (outruns and len(a) == 512)
+        assert library.load().threads() == threads
+        close(product_of(a, b), a @ b)
+    engine.pool.to_blas()
+    for a, b in [(small[:8], small.T), (large.astype("float64"), large.astype("float64"))]:
+        assert matmul(a, b) is None
+        assert not engine.pool.of_engine
+
+
+def test_large_products_are_onednns_where_it_outruns_blas(outrun):
+    outrun(True)
+    assert owner(tf.matmul, [64, 784], [784, 100]) == "blas"
+    assert owner(tf.matmul, [128, 784], [784, 100]) == "engine"
+    assert owner(tf.matmul, [None, 784], [784, 100]) == "engine"
+    assert owner(tf.matmul, [2048, 2048], [2048, 2048]) == "engine"
+    # Batches are as they are elsewhere.
+    assert owner(tf.matmul, [4, 512, 512], [4, 512, 512]) == "blas"
+    assert owner(tf.matmul, [None, 8, 64, 64], [32, 8, 64, 64]) == "blas"
+    assert owner(tf.matmul, [128, 784], [784, 100], dtype=tf.float64) == "blas"
+
+
+def test_narrow_is_what_openblas_says(monkeypatch):
+    def narrow(name):
+        code = None if name is None else lambda: name
+        threads = blas._Threads(1, lambda: 1, lambda count: None, code)
+        monkeypatch.setattr(blas, "_threads", lambda: threads)
+        return blas.is_narrow()
+
+    assert narrow(b"Haswell") and narrow(b"Zen")
+    assert not narrow(b"SkylakeX") and not narrow(b"Cooperlake") and not narrow(None)
+    monkeypatch.setattr(blas, "_threads", lambda: None)
+    assert not blas.is_narrow()
+
+
+def test_who_has_the_processors(outrun):
+    outrun(False)
     heads = [32, 8, 64, 64]
     assert owner(tf.matmul, heads, heads) == "engine"
     steps = [32, 64, 8, 16]

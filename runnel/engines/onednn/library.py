@@ -42,6 +42,7 @@ _INSTRUCTIONS = {
 }
 # Among these bits: products of bfloat16.
 _OF_BFLOAT16 = 0x80
+_AVX512 = 0x27
 
 
 # The threads that one primitive works with; 0: as many as OpenMP has.
@@ -131,6 +132,10 @@ class Library:
         """Choose that number for the calling thread: OpenMP keeps it by thread."""
         if self._use_threads is not None:
             self._use_threads(count)
+
+    def is_wide(self) -> bool:
+        """Whether its code works with the registers of AVX-512."""
+        return self._functions.dnnl_get_effective_cpu_isa() & _AVX512 == _AVX512
 
     @property
     def path(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
-from .library import Library
+from ...core.engine import BATCHED, LEAST_OF_BATCH, WORTH_SHARING, pool
+from .. import blas
+from .library import Library, load
 from .primitive import (
     DST,
     FLOAT32,
@@ -16,6 +18,7 @@ from .primitive import (
     WEIGHTS,
     Primitive,
     address,
+    alone,
     attributes,
     cached,
     described,
@@ -35,13 +38,23 @@ _GAP = 16
 _MOST_DIMENSIONS = 12
 
 
+@lru_cache(maxsize=1)
+def outruns_blas() -> bool:
+    """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
+    library = load()
+    return library is not None and library.is_wide() and blas.is_narrow()
+
+
 def matmul(a: Any, b: Any) -> Any:
     """a @ b for matrices of float32 whose rows or columns are contiguous."""
-    if not pool.of_engine or a.dtype != np.float32 or b.dtype != np.float32:
+    if a.dtype != np.float32 or b.dtype != np.float32:
+        return None
+    if not pool.of_engine and not outruns_blas():
         return None
     rows, inner = a.shape
     columns = b.shape[1]
-    if rows * inner * columns < _LEAST_WORK or b.shape[0] != inner:
+    work = rows * inner * columns
+    if work < _LEAST_WORK or b.shape[0] != inner:
         return None
     first, second = _order(a), _order(b)
     if first is None or second is None:
@@ -53,10 +66,16 @@ def matmul(a: Any, b: Any) -> Any:
         b = _further_apart(b)
         second = b"N", b.strides[0] // b.itemsize
     output = np.empty((rows, columns), np.float32)
-    status = prepared_library().multiply(
+    arguments = (
         first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
         second[1], 0.0, address(output), columns,
     )  # fmt: skip
+    multiply = prepared_library().multiply
+    if work < WORTH_SHARING and outruns_blas():
+        status = alone(multiply, *arguments)
+    else:
+        pool.to_engine()
+        status = multiply(*arguments)
     return None if status else output
 
 

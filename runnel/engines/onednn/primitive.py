@@ -257,21 +257,29 @@ def compute(
     While oneDNN has the processors, its threads share large arrays. Else the calling thread does
     all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
     """
+    _thread.follow()
+    if _thread.threads == 1 or (pool.of_engine and size >= _WORTH_SHARING):
+        return _computed(key, make, arrays)
+    return bool(alone(_computed, key, make, arrays))
+
+
+def _computed(key: Hashable, make: Callable[[Library], Any], arrays: Sequence[Any]) -> bool:
+    primitive = _cached(_thread, key, make)
+    if primitive is not None:
+        primitive.run_beside(*arrays)
+    return primitive is not None
+
+
+def alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Have the calling thread do by itself what a function of oneDNN's does."""
     own = _thread
-    own.follow()
     threads = own.threads
-    alone = threads > 1 and not (pool.of_engine and size >= _WORTH_SHARING)
     try:
         # Some primitives work with the threads they were made for, others with those there are.
-        if alone:
-            own.use(1)
-        primitive = _cached(own, key, make)
-        if primitive is not None:
-            primitive.run_beside(*arrays)
+        own.use(1)
+        return function(*arguments)
     finally:
-        if alone:
-            own.use(threads)
-    return primitive is not None
+        own.use(threads)
 
 
 @lru_cache(maxsize=1)

@@ -19,8 +19,9 @@ _FUNCTIONS: dict[str, Step] = {"root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.
 _SECOND = 2
 # Zero follows the values of an update.
 _ZERO, _LAST = np.zeros(1, np.float32), -1
-# Several passes, with roots and quotients: so many times the work of other primitives.
-_ITS_WORK = 8
+# Several passes, with roots and quotients: so many times the work of other primitives. Adam's of
+# 78,400 elements takes 53 microseconds alone and 46 with two threads, of 200,704 92 and 67.
+_ITS_WORK = 2
 
 
 def update(*given: Any) -> Any:
