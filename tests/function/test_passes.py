@@ -128,6 +128,54 @@ def test_fuse():
     assert "_FusedMatMul" in code and "Relu" not in code and "BiasAdd" not in code
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_activations_of_many_numbers_are_fused_as_well(dtype):
+    values = np.random.default_rng(0).normal(size=(60, 4)).astype(dtype)
+    values[7] = np.nan
+    w, b = tf.ones([4, 40], dtype), tf.constant(np.linspace(-3, 3, 40).astype(dtype))
+
+    def f(x):
+        return tf.nn.relu(tf.nn.bias_add(x @ w, b))
+
+    assert "_FusedMatMul" in lines(f, tf.constant(values))
+    wanted = np.maximum(values @ w.numpy() + b.numpy(), 0)
+    assert np.isnan(wanted[7]).all() and (wanted[6] == 0).any()
+    for function in (f, tf.function(f)):
+        result = function(tf.constant(values))
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result, wanted, rtol=1e-6)
+
+
+def test_sums_of_truth_values_count():
+    labels = tf.constant([3, 0, 1, 2, 2])
+
+    def matches(kind, **options):
+        def f(guesses):
+            return tf.reduce_sum(tf.cast(guesses == labels, kind), **options)
+
+        return f
+
+    guesses = tf.constant([3, 1, 1, 0, 2])
+    total = tf.function(matches(tf.float32))(guesses)
+    assert total.dtype == tf.float32 and total.shape == () and float(total) == 3
+    assert "_CountTrue" in lines(matches(tf.float32), guesses)
+    # Other numbers, and parts of the sum, are summed.
+    for function in (
+        matches(tf.int32),
+        matches(tf.float32, keepdims=True),
+        lambda x: tf.reduce_sum(tf.cast(tf.stack([x == labels, x > 1]), tf.float32), axis=1),
+        lambda x: tf.reduce_sum(tf.cast(x, tf.float32)),
+    ):
+        assert "_CountTrue" not in lines(function, guesses)
+        traced = tf.function(function)(guesses)
+        np.testing.assert_array_equal(traced, function(guesses))
+    unknown = tf.function(
+        lambda x: tf.reduce_sum(tf.cast(x > 1, tf.float32)),
+        input_signature=[tf.TensorSpec([None], tf.int32)],
+    )
+    assert float(unknown(guesses)) == 2 and "_CountTrue" not in unknown.code()
+
+
 def test_what_others_use_is_not_fused_away():
     w, b = tf.Variable(tf.ones([4, 2])), tf.Variable([0.5, -9.0])
 

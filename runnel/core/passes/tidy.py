@@ -1,4 +1,4 @@
-"""Arithmetic clean-up: operations that change nothing, and pairs that cancel."""
+"""Arithmetic clean-up: operations that change nothing, pairs that cancel, sums that count."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import bool as boolean, float32
 from ..graph import Operation
+from ..op import Op
+from ..shape_rules import unknown
 from ..tensor import SymbolicTensor, Tensor
 from .program import Program, constant_of, made_by, operation_like
+
+# Sums of fewer ones than this are exact in float32, in any order.
+_EXACT = 1 << 24
 
 
 def run(program: Program) -> Program:
@@ -103,6 +109,24 @@ def _negation(operation: Operation) -> Tensor | None:
     return x.op.inputs[0] if twice else None
 
 
+def _count(operation: Operation) -> Operation | None:
+    """How many are True, for the sum of all truth values as numbers, which accuracies are."""
+    before = made_by(operation.inputs[0], "Cast")
+    if before is None or before.outputs[0].dtype is not float32:
+        return None
+    (x,) = before.inputs
+    count = x.shape.num_elements()
+    if x.dtype is not boolean or count is None or count >= _EXACT:
+        return None
+    is_total = operation.outputs[0].shape.rank == 0 and bool(x.shape.rank)
+    return operation_like(operation, _COUNT, (x,), {}) if is_total else None
+
+
+def _count_true(x: Any) -> Any:
+    return np.float32(np.count_nonzero(x))
+
+
+_COUNT = Op("_CountTrue", "x: bool -> y: float32", _count_true, unknown, False, False, {})
 _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 # Which attribute says that a factor is to be transposed.
 _FLAGS = {
@@ -120,4 +144,5 @@ _RULES = {
     "BatchMatMulV2": _product,
     "Neg": _negation,
     "LogicalNot": _negation,
+    "Sum": _count,
 }
