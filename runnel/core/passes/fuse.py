@@ -135,18 +135,16 @@ def _fused(chain: _Chain) -> Op:
 
 
 def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Callable[..., Any]:
-    kernel, count = product.kernel, len(product.inputs)
-    in_passing = product.name in _FINISHING
+    kernel, in_passing = product.kernel, product.name in _FINISHING
 
-    def fused(*arrays: Any, **attrs: Any) -> Any:
-        vectors: Any = arrays[count:]
+    def fused(a: Any, b: Any, *vectors: Any, **attrs: Any) -> Any:
         if epsilon is None:
-            (bias,) = vectors
-            finish = Finish(None, bias, activation)
+            finish = Finish(None, vectors[0], activation)
         else:
-            finish = Finish.normalizing(vectors, epsilon, activation)
+            scale, offset, mean, variance = vectors
+            finish = Finish.normalizing((scale, offset, mean, variance), epsilon, activation)
         if in_passing:
-            return kernel(*arrays[:count], finish, **attrs)
-        return finish.apply(kernel(*arrays[:count], **attrs))
+            return kernel(a, b, finish, **attrs)
+        return finish.apply(kernel(a, b, **attrs))
 
     return fused

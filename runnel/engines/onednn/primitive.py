@@ -40,6 +40,7 @@ _QUERIES = {
 }  # fmt: skip
 # How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
 _MOST = 1024
+_UNKNOWN = object()
 
 # From how many elements on a second thread is worth waiting for, where each takes a few cycles.
 _WORTH_SHARING = 1 << 18
@@ -236,9 +237,10 @@ def cached(key: Hashable, make: Callable[[Library], Any]) -> Any:
 
 def _cached(own: _Thread, key: Hashable, make: Callable[[Library], Any]) -> Any:
     primitives, known = own.primitives, (own.threads, key)
-    if known in primitives:
+    made = primitives.get(known, _UNKNOWN)
+    if made is not _UNKNOWN:
         primitives.move_to_end(known)
-        return primitives[known]
+        return made
     try:
         made = make(own.library)
     except Unsupported:

@@ -33,7 +33,8 @@ def update(*given: Any) -> Any:
     if not all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays):
         return None
     size, count = arrays[0].size, len(arrays)
-    key = "update", size, passes
+    # Their identity, for to hash them takes as long as a pass. What is cached holds them.
+    key = "update", size, id(passes)
     work = _ITS_WORK * size
     made = compute(key, lambda lib: _Passes(lib, size, count, passes), work, *arrays, *numbers)
     return made or None
@@ -44,6 +45,7 @@ class _Passes:
 
     def __init__(self, library: Library, size: int, count: int, passes: Sequence[Any]) -> None:
         """`count` of the values are arrays of this size, the others numbers."""
+        self._told = passes
         array, number = described(library, (size,), (1,)), described(library, (1,), (1,))
 
         def at(place: int) -> Any:
