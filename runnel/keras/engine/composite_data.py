@@ -9,6 +9,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.batchable import BatchableTypeSpec, parts_of, value_of
+from ...core.tensor import Tensor
 from .kinds import is_ragged, is_sparse
 
 
@@ -100,6 +101,8 @@ class CompositeRows:
 
 def plain(output: Any) -> Any:
     """An output of a model as NumPy's array to write to, unless it is made of several tensors."""
+    if type(output) is Tensor:
+        return np.array(output._array)
     return output if is_composite(output) else np.array(output)
 
 

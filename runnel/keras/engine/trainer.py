@@ -141,6 +141,10 @@ class Trainer:
         """The batches of an epoch, with the numbers of the first and last of each execution."""
         count = 1 if self._steps_per_execution is None else int(self._steps_per_execution)
         data = iter(batches.epoch())
+        if count == 1:
+            for step, batch in enumerate(data):
+                yield step, step, (batch,)
+            return
         step = 0
         while group := list(itertools.islice(data, count)):
             yield step, step + len(group) - 1, group
