@@ -40,9 +40,9 @@ _INSTRUCTIONS = {
     0xFEF: "AVX512-AMX",
     0x1FEF: "AVX512-AMX-FP16",
 }
+_AVX512 = 0x27
 # Among these bits: products of bfloat16.
 _OF_BFLOAT16 = 0x80
-_AVX512 = 0x27
 
 
 # The threads that one primitive works with; 0: as many as OpenMP has.
@@ -98,7 +98,9 @@ class Library:
         self._threads = getattr(functions, "omp_get_max_threads", None)
         self.most_threads = self.threads()
         self._instructions = int(functions.dnnl_get_effective_cpu_isa())
-        # Without such instructions it would be slower than float32.
+        # Whether its code works with the registers of AVX-512, and with numbers of bfloat16, which
+        # without such instructions would be slower than those of float32.
+        self.is_wide = self._instructions & _AVX512 == _AVX512
         self.has_bfloat16 = bool(self._instructions & _OF_BFLOAT16)
 
     def made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
@@ -132,10 +134,6 @@ class Library:
         """Choose that number for the calling thread: OpenMP keeps it by thread."""
         if self._use_threads is not None:
             self._use_threads(count)
-
-    def is_wide(self) -> bool:
-        """Whether its code works with the registers of AVX-512."""
-        return self._functions.dnnl_get_effective_cpu_isa() & _AVX512 == _AVX512
 
     @property
     def path(self) -> str:

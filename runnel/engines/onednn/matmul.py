@@ -42,7 +42,7 @@ _MOST_DIMENSIONS = 12
 def outruns_blas() -> bool:
     """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
     library = load()
-    return library is not None and library.is_wide() and blas.is_narrow()
+    return library is not None and library.is_wide and blas.is_narrow()
 
 
 def matmul(a: Any, b: Any) -> Any:
