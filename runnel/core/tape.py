@@ -80,13 +80,13 @@ class GradientTape:
         self._entered = False
         self._used = False
         self._variables: dict[int, Variable] = {}
-        self._forget()
-
-    def _forget(self) -> None:
         self._records: list[Record] = []
         self._watched: set[int] = set()
         # What the watching began with; the tensors are held, so their keys stay theirs.
         self._roots: dict[int, Any] = {}
+
+    def _forget(self) -> None:
+        self._records, self._watched, self._roots = [], set(), {}
 
     def __enter__(self) -> GradientTape:
         if self._recording:

@@ -416,7 +416,7 @@ class Optimizer:
 
     def _rounded(self, value: Any, dtype: tf.DType) -> Any:
         """A hyperparameter that the original rounds to float32 before it takes the dtype."""
-        if not isinstance(value, int | float):
+        if type(value) is not float and not isinstance(value, int | float):
             return self._number(value, dtype)
         if state.graph is None:
             return _through_float32(value, dtype)

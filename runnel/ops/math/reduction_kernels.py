@@ -60,7 +60,7 @@ def truncated_quotient(total, count):
 
 def reduce(ufunc, array, indices, keep_dims, dtype=None):
     """`ufunc.reduce` over the axes that an array of indices names, computed in `dtype`."""
-    axes = tuple(numbers_of(indices))
+    axes = tuple(indices.tolist() if indices.ndim == 1 else numbers_of(indices))
     if array.size >= _LARGE:
         axes = checked_axes(axes, array.ndim)
         if axes and len(axes) < array.ndim and array.flags.c_contiguous:
