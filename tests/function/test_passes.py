@@ -176,6 +176,45 @@ def test_sums_of_truth_values_count():
     assert float(unknown(guesses)) == 2 and "_CountTrue" not in unknown.code()
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_places_are_compared_as_integers(dtype):
+    logits = tf.constant(np.random.default_rng(0).normal(size=(300, 7)).astype("float32"))
+    labels = tf.cast(np.random.default_rng(1).integers(0, 7, 300), dtype)
+    if dtype == "int64":
+        # As float32 they would be others, but no place.
+        labels = tf.where(labels == 2, tf.constant(2**53 + 1, tf.int64), labels)
+
+    def matches(logits, labels, kind=tf.float32):
+        return tf.cast(labels, kind) == tf.cast(tf.argmax(logits, -1), kind)
+
+    assert "_EqualIntegers" in lines(matches, logits, labels)
+    wanted = matches(logits, labels).numpy()
+    assert 20 < wanted.sum() < 80
+    np.testing.assert_array_equal(tf.function(matches)(logits, labels), wanted)
+    for other in (
+        lambda x, y: matches(x, y, tf.float64),
+        lambda x, y: tf.cast(y, tf.float32) == tf.cast(y + 1, tf.float32),
+        lambda x, y: matches(x, tf.cast(y, tf.float64)),
+        lambda x, y: matches(x, y[:1]),
+    ):
+        assert "_EqualIntegers" not in lines(other, logits, labels)
+        np.testing.assert_array_equal(tf.function(other)(logits, labels), other(logits, labels))
+
+
+def test_quotients_that_are_multiplied_back():
+    x = tf.constant([3.0, 1e-3, np.inf, np.nan, -7.7])
+
+    def back(by, factor=None, divide=tf.math.divide_no_nan):
+        return lambda x: divide(x, by) * (by if factor is None else factor)
+
+    for rounds_nothing in (back(32.0), back(0.25), back(64.0, divide=tf.divide)):
+        assert "Mul" not in lines(rounds_nothing, x)
+        np.testing.assert_array_equal(tf.function(rounds_nothing)(x), rounds_nothing(x))
+    for rounds in (back(50.0), back(32.0, 16.0), back(0.0), back(-2.5)):
+        assert "Mul" in lines(rounds, x)
+        np.testing.assert_array_equal(tf.function(rounds)(x), rounds(x))
+
+
 def test_what_others_use_is_not_fused_away():
     w, b = tf.Variable(tf.ones([4, 2])), tf.Variable([0.5, -9.0])
 

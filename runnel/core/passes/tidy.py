@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import bool as boolean, float32
+from ..dtypes import INTEGER, bool as boolean, float32, uint64
 from ..graph import Operation
 from ..op import Op
 from ..shape_rules import unknown
@@ -122,11 +122,58 @@ def _count(operation: Operation) -> Operation | None:
     return operation_like(operation, _COUNT, (x,), {}) if is_total else None
 
 
+def _comparison(operation: Operation) -> Operation | None:
+    """Integers compared as they are, not as numbers of float32, where that is the same.
+
+    It is where one of them is a place: float32 has all integers up to the largest place, and
+    whatever is beyond is rounded to something beyond. Accuracies compare labels with places.
+    """
+    casts = [made_by(tensor, "Cast") for tensor in operation.inputs]
+    found = [cast.inputs[0] for cast in casts if cast is not None]
+    if len(found) < 2 or operation.inputs[0].dtype is not float32:
+        return None
+    shapes = [tensor.shape for tensor in found]
+    is_alike = all(shape.is_fully_defined() for shape in shapes) and _equal(*shapes)
+    are_integers = all(tensor.dtype in _PLAIN_INTEGERS for tensor in found)
+    if not (is_alike and are_integers and any(map(_is_place, found))):
+        return None
+    return operation_like(operation, _EQUAL_INTEGERS, found, {})
+
+
+def _is_place(tensor: Tensor) -> bool:
+    """Whether the numbers are places along an axis that is not too long."""
+    maker = made_by(tensor, "ArgMax", "ArgMin")
+    if maker is None:
+        return False
+    x, axis = maker.inputs[0], constant_of(maker.inputs[1])
+    length = None if axis is None or x.shape.rank is None else x.shape[int(axis)]
+    return length is not None and length < _EXACT
+
+
+def _scaled_back(operation: Operation) -> Tensor | None:
+    """What a quotient is of that is multiplied by its divisor, where neither rounds anything.
+
+    A mean loss is multiplied by the size of the batch again before it is added to others.
+    """
+    quotient, factor = operation.inputs
+    before, by = made_by(quotient, "DivNoNan", "RealDiv"), constant_of(factor)
+    divisor = None if before is None else constant_of(before.inputs[1])
+    if before is None or divisor is None or by is None or np.ndim(by) or np.ndim(divisor):
+        return None
+    mantissa, _ = np.frexp(float(by)) if factor.dtype is float32 else (0.0, 0)
+    return before.inputs[0] if by == divisor and mantissa == 0.5 else None
+
+
 def _count_true(x: Any) -> Any:
     return np.float32(np.count_nonzero(x))
 
 
 _COUNT = Op("_CountTrue", "x: bool -> y: float32", _count_true, unknown, False, False, {})
+_EQUAL_INTEGERS = Op(
+    "_EqualIntegers", "x: Tx, y: Ty -> z: bool", np.equal, unknown, False, False, {}
+)
+# Those that NumPy compares without going by floats.
+_PLAIN_INTEGERS = INTEGER - {uint64}
 _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 # Which attribute says that a factor is to be transposed.
 _FLAGS = {
@@ -145,4 +192,6 @@ _RULES = {
     "Neg": _negation,
     "LogicalNot": _negation,
     "Sum": _count,
+    "Equal": _comparison,
+    "Mul": _scaled_back,
 }
