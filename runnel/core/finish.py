@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import maximum
+from numpy import maximum, minimum
 
 # As arrays: NumPy takes half as long for them as for Python numbers.
-_ZERO, _INFINITY = np.zeros((), np.float32), np.array(np.inf, np.float32)
+_ZERO, _SIX, _INFINITY = (np.array(bound, np.float32) for bound in (0, 6, np.inf))
 # From here on NumPy clips faster than it compares with one number, which it does one by one.
 _MANY = 1024
 
@@ -26,12 +26,19 @@ def positive_part(array: Any, out: Any = None) -> Any:
     return maximum(array, _ZERO, out=out)
 
 
+def between_zero_and_six(array: Any, out: Any = None) -> Any:
+    """min(max(array, 0), 6) of 32 or 64-bit floats, into `out` if given."""
+    if array.size > _MANY:
+        return array.clip(_ZERO, _SIX, out)
+    return minimum(maximum(array, _ZERO, out=out), _SIX, out=out)
+
+
 def _relu(array: Any) -> Any:
     return positive_part(array, array)
 
 
 def _relu6(array: Any) -> Any:
-    return np.clip(array, 0, 6, out=array)
+    return between_zero_and_six(array, array)
 
 
 def _tanh(array: Any) -> Any:

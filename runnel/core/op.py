@@ -91,6 +91,7 @@ class Op:
         "gradient_rule",
         "input_lists",
         "inputs",
+        "into",
         "kernel",
         "name",
         "outputs",
@@ -126,6 +127,8 @@ class Op:
         self.partial = False
         # Whether threads of an engine share the work of a large one, where NumPy has a single one.
         self.shared = False
+        # The kernel for floats of 32 and 64 bits with an argument `out`, perhaps an input's array.
+        self.into: Callable[..., Any] | None = None
         # Inputs that are right factors of plain products, whose gradients may be computed later.
         self.factors: tuple[int, ...] = ()
         self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}

@@ -8,7 +8,7 @@ view of it was made), and dtype and shape are those of the result.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ _UFUNCS: dict[Any, np.ufunc] = {
 # Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
 _FRESH = frozenset(
     {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
+    | {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"}
     | {
         "_FusedConv2D",
         "_FusedDepthwiseConv2dNative",
@@ -46,6 +47,8 @@ _FRESH = frozenset(
     | {"Elu", "EluGrad", "Exp", "LeakyRelu", "Relu6", "Relu6Grad", "Selu", "Softplus"}
     | {"Acos", "Asin", "Atan", "Atan2", "Erf", "Expm1", "Log1p", "GroupNorm", "GroupNormGrad"}
 )
+# Ops of which the first output is a new array; the others may be inputs, though not the first one.
+_FIRST_FRESH = frozenset({"FusedBatchNormGradV3", "FusedBatchNormV3"})
 # Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
 _RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})
 _TYPES = ("float32", "float64")
@@ -53,13 +56,15 @@ _TYPES = ("float32", "float64")
 _APART = np.sign
 
 
-def ufunc_of(operation: Operation) -> np.ufunc | None:
-    """The ufunc that an element-wise operation comes to."""
-    kernel = operation.op.kernel
-    if isinstance(kernel, np.ufunc):
-        return kernel
+def ufunc_of(operation: Operation) -> Callable[..., Any] | None:
+    """The function with an argument `out` that an element-wise operation comes to."""
+    op = operation.op
+    if isinstance(op.kernel, np.ufunc):
+        return op.kernel
+    if op.into is not None:
+        return op.into if operation.outputs[0].dtype.name in _TYPES else None
     try:
-        return _UFUNCS.get(kernel)
+        return _UFUNCS.get(op.kernel)
     except TypeError:
         return None
 
@@ -84,6 +89,9 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
         first = id(operation.inputs[0]) if operation.inputs else 0
         if _is_fresh(operation):
             made.update(id(output) for output in operation.outputs)
+        elif operation.type in _FIRST_FRESH:
+            made.add(id(operation.outputs[0]))
+            kept.update(id(tensor) for tensor in operation.inputs[1:])
         elif (
             operation.type in _RESHAPING
             and first in made

@@ -233,6 +233,41 @@ def test_buffers_are_written_again():
     assert code.count("out=") == 4
 
 
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6])
+def test_activations_write_into_normalized_images(activation, training):
+    images = tf.constant(np.random.default_rng(0).normal(size=(4, 8, 8, 16)).astype("float32") * 5)
+    vectors = [tf.Variable(tf.range(16.0) / 8 + i) for i in range(4)]
+
+    def normalized(x):
+        scale, offset, mean, variance = vectors
+        given = {} if training else {"mean": mean, "variance": variance}
+        return tf.compat.v1.nn.fused_batch_norm(x, scale, offset, is_training=training, **given)[0]
+
+    def alone(x):
+        return activation(normalized(x))
+
+    def beside(x):
+        y = normalized(x)
+        return activation(y), y
+
+    def of_the_argument(x):
+        return activation(x), x * 1.0
+
+    for function in (alone, beside, of_the_argument):
+        assert ("out=" in lines(function, images)) is (function is alone)
+        before = images.numpy().copy(), [vector.numpy() for vector in vectors]
+        for wanted, got in zip(
+            tf.nest.flatten(function(images)),
+            tf.nest.flatten(tf.function(function)(images)),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(images, before[0])
+        for vector, value in zip(vectors, before[1], strict=True):
+            np.testing.assert_array_equal(vector, value)
+
+
 def test_what_others_see_is_not_written_again():
     big = tf.constant(np.linspace(0, 1, 10_000).astype("float32"))
     variable = tf.Variable(big)

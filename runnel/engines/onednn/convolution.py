@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -46,37 +47,34 @@ _DIRECT = 1
 _MOST_COLUMNS = 1 << 22
 
 
-class Case(NamedTuple):
-    """A convolution: its windows, the depths of its filters, the type of its numbers."""
+class Case:
+    """A convolution: its windows, the depths of its filters, the type of its numbers.
 
-    windows: Windows
-    channels: int
-    depth: int
-    features: int
-    kind: int
+    Of each there is one, by which primitives are found: to compare numbers would take longer.
+    """
 
-    @property
-    def groups(self) -> int:
-        return self.channels // self.depth
-
-    @property
-    def is_sequence(self) -> bool:
-        """Whether windows of more than one pixel move along the last axis alone."""
-        sizes = (*self.windows.images[1:-1], *self.windows.kernel[:-1])
-        return self.groups == 1 and self.windows.kernel[-1] > 1 and set(sizes) <= {1}
-
-    @property
-    def images(self) -> tuple[int, ...]:
-        return (*self.windows.images, self.channels)
-
-    @property
-    def filters(self) -> tuple[int, ...]:
-        return (*self.windows.kernel, self.depth, self.features)
+    def __init__(
+        self, windows: Windows, channels: int, depth: int, features: int, kind: int
+    ) -> None:
+        self.windows = windows
+        self.depth = depth
+        self.features = features
+        self.kind = kind
+        self.groups = channels // depth
+        self.images = (*windows.images, channels)
+        self.filters = (*windows.kernel, depth, features)
+        # The shape of the convolved images.
+        self.results = (windows.images[0], *windows.output, features)
+        # The dimensions and strides of the filters, in oneDNN's numbering.
+        self.layout: Layout = (*_numbered(self.filters, self.groups), kind)
+        self.is_padded = windows.is_padded
+        # Whether windows of more than one pixel move along the last axis alone.
+        sizes = {*windows.images[1:-1], *windows.kernel[:-1]}
+        self.is_sequence = self.groups == 1 and windows.kernel[-1] > 1 and sizes <= {1}
 
     @property
-    def results(self) -> tuple[int, ...]:
-        """The shape of the convolved images."""
-        return (self.windows.images[0], *self.windows.output, self.features)
+    def channels(self) -> int:
+        return self.images[-1]
 
 
 @in_float32_otherwise
@@ -90,10 +88,10 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | No
     vectors = post_ops.vectors_of(finish, case.features) if in_passing else ()
     key = "convolve", case, len(vectors)
     primitive = cached(key, lambda library: _forward(library, case, len(vectors)))
-    if primitive is None or (case.windows.is_padded and not kept.are_regular(filters)):
+    if primitive is None or (case.is_padded and not kept.are_regular(filters)):
         return None
     images = np.ascontiguousarray(images)
-    weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept.reordered(filters, case.layout, primitive, WEIGHTS)
     output = np.empty(case.results, images.dtype)
     primitive.run(images, weights, output, *vectors)
     if finish is None:
@@ -113,7 +111,7 @@ def convolve_backprop_images(
     if primitive is None or not kept.are_regular(filters):
         return None
     gradients = np.ascontiguousarray(gradients)
-    weights = kept.reordered(filters, _filter_layout(case), primitive, WEIGHTS)
+    weights = kept.reordered(filters, case.layout, primitive, WEIGHTS)
     output = np.empty(image_shape, gradients.dtype)
     primitive.run(output, weights, gradients)
     return output
@@ -138,8 +136,8 @@ def convolve_backprop_filters(
     weights = np.empty(primitive.size(DIFF_WEIGHTS) // images.itemsize, images.dtype)
     primitive.run(images, weights, gradients)
     output = np.empty(filter_shape, images.dtype)
-    output = reordered(weights, _filter_layout(case), primitive, DIFF_WEIGHTS, output)
-    return None if case.windows.is_padded and not is_regular(output) else output
+    output = reordered(weights, case.layout, primitive, DIFF_WEIGHTS, output)
+    return None if case.is_padded and not is_regular(output) else output
 
 
 def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
@@ -213,9 +211,17 @@ def _case(
     array: Any, images: Sequence[int], filters: Sequence[int], axes: Sequence[Any]
 ) -> Case | None:
     """The case of such shapes, with an array of its numbers."""
+    kind = type_of(array)
+    return None if kind is None else _known_case(tuple(images), tuple(filters), tuple(axes), kind)
+
+
+@lru_cache(maxsize=4096)
+def _known_case(
+    images: tuple[int, ...], filters: tuple[int, ...], axes: tuple[Any, ...], kind: int
+) -> Case | None:
     *kernel, depth, count = filters
-    windows, kind = windows_of(images, kernel, axes), type_of(array)
-    if windows is None or kind is None or not depth or not count:
+    windows = windows_of(images, kernel, axes)
+    if windows is None or not depth or not count:
         return None
     return Case(windows, images[-1], depth, count, kind)
 
@@ -227,16 +233,14 @@ def channels_last(library: Library, shape: Sequence[int], kind: int = FLOAT32) -
     return described(library, *(tuple(each[i] for i in order) for each in (shape, strides)), kind)
 
 
-def _filter_layout(case: Case) -> Layout:
+def _numbered(shape: Sequence[int], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dimensions and strides of filters [*kernel, depth, count], in oneDNN's numbering."""
-    *kernel, depth, count = case.filters
-    *steps, by_depth, by_count = _strides(case.filters)
-    groups = case.groups
+    *kernel, depth, count = shape
+    *steps, by_depth, by_count = _strides(shape)
     if groups == 1:
-        return (count, depth, *kernel), (by_count, by_depth, *steps), case.kind
+        return (count, depth, *kernel), (by_count, by_depth, *steps)
     share = count // groups
-    strides = (share * by_count, by_count, by_depth, *steps)
-    return (groups, share, depth, *kernel), strides, case.kind
+    return (groups, share, depth, *kernel), (share * by_count, by_count, by_depth, *steps)
 
 
 def _strides(shape: Sequence[int]) -> list[int]:
@@ -255,7 +259,7 @@ def _descriptors(library: Library, case: Case) -> tuple[Any, Any, Any]:
     kind = case.kind
     return (
         channels_last(library, case.images, kind),
-        described(library, _filter_layout(case)[0], None, kind),
+        described(library, case.layout[0], None, kind),
         channels_last(library, case.results, kind),
     )
 

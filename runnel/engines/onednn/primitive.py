@@ -197,7 +197,7 @@ class Primitive:
                 own.scratchpad = np.empty(self._scratch, np.uint8)
             arrays = (*arrays, own.scratchpad)
         for place, array in enumerate(arrays):
-            found = address(array)
+            found = _read_address(array) if type(array) is np.ndarray else address(array)
             if found != addresses[place]:
                 self.library.set_data(self._handles[place], found)
                 addresses[place] = found

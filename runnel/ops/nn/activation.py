@@ -9,7 +9,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, REAL
 from ...core.engine import accelerated
-from ...core.finish import positive_part
+from ...core.finish import between_zero_and_six, positive_part
 from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
@@ -53,6 +53,9 @@ def Relu(features):
     return _positive_part(features)
 
 
+Relu.into = positive_part
+
+
 @Relu.gradient
 def _(op, grad):
     return execute(ReluGrad, (grad, op.outputs[0]))
@@ -81,9 +84,12 @@ def relu(features, name=None):
 
 @op("Relu6", "features: T -> activations: T", T=REAL, shape=unchanged)
 def Relu6(features):
-    if features.size > 4096 and features.dtype.char in "fd":
-        return np.clip(features, 0, 6)
+    if features.dtype.char in "fd":
+        return between_zero_and_six(features)
     return np.minimum(np.maximum(features, 0), 6)
+
+
+Relu6.into = between_zero_and_six
 
 
 @Relu6.gradient
