@@ -67,11 +67,11 @@ def noted() -> Iterator[list[Call]]:
 
 def name_of(wanted: Any) -> str:
     """What a primitive is kept under, alone or in a group; those inside of others reorder."""
-    from runnel.engines.onednn import primitive
+    from runnel.engines.onednn import primitive, updates
 
     for (_, key), kept in primitive._thread.primitives.items():
-        group = () if kept is None or isinstance(kept, primitive.Primitive) else vars(kept).values()
-        if kept is wanted or wanted in group:
+        passes = kept.passes if isinstance(kept, updates.Passes) else ()
+        if kept is wanted or any(wanted is each for each, _ in passes):
             return str(key[0])
     return "reorder"
 

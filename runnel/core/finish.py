@@ -48,7 +48,8 @@ def _tanh(array: Any) -> Any:
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"Relu": _relu, "Relu6": _relu6, "Tanh": _tanh}
 
 
-def _require_channels(vector: Any, channels: int) -> None:
+def require_channels(vector: Any, channels: int) -> None:
+    """Refuse a vector without one number for each channel."""
     if vector.shape != (channels,):
         raise ValueError(
             "Must provide as many biases, or scales, as the last dimension of the input tensor: "
@@ -90,15 +91,15 @@ class Finish(NamedTuple):
         """That of a batch normalization with scale, offset, mean and variance."""
         channels = vectors[0].size
         for vector in vectors:
-            _require_channels(vector, channels)
+            require_channels(vector, channels)
         centre, factor, shift = normalizing_vectors(vectors, epsilon)
         return cls(factor, shift, activation, centre)
 
     def require(self, channels: int) -> None:
         """Refuse vectors without one number for each channel, which a kernel reads unseen."""
-        _require_channels(self.shift, channels)
+        require_channels(self.shift, channels)
         if self.scale is not None:
-            _require_channels(self.scale, channels)
+            require_channels(self.scale, channels)
 
     def apply(self, result: Any) -> Any:
         """Finish a result in its own memory, unless others may see that."""

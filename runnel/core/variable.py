@@ -65,8 +65,15 @@ def ReadVariableOp(resource: Variable, *, dtype: DType) -> Any:
 )
 def AssignVariableOp(resource: Variable, value: Any) -> list[Any]:
     with resource._lock:
-        resource._replace(value)
+        resource._replace(_in_rows(value))
     return []
+
+
+def _in_rows(array: Any) -> Any:
+    """The array with its rows one after the other, as kernels would copy a variable's each time."""
+    if array.ndim > 1 and not array.flags.c_contiguous:
+        return np.ascontiguousarray(array)
+    return array
 
 
 def _in_place(name: str, function: Callable[..., Any], operator: Callable[..., Any]) -> Op:
@@ -219,7 +226,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self.constraint = constraint
         self.synchronization = synchronization
         self.aggregation = aggregation
-        self._replace(tensor._array)
+        self._replace(_in_rows(tensor._array))
         if graph is not None and graph.building_function:
             _announce(self, graph)
 

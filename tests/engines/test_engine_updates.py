@@ -68,13 +68,13 @@ def inputs(size):
 def done(monkeypatch):
     """Counts the updates that the engine did."""
     found = []
-    real = updates._Passes.run_beside
+    real = updates.Passes.run_beside
 
     def counting(self, *values):
         found.append(self)
         real(self, *values)
 
-    monkeypatch.setattr(updates._Passes, "run_beside", counting)
+    monkeypatch.setattr(updates.Passes, "run_beside", counting)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..finish import ACTIVATIONS, Finish
+from ..finish import ACTIVATIONS, Finish, require_channels
 from ..graph import Operation
 from ..op import Op
 from ..shape_rules import unknown
@@ -137,6 +137,9 @@ def _fused(chain: _Chain) -> Op:
 def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Callable[..., Any]:
     kernel, in_passing = product.kernel, product.name in _FINISHING
 
+    if epsilon is None and not in_passing:
+        return _affine(kernel, activation)
+
     def fused(a: Any, b: Any, *vectors: Any, **attrs: Any) -> Any:
         if epsilon is None:
             finish = Finish(None, vectors[0], activation)
@@ -148,3 +151,16 @@ def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Calla
         return finish.apply(kernel(a, b, **attrs))
 
     return fused
+
+
+def _affine(kernel: Callable[..., Any], activation: str | None) -> Callable[..., Any]:
+    """A product, which is a new array, with its bias: what networks consist of, in few steps."""
+    activate = None if activation is None else ACTIVATIONS[activation]
+
+    def affine(a: Any, b: Any, bias: Any, **attrs: Any) -> Any:
+        product = kernel(a, b, **attrs)
+        require_channels(bias, product.shape[-1])
+        product += bias
+        return product if activate is None else activate(product)
+
+    return affine

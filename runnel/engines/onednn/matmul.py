@@ -18,7 +18,6 @@ from .primitive import (
     WEIGHTS,
     Primitive,
     address,
-    alone,
     attributes,
     cached,
     described,
@@ -70,13 +69,10 @@ def matmul(a: Any, b: Any) -> Any:
         first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
         second[1], 0.0, address(output), columns,
     )  # fmt: skip
-    multiply = prepared_library().multiply
-    if work < WORTH_SHARING and outruns_blas():
-        status = alone(multiply, *arguments)
-    else:
+    alone = work < WORTH_SHARING and outruns_blas()
+    if not alone:
         pool.to_engine()
-        status = multiply(*arguments)
-    return None if status else output
+    return None if prepared_library(alone).multiply(*arguments) else output
 
 
 def _order(array: Any) -> tuple[bytes, int] | None:

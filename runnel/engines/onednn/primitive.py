@@ -68,15 +68,18 @@ class _Thread(threading.local):
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
 
     def use(self, threads: int) -> None:
-        """Work with primitives of so many threads."""
-        self.threads = threads
-        self.library.use_threads(threads)
+        """Work with primitives of so many threads, until somebody says otherwise."""
+        if threads != self.threads:
+            self.library.use_threads(threads)
+            self.threads = threads
 
     def follow(self) -> None:
         """Work with as many threads as the user, or other programs, leave to this one."""
-        left = 1 if here.beside_others else threads_at_most(self.library.most_threads)
-        if left != self.threads:
-            self.use(left)
+        self.use(1 if here.beside_others else threads_at_most(self.library.most_threads))
+
+    def work_alone(self) -> None:
+        """Have the calling thread do all of it."""
+        self.use(1)
 
 
 def dimensions(values: Numbers) -> Any:
@@ -223,9 +226,12 @@ def forget() -> None:
     _thread = _Thread()
 
 
-def prepared_library() -> Library:
+def prepared_library(alone: bool = False) -> Library:
     """The library, told how many threads it works with for the calling thread."""
-    _thread.follow()
+    if alone:
+        _thread.work_alone()
+    else:
+        _thread.follow()
     return _thread.library
 
 
@@ -259,29 +265,15 @@ def compute(
     While oneDNN has the processors, its threads share large arrays. Else the calling thread does
     all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
     """
-    _thread.follow()
-    if _thread.threads == 1 or (pool.of_engine and size >= _WORTH_SHARING):
-        return _computed(key, make, arrays)
-    return bool(alone(_computed, key, make, arrays))
-
-
-def _computed(key: Hashable, make: Callable[[Library], Any], arrays: Sequence[Any]) -> bool:
-    primitive = _cached(_thread, key, make)
+    own = _thread
+    if pool.of_engine and size >= _WORTH_SHARING:
+        own.follow()
+    else:
+        own.work_alone()
+    primitive = _cached(own, key, make)
     if primitive is not None:
         primitive.run_beside(*arrays)
     return primitive is not None
-
-
-def alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Have the calling thread do by itself what a function of oneDNN's does."""
-    own = _thread
-    threads = own.threads
-    try:
-        # Some primitives work with the threads they were made for, others with those there are.
-        own.use(1)
-        return function(*arguments)
-    finally:
-        own.use(threads)
 
 
 @lru_cache(maxsize=1)

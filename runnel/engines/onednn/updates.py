@@ -36,11 +36,11 @@ def update(*given: Any) -> Any:
     # Their identity, for to hash them takes as long as a pass. What is cached holds them.
     key = "update", size, id(passes)
     work = _ITS_WORK * size
-    made = compute(key, lambda lib: _Passes(lib, size, count, passes), work, *arrays, *numbers)
+    made = compute(key, lambda lib: Passes(lib, size, count, passes), work, *arrays, *numbers)
     return made or None
 
 
-class _Passes:
+class Passes:
     """The primitives of all passes: they are there together, or none."""
 
     def __init__(self, library: Library, size: int, count: int, passes: Sequence[Any]) -> None:
@@ -51,7 +51,7 @@ class _Passes:
         def at(place: int) -> Any:
             return array if 0 <= place < count else number
 
-        self._passes = []
+        self.passes = []
         for target, sign, start, steps in passes:
             (first, place), *rest = steps
             if place is None:
@@ -65,12 +65,12 @@ class _Passes:
                 chain += [*([_NEGATIVE] if sign == "-" else []), (TOTAL, None)]
             primitive = _binary(library, _OPERATORS[first], (array, at(place)), chain)
             operands = [value for _, value in rest if value is not None]
-            self._passes.append((primitive, (start, place, target, *operands)))
+            self.passes.append((primitive, (start, place, target, *operands)))
 
     def run_beside(self, *values: Any) -> None:
         """Do the passes, in the calling thread's share of the processors."""
         values = (*values, _ZERO)
-        for primitive, places in self._passes:
+        for primitive, places in self.passes:
             primitive.run_beside(*[values[place] for place in places])
 
 
