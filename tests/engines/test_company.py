@@ -87,7 +87,8 @@ def leaving(monkeypatch):
     """Have other programs leave so many threads."""
     monkeypatch.setattr(LIBRARY, "most_threads", 2)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(devices, "settings", devices.Settings())
+    # Threads cannot be chosen any more where another test has looked at the devices.
+    monkeypatch.setattr(tf.config.threading, "settings", devices.Settings())
     engines.use("onednn")
 
     def leave(count):
