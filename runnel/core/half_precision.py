@@ -31,9 +31,7 @@ _ROUNDED = frozenset(
     | {np.log, np.tanh}
 )
 # Ops of the same kind whose kernels are no such function.
-_ALIKE = frozenset(
-    {"BiasAdd", "Maximum", "Minimum", "Relu", "Relu6", "Relu6Grad", "ReluGrad", "Square"}
-)
+_ALIKE = frozenset({"BiasAdd", "Maximum", "Minimum", "Square"})
 # From how many elements on the way through float32 is the shorter one.
 _LARGE = 4096
 

@@ -228,14 +228,16 @@ NUMBERS = {
 }
 
 
+@pytest.mark.parametrize("with_nan", [False, True])
 @pytest.mark.parametrize("rows", [3, 300])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", sorted(NUMBERS))
-def test_functions_round_as_the_original_does(name, dtype, rows):
+def test_functions_round_as_the_original_does(name, dtype, rows, with_nan):
     """Eager and traced, of few numbers and of many, with gradients."""
     compute = NUMBERS[name]
     values = np.random.default_rng(1).normal(size=(2, rows, 40)).astype("float32")
-    values[:, 0, : len(SPECIAL)] = SPECIAL
+    special = SPECIAL if with_nan else SPECIAL[1:]
+    values[:, 0, : len(special)] = special
     with np.errstate(over="ignore"):
         values = values.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
@@ -258,6 +260,26 @@ def test_functions_round_as_the_original_does(name, dtype, rows):
         for a, b in zip(wanted, got, strict=True):
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(b.astype("float32"), a.astype("float32"))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, None])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["relu", "relu6"])
+def test_slopes_of_many_numbers(name, dtype, bad):
+    """As those of few, whatever comes back: infinity beyond the slope is no number."""
+    x, gradients = random((2, 100, 60), 3, dtype) * 5
+    x = tf.concat([tf.cast([[0.0, -0.0, 6.0, np.inf, -np.inf] * 12], dtype), x], 0)
+    gradients = tf.concat([gradients, gradients[:1] if bad is None else gradients[:1] * bad], 0)
+
+    def slope(rows):
+        with tf.GradientTape() as tape:
+            tape.watch(part := x[rows])
+            result = getattr(tf.nn, name)(part)
+        return exact(tape.gradient(result, part, gradients[rows]))
+
+    with np.errstate(invalid="ignore"):
+        wanted = np.concatenate([slope(slice(i, i + 1)) for i in range(len(x))])
+        np.testing.assert_array_equal(slope(slice(None)), wanted)
 
 
 def test_plans_go_by_float32(monkeypatch):

@@ -15,6 +15,7 @@ from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
 from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
+from . import half_activations
 
 # The fixed point of selu: activations of mean 0 and variance 1 keep them.
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -41,7 +42,10 @@ def same_shape(inputs, attrs):
 
 
 def _positive_part(x):
-    return positive_part(x) if x.dtype.char in "fd" else np.maximum(x, 0)
+    if x.dtype.char in "fd":
+        return positive_part(x)
+    found = half_activations.clipped(x, at_six=False)
+    return np.maximum(x, 0) if found is None else found
 
 
 def _negative_part(x):
@@ -64,7 +68,10 @@ def _(op, grad):
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
 @accelerated("relu_backprop")
 def ReluGrad(gradients, features):
-    return gradients * (features > (_ZERO if features.dtype.char == "f" else 0))
+    if features.dtype.char == "f":
+        return gradients * (features > _ZERO)
+    found = half_activations.slope(gradients, features, at_six=False)
+    return gradients * (features > 0) if found is None else found
 
 
 @ReluGrad.gradient
@@ -86,7 +93,8 @@ def relu(features, name=None):
 def Relu6(features):
     if features.dtype.char in "fd":
         return between_zero_and_six(features)
-    return np.minimum(np.maximum(features, 0), 6)
+    found = half_activations.clipped(features, at_six=True)
+    return np.minimum(np.maximum(features, 0), 6) if found is None else found
 
 
 Relu6.into = between_zero_and_six
@@ -100,7 +108,8 @@ def _(op, grad):
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
 @accelerated("relu6_backprop")
 def Relu6Grad(gradients, features):
-    return gradients * ((features > 0) & (features < 6))
+    found = half_activations.slope(gradients, features, at_six=True)
+    return gradients * ((features > 0) & (features < 6)) if found is None else found
 
 
 @Relu6Grad.gradient

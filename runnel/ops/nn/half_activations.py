@@ -1,0 +1,48 @@
+"""ReLU and ReLU6 of many floats of 16 bits, by their bits.
+
+Floats that are not negative have the order of their bits as integers, which NumPy compares many
+times faster. What is not a number has none, and is left to the caller.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from ...core.half_precision import is_half
+
+# The bits of infinity and of 6.
+_BITS = {np.dtype(ml_dtypes.bfloat16): (0x7F80, 0x40C0), np.dtype(np.float16): (0x7C00, 0x4600)}
+_WITHOUT_SIGN = np.uint16(0x7FFF)
+_MANY = 4096
+
+
+def _largest(array):
+    """The bits of the number that is farthest from 0."""
+    return np.maximum.reduce(np.bitwise_and(array.view(np.uint16), _WITHOUT_SIGN), None)
+
+
+def clipped(x, at_six):
+    """max(x, 0), and not above 6 if asked for; None for few numbers, other types and NaNs."""
+    if x.size < _MANY or not is_half(x):
+        return None
+    infinity, six = _BITS[x.dtype]
+    if _largest(x) > infinity:
+        return None
+    bits = x.view(np.int16)
+    result = np.clip(bits, np.int16(0), np.int16(six)) if at_six else np.maximum(bits, np.int16(0))
+    return result.view(x.dtype)
+
+
+def slope(gradients, features, at_six):
+    """The gradients where features are between 0 and the limit; None also for infinite ones."""
+    if gradients.size < _MANY or not is_half(gradients):
+        return None
+    infinity, six = _BITS[gradients.dtype]
+    if _largest(gradients) >= infinity:
+        return None
+    # Less 1 and without a sign, zero and all that is negative are beyond the limit.
+    below = np.subtract(features.view(np.uint16), np.uint16(1))
+    passes = below < np.uint16(six - 1 if at_six else infinity)
+    bits = np.multiply(gradients.view(np.uint16), passes, dtype=np.uint16)
+    return bits.view(gradients.dtype)
