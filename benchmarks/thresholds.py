@@ -23,13 +23,14 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import ml_dtypes
 import numpy as np
 
 from runnel import engines
-from runnel.core import engine
+from runnel.core import engine, half_precision
 from runnel.ops.array import joining
 from runnel.ops.image import resizing
-from runnel.ops.linalg.matmul import product_of, products_of
+from runnel.ops.linalg.matmul import product_of, products_of, products_of_halves
 from runnel.ops.math import elementwise, many_numbers, trigonometry
 from runnel.ops.nn import (
     activation,
@@ -159,7 +160,6 @@ def rows(size: int, name: str) -> Iterator[Case]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "elu": activation.Elu.kernel,
     "exp": many_numbers.exponential,
     "sigmoid": elementwise.Sigmoid.kernel,
 }
@@ -181,6 +181,10 @@ def functions(size: int, name: str) -> Iterator[Case]:
         yield Case("vector", slope, (values, array) if by_value else (array, values))
     elif name == "leaky_relu":
         yield Case("vector", activation._leaky, (array, np.float32(0.2)))
+    elif name == "elu":
+        yield Case("vector", activation._elu, (array, 1.0))
+    elif name == "narrow":
+        yield Case("vector", half_precision.narrowed, (array, np.dtype(ml_dtypes.bfloat16)))
     else:
         yield Case("vector", FUNCTIONS[name], (array,))
 
@@ -216,6 +220,12 @@ def products(size: int, name: str) -> Iterator[Case]:
                     product_of,
                     (random(count, inner), random(inner, columns)),
                 )
+
+
+def halves(size: int, name: str) -> Iterator[Case]:
+    for case in products(size, name):
+        a, b = (array.astype(ml_dtypes.bfloat16) for array in case.arguments)
+        yield Case(case.what, products_of_halves, (a, b))
 
 
 def batches(size: int, name: str) -> Iterator[Case]:
@@ -273,6 +283,7 @@ CASES = {
     "exp": functions,
     "gru": recurrences,
     "gru_backprop": recurrences,
+    "half_matmul": halves,
     "layer_norm": layers,
     "leaky_relu": functions,
     "log_softmax": rows,
@@ -281,6 +292,7 @@ CASES = {
     "matmul": products,
     "max_pool": poolings,
     "max_pool_backprop": poolings,
+    "narrow": functions,
     "relu6_backprop": functions,
     "relu_backprop": functions,
     "resize_bilinear": resizings,
@@ -293,7 +305,7 @@ CASES = {
 }
 # Kernels that take the processors when they run; the others may leave them to BLAS.
 HEAVY = (
-    "average_pool", "backprop_depthwise", "batch_", "convolve", "gru", "lstm", "matmul",
+    "average_pool", "backprop_depthwise", "batch_", "convolve", "gru", "half_", "lstm", "matmul",
     "max_pool",
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ SMALLEST: dict[str, int] = {
     "exp": 32768,
     "gru": 4096,
     "gru_backprop": 4096,
-    "half_matmul": 4096,
+    "half_matmul": 32768,
     "layer_norm": 16384,
     "leaky_relu": 131072,
     "log_softmax": 8192,
