@@ -26,7 +26,7 @@ _HALVES = frozenset({bfloat16, float16})
 # Functions whose result in float32, rounded, is the nearest number of 16 bits; of the last two it
 # is so but for a few in a million.
 _ROUNDED = frozenset(
-    {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.absolute, np.square}
+    {np.add, np.subtract, np.multiply, np.true_divide, np.square}
     | {np.sqrt, np.maximum, np.minimum, np.greater, np.greater_equal, np.less, np.less_equal}
     | {np.log, np.tanh}
 )

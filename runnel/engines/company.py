@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _STATISTICS = Path("/proc/stat")
-# A look that is older tells of other times.
-_LONGEST = 2.0
+# The system counts in hundredths of a second; and a look that is old tells of other times.
+_SHORTEST, _LONGEST = 0.05, 2.0
 # So far from a whole processor the work of others must be before the number of threads changes.
 _CLEARLY = 0.7
 # Where a line of the statistics has the time that nobody needed.
@@ -40,7 +40,7 @@ class Company:
         """How many processors others have had since the last look; None where nobody can tell."""
         before, now = self._before, _look()
         self._before = now
-        if before is None or now is None or not 0 < now.time - before.time < _LONGEST:
+        if before is None or now is None or not _SHORTEST < now.time - before.time < _LONGEST:
             return None
         worked = (now.all - before.all) - (now.own - before.own)
         return max(0.0, worked / (now.time - before.time))
