@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow
 from hypothesis import given, settings
-from test_onednn import convolutions
+from test_onednn import convolutions, results_of_both
 
 import runnel as tf
 from runnel import engines
@@ -36,12 +36,7 @@ def same_with_either_engine(compute, lost=1e-4):
     Where a sum is much smaller than what it is of, float32 has fewer digits of it: so large a part
     of the largest is `lost`.
     """
-    engines.use("numpy")
-    wanted = compute()
-    engines.use("onednn")
-    got = compute()
-    for a, b in zip(tf.nest.flatten(wanted), tf.nest.flatten(got), strict=True):
-        assert a.dtype == b.dtype and a.shape == b.shape
+    for a, b in results_of_both(compute):
         scale = np.abs(exact(a), where=np.isfinite(exact(a)), out=np.zeros(a.shape)).max()
         np.testing.assert_allclose(exact(b), exact(a), rtol=STEP, atol=lost * scale + 1e-6)
 

@@ -19,14 +19,20 @@ pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library
 SIZES = st.integers(1, 7)
 
 
-def both(compute, tolerance=2e-5):
-    """The results with either engine, which must be alike."""
+def results_of_both(compute):
+    """The results with NumPy and with oneDNN, in pairs of the same dtype and shape."""
     engines.use("numpy")
     wanted = compute()
     engines.use("onednn")
     got = compute()
     for a, b in zip(tf.nest.flatten(wanted), tf.nest.flatten(got), strict=True):
         assert a.dtype == b.dtype and a.shape == b.shape
+        yield a, b
+
+
+def both(compute, tolerance=2e-5):
+    """The results with either engine, which must be alike."""
+    for a, b in results_of_both(compute):
         scale = max(1.0, float(np.abs(a.numpy()).max())) if a.shape.num_elements() else 1.0
         np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance * scale)
 
