@@ -244,10 +244,20 @@ def test_graph_of_a_function(show):
     assert "model/BiasAdd" in names_of_nodes(page)
 
 
+def choose_run(page, name):
+    """Choose a run from the menu, which closes when its list comes in meanwhile."""
+    item = page.locator("tf-graph-controls paper-item", has_text=name)
+    for _ in range(20):
+        page.locator("tf-graph-controls paper-dropdown-menu").first.click()
+        with contextlib.suppress(driver.TimeoutError):
+            item.click(timeout=3000)
+            return
+    raise AssertionError(f"The menu of runs did not open to show {name}.")
+
+
 def test_graph_of_a_model(show):
     page = show("model", "graphs")
-    page.locator("tf-graph-controls paper-dropdown-menu").first.click()
-    page.locator("tf-graph-controls paper-item", has_text="with_fit/train").click()
+    choose_run(page, "with_fit/train")
     page.get_by_text("Conceptual graph").click()
     page.locator('tf-graph-scene g.node[data-name="sequential"] rect').first.dispatch_event(
         "dblclick"
