@@ -51,7 +51,7 @@ SMALLEST: dict[str, int] = {
     "max_pool_backprop": 2048,
     "narrow": 16384,
     "relu6_backprop": 65536,
-    "relu_backprop": 131072,
+    "relu_backprop": 262144,
     "resize_bilinear": 4096,
     "resize_nearest": 4096,
     "resize_nearest_backprop": 4096,
