@@ -26,12 +26,11 @@ _HALVES = frozenset({bfloat16, float16})
 # Functions whose result in float32, rounded, is the nearest number of 16 bits; of the last two it
 # is so but for a few in a million.
 _ROUNDED = frozenset(
-    {np.add, np.subtract, np.multiply, np.true_divide, np.square}
-    | {np.sqrt, np.maximum, np.minimum, np.greater, np.greater_equal, np.less, np.less_equal}
+    {np.add, np.subtract, np.multiply, np.true_divide, np.sqrt, np.maximum, np.minimum}
     | {np.log, np.tanh}
 )
 # Ops of the same kind whose kernels are no such function.
-_ALIKE = frozenset({"BiasAdd", "Maximum", "Minimum", "Square"})
+_ALIKE = frozenset({"BiasAdd", "Square"})
 # From how many elements on the way through float32 is the shorter one.
 _LARGE = 4096
 
