@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
@@ -69,16 +68,13 @@ def _blas_description() -> str:
 
 def _threads() -> dict[str, Any]:
     from .config import threading
+    from .core.workers import processors
     from .engines import blas
     from .engines.onednn import library
 
-    if hasattr(os, "sched_getaffinity"):
-        processors = len(os.sched_getaffinity(0))
-    else:
-        processors = os.cpu_count() or 1
     onednn = library.load()
     return {
-        "cores": processors,
+        "cores": processors(),
         "onednn": 0 if onednn is None else library.threads_at_most(onednn.most_threads),
         "blas": blas.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",

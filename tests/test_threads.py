@@ -3,11 +3,14 @@
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import runnel as tf
+from runnel.core.engine import here
+from runnel.core.workers import side_by_side
 
 
 def in_threads(count, work):
@@ -26,6 +29,37 @@ def in_threads(count, work):
         thread.join(60)
     assert not failures, failures
     return results
+
+
+def test_work_side_by_side():
+    started = threading.Barrier(2)
+
+    def work(place):
+        if place < 2:
+            started.wait(60)
+        return place, here.beside_others, threading.current_thread().name
+
+    found = side_by_side(work, 2)
+    assert [place for place, *_ in found] == [0, 1] and all(alone for _, alone, _ in found)
+    assert found[0][2] == threading.current_thread().name != found[1][2]
+    assert not here.beside_others
+    # More than there are workers wait for their turn; one alone is not beside others.
+    assert len(side_by_side(lambda place: place, 9)) == 9
+    assert side_by_side(lambda place: here.beside_others, 1) == [False]
+
+
+def test_nobody_goes_on_before_all_are_done():
+    done = []
+
+    def work(place):
+        if place == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        done.append(place)
+
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(work, 3)
+    assert sorted(done) == [1, 2] and not here.beside_others
 
 
 def test_each_thread_has_its_own_tapes():

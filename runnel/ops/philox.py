@@ -9,18 +9,15 @@ Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
 
 from __future__ import annotations
 
-import functools
 import itertools
-import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from ..core.workers import processors, side_by_side
 
 Array = np.ndarray[Any, Any]
 
@@ -264,29 +261,7 @@ def in_threads(work: Callable[[int, int], None], total: int, per_thread: int) ->
         work(0, total)
         return
     edges = [total * i // count for i in range(count + 1)]
-    others = [_pool().submit(work, edges[i], edges[i + 1]) for i in range(1, count)]
-    work(edges[0], edges[1])
-    for other in others:
-        other.result()
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(max(processors() - 1, 1), "runnel-random")
-
-
-if hasattr(os, "register_at_fork"):
-    # The threads stay behind in the parent.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    side_by_side(lambda place: work(edges[place], edges[place + 1]), count)
 
 
 # What the words become. Every transform takes words (n, 4) and gives (n, 4) numbers, or (n, 2)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
+from ..core.workers import processors
 from . import philox
 from .philox import Array
 
@@ -335,7 +336,7 @@ def stretches(total: int, cost: float) -> Iterator[tuple[int, int]]:
 
     Some streams start anew at every task, so that the numbers follow from the count of processors.
     """
-    threads = philox.processors()
+    threads = processors()
     size = total
     if total > 1 and threads > 1 and total * cost >= 210_000:
         size = _task_size(total, cost, threads)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from runnel import engines
+from runnel.core.engine import here
 from runnel.engines.onednn import library, recurrent
 from runnel.ops.nn import gated_kernels, recurrent_kernels
 
@@ -82,6 +83,56 @@ def test_all_gated_steps_and_back(sizes, batch_first, weighted):
         gated_kernels.gru_backprop(*given, *wanted, *weights, True),
         recurrent.gru_backprop(*given, *got, *weights, True),
     )
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("batch", [6, 7, 16, 27, 34, 51])
+def test_a_batch_in_parts(monkeypatch, batch, count, batch_first):
+    monkeypatch.setattr(recurrent, "_count_of_parts", lambda kind, sizes: count)
+    length, inputs, units = 4, 5, 24
+    weights = normal(length, batch, units, seed=6), normal(batch, units, seed=7), NOTHING
+    given = layer(length, batch, inputs, units, batch_first)
+    engines.use("numpy")
+    wanted, got = recurrent_kernels.lstm(*given, True), recurrent.lstm(*given, True)
+    assert len(got[-1]) == count
+    assert_alike(wanted[:2], got[:2])
+    back = recurrent.lstm_backprop(*given, *got, *weights, True)
+    assert_alike(recurrent_kernels.lstm_backprop(*given, *wanted, *weights, True), back)
+    # Nothing is added to what was there before.
+    assert_alike(back, recurrent.lstm_backprop(*given, *got, *weights, True))
+    given = gated_layer(length, batch, inputs, units, batch_first)
+    wanted, got = gated_kernels.gru(*given, True), recurrent.gru(*given, True)
+    assert_alike(wanted[:1], got[:1])
+    assert_alike(
+        gated_kernels.gru_backprop(*given, *wanted, *weights[:2], True),
+        recurrent.gru_backprop(*given, *got, *weights[:2], True),
+    )
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+@pytest.mark.parametrize("batch", [5, 16, 17, 50, 100, 131])
+def test_every_row_is_in_one_part(batch, count):
+    parts = recurrent._parts(recurrent._Sizes(3, batch, 4, 8), count)
+    rows = [row for part in parts for row in range(batch)[part.rows]]
+    assert len(parts) == count and rows == list(range(batch))
+    assert [part.sizes.batch for part in parts] == [len(range(batch)[p.rows]) for p in parts]
+    assert max(part.sizes.batch for part in parts) == parts[0].sizes.batch
+
+
+def test_parts_are_for_work_that_is_worth_them(monkeypatch):
+    monkeypatch.setattr(recurrent, "threads_at_most", lambda most: 2)
+
+    def count(length, batch, inputs, units):
+        sizes = recurrent._Sizes(length, batch, inputs, units)
+        return recurrent._count_of_parts(recurrent._LSTM, sizes)
+
+    assert count(40, 50, 57, 256) == 2
+    assert count(40, 31, 57, 256) == 1
+    assert count(1, 50, 57, 128) == 1
+    assert count(40, 50, 1024, 512) == 1
+    monkeypatch.setattr(here, "beside_others", True)
+    assert count(40, 50, 57, 256) == 1
 
 
 def test_an_engine_that_is_not_in_use_any_more():

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .library import Library
+from ...core.engine import here, pool
+from ...core.workers import one_of, side_by_side
+from .library import Library, threads_at_most
 from .primitive import (
     BIAS,
     DIFF_BIAS,
@@ -26,6 +30,7 @@ from .primitive import (
     attributes,
     cached,
     described,
+    prepared_library,
 )
 from .reorder import filters
 
@@ -37,6 +42,14 @@ _OF_WEIGHTS = 131
 _RECURRENT = WEIGHTS + 1
 # Elements of the outputs: oneDNN's workspace has 80 bytes for each, and as many to work in.
 _MOST_OUTPUTS = 1 << 22
+# A batch is taken in parts (`_count_of_parts`) where that was faster: of so many rows at least, in
+# a layer of so many multiplications, and while its weights, which every thread then goes through at
+# each step, are near the processor. docs/benchmarks.md has the figures.
+_LEAST_ROWS, _LEAST_WORK, _MOST_WEIGHTS = 16, 1 << 25, 1 << 20
+# oneDNN takes rows by eights. So few above that are better off in another part.
+_ROWS_AT_ONCE, _FEW_ROWS = 8, 1
+# Gradients by weights take the place of what was there.
+_OVERWRITE = 1
 
 
 class _Kind(NamedTuple):
@@ -59,6 +72,31 @@ class _Sizes(NamedTuple):
     batch: int
     inputs: int
     units: int
+
+
+class _Part(NamedTuple):
+    """Some rows of a batch, as a layer of their own."""
+
+    sizes: _Sizes
+    rows: slice
+
+    def of(self, *arrays: Any) -> list[Any]:
+        """The part of arrays of (time, batch, numbers) or (batch, numbers)."""
+        return _plain(*(array[..., self.rows, :] for array in arrays))
+
+    def room_in(self, array: Any) -> Any:
+        """Where to write the part of an array: in its place if that is contiguous."""
+        place = array[..., self.rows, :]
+        return place if place.flags.c_contiguous else np.empty(place.shape, np.float32)
+
+    def zeros_like(self, array: Any) -> Any:
+        """Zeros for the part of an array, to be read only."""
+        return _zeros(array[..., self.rows, :].shape)
+
+    def put(self, values: Any, array: Any) -> None:
+        """Bring the part to its place, where it is not there already."""
+        if values.base is None:
+            array[..., self.rows, :] = values
 
 
 class _Data(NamedTuple):
@@ -124,19 +162,30 @@ def _joined(bias: Any) -> Any:
 
 
 def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool) -> Any:
-    """The outputs, the last states and the workspace."""
+    """The outputs, the last states, and what is kept: the workspace of each part of the batch."""
     sizes = _sizes(x, states)
     if not _fits(kind, sizes, weights, x, states):
         return None
-    key = kind, sizes, keep
-    primitive = cached(("steps", key), lambda library: _forward(library, *key))
-    if primitive is None:
-        return None
+    parts = _parts(sizes, _count_of_parts(kind, sizes) if keep else 1)
     outputs = np.empty((sizes.length, sizes.batch, sizes.units), np.float32)
     last = [np.empty(each.shape, np.float32) for each in states]
-    kept = np.empty(primitive.size(WORKSPACE) // 4 if keep else 0, np.float32)
-    given = (*_plain(x, *states), *_ordered(weights, kind, primitive), outputs, *last)
-    primitive.run(*given, *([kept] if keep else []))
+    pool.to_engine()
+    with one_of(len(parts)):
+        first = _forward_of(kind, parts[0].sizes, keep)
+    if first is None:
+        return None
+    kept = np.empty((len(parts), first.size(WORKSPACE) // 4 if keep else 0), np.float32)
+
+    def run(place: int) -> None:
+        part = parts[place]
+        primitive = _forward_of(kind, part.sizes, keep)
+        ordered = _ordered(weights, kind, primitive)
+        own = part.room_in(outputs)
+        given = (*part.of(x, *states), *ordered, own, *part.of(*last))
+        primitive.run(*given, *([kept[place]] if keep else []))
+        part.put(own, outputs)
+
+    side_by_side(run, len(parts))
     return outputs, last, kept
 
 
@@ -146,27 +195,90 @@ def _back(
 ) -> Any:  # fmt: skip
     """The gradients by x, the states and the weights; those that are given may be empty."""
     sizes = _sizes(x, states)
-    if not _fits(kind, sizes, weights, x, states):
-        return None
-    there, key = (kind, sizes, True), (kind, sizes)
-    forward = cached(("steps", there), lambda library: _forward(library, *there))
-    primitive = cached(("steps back", key), lambda library: _backward(library, *key))
-    if forward is None or primitive is None or forward.size(WORKSPACE) != kept.nbytes:
+    if not _fits(kind, sizes, weights, x, states) or not kept.size:
         return None
     likes = list(zip(gradients, (outputs, *states), strict=True))
     if any(gradient.size and gradient.shape != like.shape for gradient, like in likes):
         return None
-    x, *states = _plain(x, *states)
+    parts = _parts(sizes, len(kept))
+    pool.to_engine()
+    with one_of(len(parts)):
+        there = _forward_of(kind, parts[0].sizes, True)
+        back = _backward_of(kind, parts[0].sizes)
+    if there is None or back is None or there.size(WORKSPACE) != kept[0].nbytes:
+        return None
     results = [np.empty(each.shape, np.float32) for each in (x, *states)]
-    # To these oneDNN adds.
-    sums = [np.zeros(each.shape, np.float32) for each in weights]
-    given = [
-        _plain(gradient)[0] if gradient.size else np.zeros(like.shape, np.float32)
-        for gradient, like in likes
-    ]
-    ordered = _ordered(weights, kind, primitive)
-    primitive.run(x, *states, *ordered, outputs, *last, *results, *sums, *given, kept)
+
+    def run(place: int) -> list[Any]:
+        part = parts[place]
+        primitive = _backward_of(kind, part.sizes)
+        ordered = _ordered(weights, kind, primitive)
+        own = [part.room_in(result) for result in results]
+        sums = [np.empty(each.shape, np.float32) for each in weights]
+        given = [
+            part.of(gradient)[0] if gradient.size else part.zeros_like(like)
+            for gradient, like in likes
+        ]
+        primitive.run(
+            *part.of(x, *states), *ordered, *part.of(outputs, *last), *own, *sums, *given,
+            kept[place],
+        )  # fmt: skip
+        for values, result in zip(own, results, strict=True):
+            part.put(values, result)
+        return sums
+
+    sums, *others = side_by_side(run, len(parts))
+    for other in others:
+        for total, more in zip(sums, other, strict=True):
+            total += more
     return *results, *sums
+
+
+@lru_cache(maxsize=16)
+def _zeros(shape: tuple[int, ...]) -> Any:
+    return np.zeros(shape, np.float32)
+
+
+def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
+    """Into how many parts a batch goes, each of which is a thread's.
+
+    oneDNN's threads share each step and wait for each other after it. Rows do not depend on other
+    rows: threads that have their own go through all steps and wait once.
+    """
+    if here.beside_others:
+        return 1
+    length, batch, inputs, units = sizes
+    weights = (inputs + units) * kind.gates * units
+    threads = threads_at_most(prepared_library().most_threads)
+    is_worth_it = (
+        batch >= threads * _LEAST_ROWS
+        and length * batch * weights >= _LEAST_WORK
+        and weights <= _MOST_WEIGHTS
+    )
+    return threads if is_worth_it else 1
+
+
+def _parts(sizes: _Sizes, count: int) -> list[_Part]:
+    """Parts of about as many rows; the first, whose thread begins sooner, has those left over."""
+    rows = sizes.batch // count
+    over = rows % _ROWS_AT_ONCE
+    if over * (count - 1) <= _FEW_ROWS:
+        rows -= over
+    edges = [0, *(sizes.batch - rows * after for after in reversed(range(count)))]
+    return [
+        _Part(sizes._replace(batch=stop - start), slice(start, stop))
+        for start, stop in itertools.pairwise(edges)
+    ]
+
+
+def _forward_of(kind: _Kind, sizes: _Sizes, keep: bool) -> Any:
+    """The calling thread's primitive for a layer there; None where oneDNN has none."""
+    return cached(("steps", kind, sizes, keep), lambda each: _forward(each, kind, sizes, keep))
+
+
+def _backward_of(kind: _Kind, sizes: _Sizes) -> Any:
+    """The calling thread's primitive for a layer back; None where oneDNN has none."""
+    return cached(("steps back", kind, sizes), lambda each: _backward(each, kind, sizes))
 
 
 def _sizes(x: Any, states: Sequence[Any]) -> _Sizes:
@@ -249,7 +361,7 @@ def _backward(library: Library, kind: _Kind, sizes: _Sizes) -> Primitive:
         library.engine, _BACKWARD, _FORTH,
         *_layer(kind, data, *_any_weights(library, kind, sizes)),
         *_layer(kind, data, data.kernel, data.recurrent),
-        0, forward.descriptor, attributes(library),
+        _OVERWRITE, forward.descriptor, attributes(library),
     )  # fmt: skip
     gradients = {
         **_with_states(DIFF_SRC, data.x, kind, data),

@@ -124,7 +124,7 @@ class Filters:
         self._misses = 0
         for place, entry in list(self._held.items()):
             if entry.is_lone():
-                del self._held[place]
+                self._held.pop(place, None)
                 if not entry.hits:
                     for number, _ in entry.results:
                         before = self._patience.get(number, _FIRST_PATIENCE)

@@ -20,7 +20,7 @@ def _layer_shape(inputs, attrs):
     x, h = inputs[0].shape.with_rank(3), inputs[1].shape.with_rank(2)
     require_rows(x, h, inputs[2].shape.with_rank(2), inputs[3].shape.with_rank(2))
     state = TensorShape([x[1], h[1]])
-    return [TensorShape([x[0], x[1], h[1]]), state, TensorShape([None])]
+    return [TensorShape([x[0], x[1], h[1]]), state, TensorShape([None, None])]
 
 
 @op(

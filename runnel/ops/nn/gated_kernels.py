@@ -49,7 +49,7 @@ def _all_steps(recurrent, kernel, bias, x, h):
         output *= z
         output += candidate
         h = output
-    return outputs, kept.reshape(-1)
+    return outputs, kept.reshape(1, -1)
 
 
 @accelerated("gru_backprop")

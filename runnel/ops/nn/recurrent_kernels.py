@@ -32,7 +32,7 @@ def lstm(recurrent, kernel, bias, x, h, c, keep):
 def _all_steps(recurrent, kernel, bias, x, h, c):
     length, batch, _ = x.shape
     units = h.shape[1]
-    kept = np.empty(_KEPT * length * batch * units, x.dtype)
+    kept = np.empty((1, _KEPT * length * batch * units), x.dtype)
     gates, carries, squashed = _parts(kept, length, batch, units)
     # The bias is a row of weights for an input that is always 1.
     weights = np.concatenate([kernel, bias[np.newaxis]])
@@ -131,7 +131,7 @@ def _parts(kept, length, batch, units):
     """The gates, the carries and the tanh of these, which are kept one behind the other."""
     size = length * batch * units
     return [
-        kept[begin * size : end * size].reshape(length, batch, (end - begin) * units)
+        kept[0, begin * size : end * size].reshape(length, batch, (end - begin) * units)
         for begin, end in ((0, 4), (4, 5), (5, 6))
     ]
 
