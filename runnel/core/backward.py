@@ -39,8 +39,9 @@ def backward(
     """
     apply = _apply_rule if state.graph is None else functools.partial(_apply_named, is_tape)
     gradients: dict[int, Any] = {}
-    for target, weight in zip(targets, weights, strict=True):
+    for place, target in enumerate(targets):
         if target._key:
+            weight = weights[place]
             seed = _ones_like(target) if weight is None else _weight(weight, target)
             known = gradients.get(target._key)
             gradients[target._key] = seed if known is None else add_gradients(known, seed)

@@ -33,19 +33,12 @@ def between_zero_and_six(array: Any, out: Any = None) -> Any:
     return minimum(maximum(array, _ZERO, out=out), _SIX, out=out)
 
 
-def _relu(array: Any) -> Any:
-    return positive_part(array, array)
-
-
-def _relu6(array: Any) -> Any:
-    return between_zero_and_six(array, array)
-
-
-def _tanh(array: Any) -> Any:
-    return np.tanh(array, out=array)
-
-
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"Relu": _relu, "Relu6": _relu6, "Tanh": _tanh}
+# Of an array, into another or itself.
+ACTIVATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "Relu": positive_part,
+    "Relu6": between_zero_and_six,
+    "Tanh": np.tanh,
+}
 
 
 def require_channels(vector: Any, channels: int) -> None:
@@ -115,4 +108,4 @@ class Finish(NamedTuple):
 
     def activate(self, result: Any) -> Any:
         """Do the last step alone, in the memory of a result that nobody else sees."""
-        return result if self.activation is None else ACTIVATIONS[self.activation](result)
+        return result if self.activation is None else ACTIVATIONS[self.activation](result, result)

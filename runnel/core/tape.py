@@ -234,10 +234,10 @@ class GradientTape:
             weights = _weights(output_gradients, len(flat_targets))
         gradients = self._backward(flat_targets, weights, keys)
         results: list[Any] = []
-        for key, source in zip(keys, flat_sources, strict=True):
+        for place, key in enumerate(keys):
             gradient = gradients.get(key)
             if gradient is None:
-                gradient = self._unconnected(len(results), source, key, zero)
+                gradient = self._unconnected(place, flat_sources[place], key, zero)
             results.append(gradient)
         if not self._persistent:
             self._forget()

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..core.context import state
 from ..core.dtypes import int32, int64
 from ..core.op import execute, op
 from ..core.shape_rules import unknown_of_rank
@@ -33,7 +34,12 @@ def BroadcastGradientArgs(s0, s1):
 def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
     """Sum a gradient over the axes along which `like` was broadcast."""
     if type(gradient) is Tensor and type(like) is Tensor:
-        whole, part = gradient._array.shape, like._array.shape
+        array = gradient._array
+        whole, part = array.shape, like._array.shape
+        is_told = state.tapes or state.graph is not None
+        if not part and len(whole) == 1 and array.itemsize > 2 and not is_told:
+            # Most often that of a number beside an array; there is nobody to tell of the sum.
+            return Tensor(np.add.reduce(array, 0, array.dtype), gradient.dtype)
     else:
         whole, part = gradient._sizes, like._sizes
         if whole is None or part is None or None in whole or None in part:

@@ -14,9 +14,9 @@ import runnel as tf
 
 
 def workers():
-    # The threads that make random numbers stay, whoever asked for them first.
+    # Those that share large pieces of work stay, whoever asked for them first.
     ours = [t for t in threading.enumerate() if t.name.startswith("runnel-")]
-    return [t for t in ours if not t.name.startswith("runnel-random")]
+    return [t for t in ours if not t.name.startswith("runnel-worker")]
 
 
 def wait_for_no_workers():

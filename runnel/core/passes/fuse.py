@@ -161,6 +161,6 @@ def _affine(kernel: Callable[..., Any], activation: str | None) -> Callable[...,
         product = kernel(a, b, **attrs)
         require_channels(bias, product.shape[-1])
         product += bias
-        return product if activate is None else activate(product)
+        return product if activate is None else activate(product, product)
 
     return affine

@@ -58,15 +58,22 @@ def outputs_at_once(
 
     Those who listen to single operations, such as the check for NaN, get to hear of each.
     """
-    kernel, bias = layer.kernel, layer.bias
+    kernel, bias, tapes = layer.kernel, layer.bias, state.tapes
     if (
         inputs.dtype is not float32
         or len(inputs._array.shape) != rank
-        or not are_plain_weights(kernel, bias)
+        or type(kernel) is not Variable
+        or type(bias) is not Variable
+        or kernel.dtype is not float32
+        or bias.dtype is not float32
     ):
         return None
-    op = ops.get(known_activation(layer.activation))
-    if op is None or not layer.use_bias or not tapes_are_plain():
+    op = ops.get(_NAMES.get(id(layer.activation), ""))
+    if op is None or not layer.use_bias:
         return None
-    found: Tensor = execute(op, (inputs, kernel._as_tensor(), bias._as_tensor()), attrs)
-    return found
+    if not tapes:
+        # What a variable would tell them of being read is told to nobody.
+        return execute(op, (inputs, kernel._tensor, bias._tensor), attrs)
+    if not tapes_are_plain():
+        return None
+    return execute(op, (inputs, kernel._as_tensor(), bias._as_tensor()), attrs)

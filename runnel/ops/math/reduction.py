@@ -433,11 +433,12 @@ def _arg_extreme(name, method, instead, axis_types, result_types):
     )
 
     def locate(value, dimension, output_type):
+        inputs = (convert_to_tensor(value), dimension)
+        if output_type is int64:
+            return execute(declared, inputs)
         output_type = as_dtype(output_type)
         require_type(name, "output_type", output_type, result_types)
-        return execute(
-            declared, (convert_to_tensor(value), dimension), {"output_type": output_type}
-        )
+        return execute(declared, inputs, {"output_type": output_type})
 
     return declared, locate
 

@@ -9,6 +9,7 @@ model, are never made. Graphs are made of the three: a pass joins them where tha
 from __future__ import annotations
 
 from ...core.dtypes import float32
+from ...core.engine import SMALLEST
 from ...core.finish import ACTIVATIONS, Finish
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
@@ -56,15 +57,19 @@ def _declared(product, kernel, activation):
     return declared
 
 
+# Smaller factors are no engine's, and need not be asked about.
+_SMALLEST = SMALLEST["matmul"]
+
+
 def _affine_kernel(activation):
     activate = None if activation is None else ACTIVATIONS[activation]
 
     def kernel(a, b, bias):
-        product = product_of(a, b)
+        product = product_of(a, b) if a.size >= _SMALLEST else a.dot(b)
         if bias.shape != product.shape[1:]:
             raise ValueError("The bias must be a vector with one element per column.")
         product += bias
-        return product if activate is None else activate(product)
+        return product if activate is None else activate(product, product)
 
     return kernel
 
