@@ -248,11 +248,16 @@ class _Places:
         return _Placed(arrays, batch, place)
 
     def begin(self, batch: int) -> None:
-        """Say that the batches before this one are done with."""
+        """Say that the batches before this one are done with, and make room for the next."""
         with self._lock:
             if self._batches is not None:
                 for number in [number for number in self._batches if number < batch]:
                     del self._batches[number]
+                begun = self._batches.get(batch)
+                if begun is not None and batch + 1 not in self._batches:
+                    # What threads allocate goes back to the system when it is free again.
+                    room = [np.empty(array.shape, array.dtype) for array in begun]
+                    self._batches[batch + 1] = room
 
     def stop(self) -> None:
         """Put no further results anywhere."""

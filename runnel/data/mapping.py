@@ -14,7 +14,7 @@ from .cardinality import INFINITE, UNKNOWN
 from .dataset import Dataset, invalid, number, scalar
 from .failures import Failed, caught, going_on
 from .functions import Debugging, Traced, is_dataset_spec
-from .parallel import Prefetched, in_threads
+from .parallel import Pace, Prefetched, in_threads
 from .structure import (
     Leaves,
     Packer,
@@ -103,6 +103,7 @@ class _ParallelMapDataset(_MapDataset):
         if self._calls < 1 and self._calls != -1:
             raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
         self._deterministic = deterministic
+        self._pace = Pace()
 
     def _elements(self) -> Iterator[Leaves]:
         return self.in_groups(1, None)
@@ -128,7 +129,7 @@ class _ParallelMapDataset(_MapDataset):
                 raise located(failure, function.name, index) from None
 
         threads = processors() if self._calls == -1 else self._calls
-        return in_threads(call, elements, threads, self.ordered, size, finish)
+        return in_threads(call, elements, threads, self.ordered, self._pace, size, finish)
 
 
 def processors() -> int:

@@ -12,7 +12,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from ..core.engine import work_beside_others
@@ -26,9 +25,9 @@ _READY = 4
 # Calls shorter than this many seconds cost less than handing them to another thread.
 _SHORT = 2e-4
 _TRIED = 4
-# So many calls for each thread are under way, and at most so many where results go into groups.
+# So many results for each thread are under way, and at most so many where they go into groups.
 _CALLS = 2
-_MOST_CALLS = 8
+_MOST_CALLS = 16
 
 
 class _Shared:
@@ -126,16 +125,163 @@ class _PrefetchDataset(_Same):
         return Prefetched(elements, _READY if size < 0 else size)
 
 
+class Pace:
+    """How long the calls of a function take, which one iteration learns for those after it."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._seconds = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        return self._calls > _TRIED
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether calls take long enough to be handed to other threads."""
+        return self.is_known and self._seconds >= _SHORT * _TRIED
+
+    def note(self, seconds: float) -> None:
+        """Take one more call into account."""
+        # The first call also plans the function and says nothing of the others.
+        if self._calls:
+            self._seconds += seconds
+        self._calls += 1
+
+
 def in_threads(
     call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
-    group: int = 1, finish: Callable[[int, Any], Any] | None = None,
+    pace: Pace, group: int = 1, finish: Callable[[int, Any], Any] | None = None,
 ) -> Iterator[Any]:  # fmt: skip
     """The results of a function of the number of an element and the element itself.
 
     The consumer can do nothing with less than `group` results. What `finish` makes of the number
     and a result takes its place; only threads do that.
     """
-    return _Calls(call, elements, threads, ordered, group, finish)
+    return _Calls(call, elements, threads, ordered, pace, group, finish)
+
+
+class _Raised:
+    """What was raised in the place of a result."""
+
+    __slots__ = ("failure",)
+
+    def __init__(self, failure: BaseException) -> None:
+        self.failure = failure
+
+
+class _Turns:
+    """What calling threads and the consumer of their results share; none keeps another alive.
+
+    Threads take one element after the other themselves, each in its turn, by which its result is
+    found. So the consumer, whose every step takes a processor from them, has few to do.
+    """
+
+    def __init__(
+        self, call: Callable[[int, Any], Any], elements: Iterator[Any], index: int, most: int
+    ) -> None:
+        self._call = call
+        self._elements = elements
+        # The number of the next element; those that cannot be had count as turns only.
+        self._index = index
+        self._most = most
+        # Whoever takes an element holds the first; nobody holds the second for long, and who has
+        # it may be the one that drops the iteration.
+        self._source, lock = threading.Lock(), threading.RLock()
+        self._room, self._arrived = threading.Condition(lock), threading.Condition(lock)
+        self._results: dict[int, Any] = {}
+        self._taken = self._given = 0
+        # The turn that the consumer wants to hear of; -1: any.
+        self._awaited: int | None = None
+        self._ended = self._closed = False
+
+    def work(self) -> None:
+        """Make calls until there is nothing left to do, as one of several threads."""
+        work_beside_others()
+        while True:
+            with self._source:
+                if not self._has_room():
+                    return
+                turn, index, element = self._taken, self._index, None
+                try:
+                    element = next(self._elements)
+                    self._index += 1
+                except StopIteration:
+                    self._end()
+                    return
+                except BaseException as failure:
+                    element = _Raised(failure)
+                self._taken += 1
+            if type(element) is not _Raised:
+                try:
+                    element = self._call(index, element)
+                except BaseException as failure:
+                    element = _Raised(failure)
+            self._put(turn, element)
+            # While it waits for the next, the thread holds nothing of this one.
+            del element
+
+    def _has_room(self) -> bool:
+        """Wait until a result more may be there; False if nobody wants any."""
+        with self._room:
+            while not (self._closed or self._ended):
+                if self._taken - self._given < self._most:
+                    return True
+                self._room.wait()
+            return False
+
+    def _put(self, turn: int, result: Any) -> None:
+        with self._arrived:
+            if not self._closed:
+                self._results[turn] = result
+                if self._awaited == turn or self._awaited == -1:
+                    self._arrived.notify()
+
+    def _end(self) -> None:
+        with self._arrived:
+            self._ended = True
+            self._arrived.notify()
+
+    def close(self) -> None:
+        """Say that nobody wants further results."""
+        with self._room:
+            self._closed = True
+            self._results.clear()
+            self._room.notify_all()
+
+    def next(self, ahead: int) -> Any:
+        """The next result; it may sleep until the one so many turns later is there, too.
+
+        StopIteration at the end.
+        """
+        with self._arrived:
+            turn = self._given
+            if turn not in self._results:
+                later = turn + ahead
+                self._awaited = turn if later in self._results or self._ended else later
+                while turn not in self._results:
+                    if self._ended and turn >= self._taken:
+                        raise StopIteration
+                    self._arrived.wait()
+                    self._awaited = turn
+                self._awaited = None
+            return self._handed_out(turn)
+
+    def any(self) -> Any:
+        """A result, whichever is there first; StopIteration at the end."""
+        with self._arrived:
+            self._awaited = -1
+            while not self._results:
+                if self._ended and self._given >= self._taken:
+                    raise StopIteration
+                self._arrived.wait()
+            self._awaited = None
+            return self._handed_out(next(iter(self._results)))
+
+    def _handed_out(self, turn: int) -> Any:
+        self._given += 1
+        self._room.notify()
+        return self._results.pop(turn)
 
 
 class _Calls:
@@ -143,100 +289,65 @@ class _Calls:
 
     def __init__(
         self, call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
-        group: int, finish: Callable[[int, Any], Any] | None,
+        pace: Pace, group: int, finish: Callable[[int, Any], Any] | None,
     ) -> None:  # fmt: skip
         self._call = call
         self._in_thread = call if finish is None else _both(call, finish)
         self._group = group
         # A thread that ends a call finds the next one there.
         self._enough = threads * _CALLS
-        self._most = max(self._enough, min(threads * _MOST_CALLS, group))
+        self._most = max(self._enough, min(threads * _MOST_CALLS, group + self._enough))
         self._elements = elements
         self._threads = threads
         self._ordered = ordered
+        # How many elements were asked for.
         self._index = 0
-        self._tried = 0
-        self._spent = 0.0
-        self._pool: ThreadPoolExecutor | None = None
-        self._running: deque[Future[Any]] = deque()
-        self._end = False
+        self._pace = pace
+        self._turns: _Turns | None = None
 
     def __iter__(self) -> _Calls:
         return self
 
     def __next__(self) -> Any:
-        if self._pool is None:
-            # The first call also plans the function and says nothing of the others.
-            if self._tried <= _TRIED or self._spent / _TRIED < _SHORT or self._threads < 2:
+        turns = self._turns
+        if turns is None:
+            if self._threads < 2 or not self._pace.is_slow:
                 return self._alone()
-            self._pool = ThreadPoolExecutor(self._threads, "runnel-map", work_beside_others)
-            weakref.finalize(self, _stop, self._pool, self._running)
-        self._fill()
-        if not self._running:
-            self._pool.shutdown(wait=False)
-            raise StopIteration
-        return self._finished().result()
+            turns = self._begin_threads()
+        if self._ordered:
+            # It wakes up once for several results of a group, while threads have enough to do.
+            left = self._group - 1 - self._index % self._group
+            result = turns.next(min(left, self._most - self._enough))
+        else:
+            result = turns.any()
+        self._index += 1
+        if type(result) is _Raised:
+            raise result.failure
+        return result
+
+    def _begin_threads(self) -> _Turns:
+        turns = _Turns(self._in_thread, self._elements, self._index, self._most)
+        # The threads know of nothing else, so that dropping this object ends them.
+        weakref.finalize(self, turns.close)
+        for place in range(self._threads):
+            name = f"runnel-map_{place}"
+            threading.Thread(target=turns.work, daemon=True, name=name).start()
+        self._turns = turns
+        return turns
 
     def _alone(self) -> Any:
         element = next(self._elements)
         index = self._index
         self._index += 1
-        if self._tried > _TRIED:
+        if self._pace.is_known:
             return self._call(index, element)
         start = time.perf_counter()
         try:
             return self._call(index, element)
         finally:
-            if self._tried:
-                self._spent += time.perf_counter() - start
-            self._tried += 1
-
-    def _fill(self) -> None:
-        pool = self._pool
-        assert pool is not None
-        while not self._end and len(self._running) < self._most:
-            try:
-                element = next(self._elements)
-            except StopIteration:
-                self._end = True
-                return
-            except Exception as failure:
-                # It comes when its turn comes, after the results of the elements before it.
-                failed: Future[Any] = Future()
-                failed.set_exception(failure)
-                self._running.append(failed)
-                return
-            self._running.append(pool.submit(self._in_thread, self._index, element))
-            self._index += 1
-
-    def _finished(self) -> Future[Any]:
-        running = self._running
-        if self._ordered:
-            first = running.popleft()
-            self._wait_for_several(first)
-            return first
-        done = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
-        running.remove(done)
-        return done
-
-    def _wait_for_several(self, first: Future[Any]) -> None:
-        """Wake up once for several results of a group, and while the threads have enough to do.
-
-        Waking up for each takes a processor from the threads each time.
-        """
-        if not first.done():
-            place = (self._index - len(self._running) - 1) % self._group
-            later = min(self._group - 1 - place, len(self._running) - self._enough)
-            if later > 0:
-                self._running[later - 1].exception()
+            self._pace.note(time.perf_counter() - start)
 
 
 def _both(first: Callable[[int, Any], Any], then: Callable[[int, Any], Any]) -> Any:
     # No method: what waits for a thread must not keep the iteration alive.
     return lambda index, element: then(index, first(index, element))
-
-
-def _stop(pool: ThreadPoolExecutor, running: deque[Future[Any]]) -> None:
-    for each in running:
-        each.cancel()
-    pool.shutdown(wait=False)

@@ -237,6 +237,50 @@ def test_a_batch_does_not_wait_for_elements_of_the_next():
     np.testing.assert_array_equal(next(iterator), range(16, 32))
 
 
+def test_the_second_iteration_knows_that_calls_are_slow():
+    seen = []
+
+    def function(y):
+        time.sleep(0.001)
+        seen.append(threading.current_thread().name)
+        return y
+
+    dataset = tf.data.Dataset.range(8).map(
+        lambda x: tf.numpy_function(function, [x], tf.int64), num_parallel_calls=2
+    )
+    here = threading.current_thread().name
+    for expected in (5, 0):
+        seen.clear()
+        assert [int(x) for x in dataset] == list(range(8))
+        assert seen.count(here) == expected
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_results_do_not_wait_for_a_source_that_is_slow(deterministic):
+    asked = threading.Event()
+
+    def generator():
+        for number in range(12):
+            if number == 9:
+                assert asked.wait(20)
+            yield number
+
+    def function(y):
+        time.sleep(0.001)
+        return y
+
+    source = tf.data.Dataset.from_generator(generator, output_signature=tf.TensorSpec([], tf.int64))
+    dataset = source.map(
+        lambda x: tf.numpy_function(function, [x], tf.int64),
+        num_parallel_calls=2,
+        deterministic=deterministic,
+    )
+    iterator = iter(dataset)
+    first = sorted(int(next(iterator)) for _ in range(9))
+    asked.set()
+    assert first == list(range(9)) and sorted(int(x) for x in iterator) == [9, 10, 11]
+
+
 def test_a_batch_stays_as_it_was_given():
     def function(y):
         time.sleep(0.001)
