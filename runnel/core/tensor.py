@@ -122,7 +122,10 @@ class Tensor(Operators):
     """
 
     # The last two are notes that layers and activations leave on their results; unset elsewhere.
-    __slots__ = ("__weakref__", "_array", "_key", "dtype", "_keras_logits", "_keras_mask")
+    # Programs leave their own in the dict, which is made when they do.
+    __slots__ = (
+        "__weakref__", "__dict__", "_array", "_key", "dtype", "_keras_logits", "_keras_mask",
+    )  # fmt: skip
 
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
     __array_priority__ = 100

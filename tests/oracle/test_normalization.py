@@ -122,6 +122,15 @@ def test_fused_single_pixel_and_nothing():
     check(lambda tf, x: fused(tf)(x, SCALE, OFFSET), numbers(1, 1, 1, CHANNELS), gradient=False)
     check(lambda tf, x: fused(tf)(x, SCALE, OFFSET), numbers(0, 2, 2, CHANNELS), gradient=False)
 
+    def gradients(tf, *sources):
+        sources = [tf.constant(each) for each in sources]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            outputs = fused(tf)(*sources)[0]
+        return tape.gradient(outputs, sources)
+
+    check(gradients, numbers(0, 2, 2, CHANNELS), SCALE, OFFSET, gradient=False, traced=False)
+
 
 @pytest.mark.parametrize(
     "arguments",

@@ -200,7 +200,20 @@ def test_second_derivatives_of_a_product_with_zeros():
 )
 def test_kinds_of_axes(axis):
     x = numbers((2, 3), np.float32)
-    check(lambda tf, x: tf.reduce_sum(x, axis), x)
+    # Axes that are a matrix are an eager operation's alone.
+    is_list = np.ndim(axis) < 2
+    check(lambda tf, x: tf.reduce_sum(x, axis), x, traced=is_list)
+
+
+@pytest.mark.parametrize("shape", [[2, 3], None])
+@pytest.mark.parametrize("axis", [[[0, 1]], [0, 0], [1, -1], 5, [0, 5]])
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_max"])
+def test_axes_that_functions_refuse(name, axis, shape):
+    def traced(tf, x):
+        spec = tf.TensorSpec(shape, tf.float32)
+        return tf.function(lambda x: getattr(tf, name)(x, axis), input_signature=[spec])(x)
+
+    check_raises(traced, numbers((2, 3), np.float32))
 
 
 def test_axes_as_tensors():

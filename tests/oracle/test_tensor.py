@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import tensorflow
 from expressions import assert_same_outcome
 
 import runnel as tf
@@ -241,6 +242,21 @@ def test_attributes_that_are_lacking(name):
         assert not hasattr(tf.Tensor, name)
         with pytest.raises(AttributeError, match=f"object has no attribute '{name}'"):
             tf.function(lambda x: getattr(x, name))(tf.constant([1.0]))
+
+
+def test_programs_leave_notes_on_tensors():
+    noted = []
+
+    def note(tensor):
+        tensor.own_note = len(noted)
+        noted.append(tensor)
+        return tensor
+
+    for library in (tf, tensorflow):
+        noted.clear()
+        library.function(lambda x: note(note(x) + 1))(note(library.constant([1.0])))
+        assert [tensor.own_note for tensor in noted] == [0, 1, 2]
+        assert not hasattr(library.constant(1.0), "own_note")
 
 
 def test_numpy_gives_a_copy():

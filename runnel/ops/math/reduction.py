@@ -29,11 +29,17 @@ def reduced_shape(inputs, attrs):
     """The shape left after the axes in the second input are reduced."""
     value, axes = inputs
     count = value.shape.rank
+    if (axes.shape.rank or 0) > 1:
+        raise ValueError(
+            f"Shape must be at most rank 1 but is rank {axes.shape.rank}: the axes to reduce are "
+            f"one number or a list of numbers, got the shape {axes.shape}."
+        )
     wanted = constant_value(axes)
     if count is None or wanted is None:
         kept = count if attrs["keep_dims"] else None
         return UNKNOWN if kept is None else TensorShape([None] * kept)
-    reduced = checked_axes(numbers_of(wanted), count)
+    # One that is there twice is the kernel's to refuse.
+    reduced = {normalized_axis(axis, count, "reduction axis") for axis in numbers_of(wanted)}
     sizes = value.shape.as_list()
     if attrs["keep_dims"]:
         return TensorShape([1 if axis in reduced else size for axis, size in enumerate(sizes)])

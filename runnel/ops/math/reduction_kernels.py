@@ -69,7 +69,11 @@ def reduce(ufunc, array, indices, keep_dims, dtype=None):
         # NumPy takes a scalar for a vector of one number; TensorFlow does not.
         checked_axes(axes, 0)
         return array
-    return ufunc.reduce(array, axes, dtype, None, keep_dims)
+    try:
+        return ufunc.reduce(array, axes, dtype, None, keep_dims)
+    except ValueError:
+        checked_axes(axes, array.ndim)
+        raise
 
 
 def _reduce_large(ufunc, array, axes, keep_dims, dtype):

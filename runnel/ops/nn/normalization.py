@@ -291,6 +291,9 @@ def FusedBatchNormGradV3(
         to_images, to_scale, to_offset = backprop(
             grads, images, scale, mean, variance, epsilon, layout
         )
+        if not x.size:
+            # The moments of nothing are NaN, its gradients are not.
+            to_scale = np.zeros_like(to_scale)
     else:
         grads, images = _wide(grads), _wide(images)
         inverse = 1 / np.sqrt(variance + np.float32(epsilon))
