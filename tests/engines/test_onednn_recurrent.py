@@ -123,16 +123,16 @@ def test_every_row_is_in_one_part(batch, count):
 def test_parts_are_for_work_that_is_worth_them(monkeypatch):
     monkeypatch.setattr(recurrent, "threads_at_most", lambda most: 2)
 
-    def count(length, batch, inputs, units):
-        sizes = recurrent._Sizes(length, batch, inputs, units)
-        return recurrent._count_of_parts(recurrent._LSTM, sizes)
+    def count(length, batch, inputs, units, kind=recurrent._LSTM):
+        return recurrent._count_of_parts(kind, recurrent._Sizes(length, batch, inputs, units))
 
-    assert count(40, 50, 57, 256) == 2
-    assert count(40, 31, 57, 256) == 1
+    assert count(40, 50, 57, 128) == 2
+    assert count(40, 31, 57, 128) == 1
     assert count(1, 50, 57, 128) == 1
-    assert count(40, 50, 1024, 512) == 1
-    monkeypatch.setattr(here, "beside_others", True)
     assert count(40, 50, 57, 256) == 1
+    assert count(40, 50, 57, 256, recurrent._GRU) == 2
+    monkeypatch.setattr(here, "beside_others", True)
+    assert count(40, 50, 57, 128) == 1
 
 
 def test_an_engine_that_is_not_in_use_any_more():

@@ -43,9 +43,8 @@ _RECURRENT = WEIGHTS + 1
 # Elements of the outputs: oneDNN's workspace has 80 bytes for each, and as many to work in.
 _MOST_OUTPUTS = 1 << 22
 # A batch is taken in parts (`_count_of_parts`) where that was faster: of so many rows at least, in
-# a layer of so many multiplications, and while its weights, which every thread then goes through at
-# each step, are near the processor. docs/benchmarks.md has the figures.
-_LEAST_ROWS, _LEAST_WORK, _MOST_WEIGHTS = 16, 1 << 25, 1 << 20
+# a layer of so many multiplications. docs/benchmarks.md has the figures.
+_LEAST_ROWS, _LEAST_WORK = 16, 1 << 25
 # oneDNN takes rows by eights. So few above that are better off in another part.
 _ROWS_AT_ONCE, _FEW_ROWS = 8, 1
 # Gradients by weights take the place of what was there.
@@ -61,10 +60,13 @@ class _Kind(NamedTuple):
     states: int
     # Further weights that a layer can have, and none has here.
     others: int
+    # With more weights than these, which every part then goes through at each step, a batch in
+    # parts is no faster, or only as long as nothing else wants the caches.
+    most_in_parts: int
 
 
-_LSTM = _Kind("lstm", gates=4, biases=4, states=2, others=2)
-_GRU = _Kind("lbr_gru", gates=3, biases=4, states=1, others=0)
+_LSTM = _Kind("lstm", gates=4, biases=4, states=2, others=2, most_in_parts=1 << 18)
+_GRU = _Kind("lbr_gru", gates=3, biases=4, states=1, others=0, most_in_parts=1 << 19)
 
 
 class _Sizes(NamedTuple):
@@ -253,7 +255,7 @@ def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
     is_worth_it = (
         batch >= threads * _LEAST_ROWS
         and length * batch * weights >= _LEAST_WORK
-        and weights <= _MOST_WEIGHTS
+        and weights <= kind.most_in_parts
     )
     return threads if is_worth_it else 1
 
