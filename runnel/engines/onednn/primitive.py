@@ -235,9 +235,12 @@ def prepared_library(alone: bool = False) -> Library:
     return _thread.library
 
 
-def cached(key: Hashable, make: Callable[[Library], Any]) -> Any:
+def cached(key: Hashable, make: Callable[[Library], Any], alone: bool = False) -> Any:
     """What this thread has for a key, made at the first use; None where there is no primitive."""
-    _thread.follow()
+    if alone:
+        _thread.work_alone()
+    else:
+        _thread.follow()
     return _cached(_thread, key, make)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +92,7 @@ class _Part(NamedTuple):
         return place if place.flags.c_contiguous else np.empty(place.shape, np.float32)
 
     def zeros_like(self, array: Any) -> Any:
-        """Zeros for the part of an array, to be read only."""
+        """Zeros in the place of the part of an array."""
         return _zeros(array[..., self.rows, :].shape)
 
     def put(self, values: Any, array: Any) -> None:
@@ -236,9 +236,17 @@ def _back(
     return *results, *sums
 
 
-@lru_cache(maxsize=16)
+_nothing = np.zeros(0, np.float32)
+
+
 def _zeros(shape: tuple[int, ...]) -> Any:
-    return np.zeros(shape, np.float32)
+    """Zeros that all who need some share; they are read only."""
+    global _nothing
+    size, found = math.prod(shape), _nothing
+    if found.size < size:
+        _nothing = found = np.zeros(size, np.float32)
+        found.flags.writeable = False
+    return found[:size].reshape(shape)
 
 
 def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
@@ -328,7 +336,7 @@ def _data(library: Library, kind: _Kind, sizes: _Sizes) -> _Data:
 
 
 def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(np.prod(shape[place + 1 :])) for place in range(len(shape)))
+    return tuple(math.prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
 def _layer(kind: _Kind, data: _Data, kernel: Any, recurrent: Any) -> list[Any]:
