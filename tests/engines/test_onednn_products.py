@@ -9,10 +9,11 @@ from hypothesis import given, settings, strategies as st
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine
+from runnel.core import devices, engine
 from runnel.engines import blas
-from runnel.engines.onednn import library
+from runnel.engines.onednn import library, sharing
 from runnel.engines.onednn.primitive import prepared_library
+from runnel.engines.onednn.sharing import Sharing
 from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
 from runnel.ops.nn.windows import place_axis
@@ -287,6 +288,52 @@ def test_products_while_blas_has_the_processors(outruns, outrun):
     for a, b in [(small[:8], small.T), (large.astype("float64"), large.astype("float64"))]:
         assert matmul(a, b) is None
         assert not engine.pool.of_engine
+
+
+# Before the tests do without it.
+_looks_at_threads = Sharing._is_quick
+
+
+@pytest.mark.parametrize("shared", [3.0, 0.5])
+def test_threads_share_more_where_they_meet_quickly(monkeypatch, shared):
+    looks = []
+
+    def seconds(a, b, alone):
+        looks.append(alone)
+        return 1.0 if alone else shared
+
+    monkeypatch.setattr(sharing, "_seconds", seconds)
+    monkeypatch.setattr(sharing, "threads_at_most", lambda most: 2)
+    monkeypatch.setattr(Sharing, "_is_quick", _looks_at_threads)
+    found = Sharing()
+    assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not looks
+    for _ in range(3):
+        assert found.is_worth_it(1 << 22) == (shared < 1)
+    assert sorted(looks) == [False, True]
+    # Later it looks again, but neither for a thread beside others nor where digits must stay.
+    found._due = 0.0
+    monkeypatch.setattr(engine.here, "beside_others", True)
+    assert not found.is_worth_it(1 << 22) and len(looks) == 2
+    monkeypatch.setattr(engine.here, "beside_others", False)
+    monkeypatch.setattr(devices.settings, "op_determinism", True)
+    assert not found.is_worth_it(1 << 22) and len(looks) == 2
+
+
+def test_the_price_of_a_second_thread_is_measured():
+    a, b = random(32, 256), random(256, 256)
+    for alone in (False, True):
+        assert 0 < sharing._seconds(a, b, alone) < 10
+
+
+def test_the_transposed_rows_of_a_matrix(outrun):
+    outrun(True)
+    matmul = engine.find("matmul")
+    for rows, inner, columns in [(50, 1024, 96), (7, 999, 64), (300, 64, 200)]:
+        for a in (random(rows, inner), random(inner, rows).T):
+            b = random(columns, inner)
+            close(matmul(a, b.T), a @ b.T)
+            wide = random(columns, inner + 24)[:, 8 : inner + 8]
+            close(matmul(a, wide.T), a @ wide.T)
 
 
 def test_large_products_are_onednns_where_it_outruns_blas(outrun):

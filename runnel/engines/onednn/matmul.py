@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.engine import BATCHED, LEAST_OF_BATCH, WORTH_SHARING, pool
+from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
 from .. import blas
 from .library import Library, load
 from .primitive import (
@@ -24,6 +24,7 @@ from .primitive import (
     prepared_library,
     type_of,
 )
+from .sharing import sharing
 
 # Products of less work than this are not worth a second thread.
 _LEAST_WORK = 1 << 18
@@ -58,7 +59,7 @@ def matmul(a: Any, b: Any) -> Any:
     first, second = _order(a), _order(b)
     if first is None or second is None:
         return None
-    alone = work < WORTH_SHARING and outruns_blas()
+    alone = outruns_blas() and not sharing.is_worth_it(work)
     if second[0] == b"T" and _is_wide():
         return _by_transposed(a, b, alone)
     if first[0] == b"T" and _is_slow(first[1], columns):
