@@ -47,7 +47,10 @@ def noted() -> Iterator[list[Call]]:
         run(self, *arrays)
 
     def noting_multiply(a: Any, b: Any) -> Any:
+        before = len(calls)
         result = multiply(a, b)
+        # Some are done by primitives, which are theirs.
+        del calls[before:]
         if result is not None:
             # Variables are updated where they are, so the numbers of this moment are kept.
             first, second = a.copy("K"), b.copy("K")
