@@ -305,18 +305,28 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, shared):
     monkeypatch.setattr(sharing, "_seconds", seconds)
     monkeypatch.setattr(sharing, "threads_at_most", lambda most: 2)
     monkeypatch.setattr(Sharing, "_is_quick", _looks_at_threads)
+    now = [100.0]
+    monkeypatch.setattr(sharing, "monotonic", lambda: now[0])
     found = Sharing()
     assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not looks
-    for _ in range(3):
-        assert found.is_worth_it(1 << 22) == (shared < 1)
+
+    def product(after=1e-4):
+        now[0] += after
+        return found.is_worth_it(1 << 22)
+
+    # Threads are called when products have followed each other for five milliseconds.
+    assert [product() for _ in range(40)] == [False] * 40 and not looks
+    assert [product() for _ in range(30)][-15:] == [shared < 1] * 15
     assert sorted(looks) == [False, True]
+    assert not product(after=0.01) and not product()
+    assert [product() for _ in range(70)][-1] == (shared < 1) and len(looks) == 2
     # Later it looks again, but neither for a thread beside others nor where digits must stay.
     found._due = 0.0
     monkeypatch.setattr(engine.here, "beside_others", True)
-    assert not found.is_worth_it(1 << 22) and len(looks) == 2
+    assert not product() and len(looks) == 2
     monkeypatch.setattr(engine.here, "beside_others", False)
     monkeypatch.setattr(devices.settings, "op_determinism", True)
-    assert not found.is_worth_it(1 << 22) and len(looks) == 2
+    assert not product() and len(looks) == 2 and found._due
 
 
 def test_the_price_of_a_second_thread_is_measured():
