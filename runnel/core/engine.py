@@ -76,9 +76,10 @@ HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
 BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
 
 # The multiplications of a single product from which on the threads of an engine that outruns BLAS
-# share it. Below, the calling thread does it alone: steps of smaller products were no faster with
-# two threads (784-100-10 with a batch of 50: 208 microseconds, 198 alone), and where another
-# program has a processor they wait for it, 20 times as long. docs/benchmarks.md has the figures.
+# share it. Below, unless its threads meet quickly (engines/onednn/sharing.py), the calling thread
+# does it alone: steps of smaller products were no faster with two threads (784-100-10 with a batch
+# of 50: 208 microseconds, 198 alone), and where another program has a processor they wait for it,
+# 20 times as long. docs/benchmarks.md has the figures.
 WORTH_SHARING = 1 << 23
 
 

@@ -17,7 +17,7 @@ class Failed:
 
     __slots__ = ("error",)
 
-    def __init__(self, error: errors.OpError) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..core.engine import work_beside_others
 from .dataset import Dataset, invalid, number, scalar
+from .failures import Failed
 from .functions import Debugging
 from .selecting import _Same
 from .structure import Leaves
@@ -161,15 +162,6 @@ def in_threads(
     return _Calls(call, elements, threads, ordered, pace, group, finish)
 
 
-class _Raised:
-    """What was raised in the place of a result."""
-
-    __slots__ = ("failure",)
-
-    def __init__(self, failure: BaseException) -> None:
-        self.failure = failure
-
-
 class _Turns:
     """What calling threads and the consumer of their results share; none keeps another alive.
 
@@ -210,13 +202,13 @@ class _Turns:
                     self._end()
                     return
                 except BaseException as failure:
-                    element = _Raised(failure)
+                    element = Failed(failure)
                 self._taken += 1
-            if type(element) is not _Raised:
+            if type(element) is not Failed:
                 try:
                     element = self._call(index, element)
                 except BaseException as failure:
-                    element = _Raised(failure)
+                    element = Failed(failure)
             self._put(turn, element)
             # While it waits for the next, the thread holds nothing of this one.
             del element
@@ -321,8 +313,8 @@ class _Calls:
         else:
             result = turns.any()
         self._index += 1
-        if type(result) is _Raised:
-            raise result.failure
+        if type(result) is Failed:
+            raise result.error
         return result
 
     def _begin_threads(self) -> _Turns:

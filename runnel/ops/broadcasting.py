@@ -36,8 +36,8 @@ def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
     if type(gradient) is Tensor and type(like) is Tensor:
         array = gradient._array
         whole, part = array.shape, like._array.shape
-        is_told = state.tapes or state.graph is not None
-        if not part and len(whole) == 1 and array.itemsize > 2 and not is_told:
+        is_sum = not part and len(whole) == 1 and array.itemsize > 2
+        if is_sum and not state.tapes and state.graph is None:
             # Most often that of a number beside an array; there is nobody to tell of the sum.
             return Tensor(np.add.reduce(array, 0, array.dtype), gradient.dtype)
     else:

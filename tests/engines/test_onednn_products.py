@@ -331,8 +331,10 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, shared):
 
 def test_the_price_of_a_second_thread_is_measured():
     a, b = random(32, 256), random(256, 256)
+    threads = prepared_library().threads()
     for alone in (False, True):
         assert 0 < sharing._seconds(a, b, alone) < 10
+        assert library.load().threads() == (1 if alone else threads)
 
 
 def test_the_transposed_rows_of_a_matrix(outrun):

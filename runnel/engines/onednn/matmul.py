@@ -41,8 +41,7 @@ _MOST_DIMENSIONS = 12
 @lru_cache(maxsize=1)
 def outruns_blas() -> bool:
     """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
-    library = load()
-    return library is not None and library.is_wide and blas.is_narrow()
+    return _is_wide() and blas.is_narrow()
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -91,17 +90,7 @@ def _by_transposed(a: Any, b: Any, alone: bool) -> Any:
     0.15 where rows are a multiple of 1024 elements apart.
     """
     output = np.empty((a.shape[0], b.shape[1]), np.float32)
-    layouts = _layout(a), _layout(b), _layout(output)
-    if None in layouts:
-        return None
-    primitive = cached(("product", *layouts), lambda library: _batched(library, *layouts), alone)
-    if primitive is None:
-        return None
-    if alone:
-        primitive.run_beside(a, b, output)
-    else:
-        primitive.run(a, b, output)
-    return output
+    return _by_primitive("product", a, b, output, alone=alone)
 
 
 def _order(array: Any) -> tuple[bytes, int] | None:
@@ -145,14 +134,7 @@ def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
         return None
     if out is None:
         out = np.empty((*batch, rows, columns), np.float32)
-    layouts = _layout(a), _layout(b), _layout(out)
-    if None in layouts or a.ndim > _MOST_DIMENSIONS:
-        return None
-    primitive = cached(("batch", *layouts), lambda library: _batched(library, *layouts))
-    if primitive is None:
-        return None
-    primitive.run(a, b, out)
-    return out
+    return None if a.ndim > _MOST_DIMENSIONS else _by_primitive("batch", a, b, out)
 
 
 def half_matmul(a: Any, b: Any) -> Any:
@@ -167,12 +149,7 @@ def half_matmul(a: Any, b: Any) -> Any:
     out = np.empty((*batch, rows, columns), a.dtype)
     # What lies otherwise is copied: float32 would be a copy, too.
     a, b = (each if _layout(each) else np.ascontiguousarray(each) for each in (a, b))
-    layouts = _layout(a), _layout(b), _layout(out)
-    primitive = cached(("halves", *layouts), lambda library: _batched(library, *layouts, kind=kind))
-    if primitive is None:
-        return None
-    primitive.run(a, b, out)
-    return out
+    return _by_primitive("halves", a, b, out, kind)
 
 
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
@@ -189,6 +166,27 @@ def _layout(array: Any) -> Layout | None:
     if (by_column == 1 and by_row >= columns) or (by_row == 1 and by_column >= rows):
         return array.shape, strides
     return None
+
+
+def _by_primitive(
+    name: str, a: Any, b: Any, out: Any, kind: int = FLOAT32, alone: bool = False
+) -> Any:
+    """a @ b, written to `out`; None where oneDNN cannot take them as they lie."""
+    layouts = _layout(a), _layout(b), _layout(out)
+    if None in layouts:
+        return None
+
+    def make(library: Library) -> Primitive:
+        return _batched(library, *layouts, kind=kind)
+
+    primitive = cached((name, *layouts), make, alone)
+    if primitive is None:
+        return None
+    if alone:
+        primitive.run_beside(a, b, out)
+    else:
+        primitive.run(a, b, out)
+    return out
 
 
 def _batched(library: Library, *layouts: Any, kind: int = FLOAT32) -> Primitive:
