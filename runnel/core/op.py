@@ -127,7 +127,8 @@ class Op:
         self.partial = False
         # Whether threads of an engine share the work of a large one, where NumPy has a single one.
         self.shared = False
-        # The kernel for floats of 32 and 64 bits with an argument `out`, perhaps an input's array.
+        # The kernel for floats of 32 and 64 bits with an argument `out` for its first result, which
+        # may be the first input's array.
         self.into: Callable[..., Any] | None = None
         # Inputs that are right factors of plain products, whose gradients may be computed later.
         self.factors: tuple[int, ...] = ()

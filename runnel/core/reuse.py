@@ -1,8 +1,9 @@
 """Buffers that may be written again: an operation's result in the place of an input nobody needs.
 
-An element-wise operation may write its result into an input if this is its last use, the buffer
-belongs to the plan (no argument, no variable's value, no constant), nothing else looks at it (no
-view of it was made), and dtype and shape are those of the result.
+An operation that can (an element-wise one, the gradient of a normalization) may write its first
+result into an input if this is its last use, the buffer belongs to the plan (no argument, no
+variable's value, no constant), nothing else looks at it (no view of it was made), and dtype and
+shape are those of the result.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _FRESH = frozenset(
     | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax", "LogSoftmax"}
     | {"Elu", "EluGrad", "Exp", "LeakyRelu", "Relu6", "Relu6Grad", "Selu", "Softplus"}
     | {"Acos", "Asin", "Atan", "Atan2", "Erf", "Expm1", "Log1p", "GroupNorm", "GroupNormGrad"}
+    | {"MaxPoolGrad", "AvgPoolGrad"}
 )
 # Ops of which the first output is a new array; the others may be inputs, though not the first one.
 _FIRST_FRESH = frozenset({"FusedBatchNormGradV3", "FusedBatchNormV3"})
@@ -57,7 +59,7 @@ _APART = np.sign
 
 
 def ufunc_of(operation: Operation) -> Callable[..., Any] | None:
-    """The function with an argument `out` that an element-wise operation comes to."""
+    """The function with an argument `out` that an operation comes to."""
     op = operation.op
     if isinstance(op.kernel, np.ufunc):
         return op.kernel
@@ -87,11 +89,11 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
             # An engine may have kept the filters, and knows them by their buffer.
             kept.add(id(operation.inputs[1]))
         first = id(operation.inputs[0]) if operation.inputs else 0
-        if _is_fresh(operation):
-            made.update(id(output) for output in operation.outputs)
-        elif operation.type in _FIRST_FRESH:
+        if operation.type in _FIRST_FRESH:
             made.add(id(operation.outputs[0]))
             kept.update(id(tensor) for tensor in operation.inputs[1:])
+        elif _is_fresh(operation):
+            made.update(id(output) for output in operation.outputs)
         elif (
             operation.type in _RESHAPING
             and first in made
@@ -103,27 +105,29 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
             kept.update(id(tensor) for tensor in operation.inputs)
     found: dict[int, int] = {}
     for index, operation in enumerate(operations):
-        if operation.given or not operation.op.single or ufunc_of(operation) in (None, _APART):
+        function, has_into = ufunc_of(operation), operation.op.into is not None
+        if function in (None, _APART) or (operation.given and not has_into):
             continue
         output = operation.outputs[0]
-        for place, tensor in enumerate(operation.inputs):
+        for place, tensor in enumerate(operation.inputs[:1] if has_into else operation.inputs):
             if (
                 id(tensor) in made
                 and id(tensor) not in kept
                 and last[id(tensor)] == index
-                and _fits(tensor, output, len(operation.inputs) == 1)
+                and _fits(tensor, output, has_into or len(operation.inputs) == 1)
             ):
                 found[index] = place
                 break
     return found
 
 
-def _fits(tensor: Tensor, output: SymbolicTensor, only: bool) -> bool:
+def _fits(tensor: Tensor, output: SymbolicTensor, alike: bool) -> bool:
     dtype = output.dtype
     if tensor.dtype is not dtype or dtype.name not in _TYPES:
         return False
     size = output.shape.num_elements()
     if size is None:
-        # The result of one argument has its shape, whatever that is; a scalar is no buffer.
-        return only and bool(tensor.shape.rank)
+        # The result of one argument, or of some that are alike, has its shape, whatever that is; a
+        # scalar is no buffer.
+        return alike and bool(tensor.shape.rank)
     return size >= SMALLEST and tensor.shape.as_list() == output.shape.as_list()

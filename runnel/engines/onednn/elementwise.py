@@ -90,14 +90,14 @@ def tanh_backprop(values: Any, gradients: Any) -> Any:
     return _shared_slope(_TANH_BY_VALUE, gradients, values)
 
 
-def relu_backprop(gradients: Any, values: Any) -> Any:
+def relu_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
     """The gradient of ReLU from its values."""
-    return _shared_slope(_RELU_BY_VALUE, gradients, values)
+    return _shared_slope(_RELU_BY_VALUE, gradients, values, output)
 
 
-def relu6_backprop(gradients: Any, values: Any) -> Any:
+def relu6_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
     """The gradient of ReLU6 from its values."""
-    return _shared_slope(_RELU6_BY_VALUE, gradients, values)
+    return _shared_slope(_RELU6_BY_VALUE, gradients, values, output)
 
 
 def _fits(*arrays: Any) -> bool:
@@ -121,16 +121,18 @@ def _computed(function: _Function, array: Any, output: Any) -> bool:
     return compute(key, lambda library: _forward(library, function, size), size, array, output)
 
 
-def _shared_slope(function: _Function, gradients: Any, values: Any) -> Any:
+def _shared_slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
     # Memory is all that these wait for: one thread is not faster than NumPy's.
-    return _slope(function, gradients, values) if pool.of_engine else None
+    return _slope(function, gradients, values, output) if pool.of_engine else None
 
 
-def _slope(function: _Function, gradients: Any, values: Any) -> Any:
-    if not _fits(gradients, values):
+def _slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
+    """The gradient by what `values` are of, into `output` if given, perhaps the gradients."""
+    if not _fits(gradients, values, gradients if output is None else output):
         return None
     size = gradients.size
-    output = np.empty(gradients.shape, np.float32)
+    if output is None:
+        output = np.empty(gradients.shape, np.float32)
     found = compute(
         ("slope", function, size),
         lambda library: _backward(library, function, size),

@@ -31,6 +31,7 @@ from .primitive import (
 
 _BACKWARD = 128
 _FEWEST_CHANNELS = 8
+_MOST_IMAGES = 64
 _WITH_SCALE, _WITH_SHIFT = 2, 4
 
 
@@ -50,9 +51,13 @@ def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any
 
 
 def batch_norm_backprop(
-    gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any
-) -> Any:
-    """The gradients of `batch_norm` by the images, the scale and the offset."""
+    gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any,
+    in_place: bool = False,
+) -> Any:  # fmt: skip
+    """The gradients of `batch_norm` by the images, the scale and the offset.
+
+    Those by the images take the place of the gradients given if they may.
+    """
     kind = _type_of(gradients, images, vectors=(scale, mean, variance))
     if kind is None:
         return None
@@ -60,7 +65,8 @@ def batch_norm_backprop(
     primitive = cached(("normalize back", key), lambda library: _backward(library, *key))
     if primitive is None:
         return None
-    to_images, to_scale, to_offset = (np.empty_like(each) for each in (images, scale, scale))
+    to_images = gradients if in_place else np.empty_like(images)
+    to_scale, to_offset = np.empty_like(scale), np.empty_like(scale)
     arrays = (images, mean, variance, scale, gradients, to_images, to_scale, to_offset)
     primitive.run(*arrays)
     return to_images, to_scale, to_offset
@@ -119,10 +125,17 @@ def _type_of(*images: Any, vectors: Sequence[Any]) -> int | None:
 
 
 def _data(library: Library, shape: tuple[int, int], kind: int) -> tuple[Any, Any]:
-    """The descriptors of rows x channels, which are images of one pixel, and of a vector."""
+    """The descriptors of rows x channels, as images of some pixels, and of a vector.
+
+    oneDNN has a loop for the pixels and divides the images among its threads: images of one pixel
+    take up to three times as long, a single one the more.
+    """
     rows, channels = shape
-    images = described(library, (rows, channels, 1, 1), (channels, 1, channels, channels), kind)
-    return images, described(library, (channels,), (1,))
+    images = next((count for count in range(_MOST_IMAGES, 1, -1) if rows % count == 0), rows)
+    pixels = rows // images
+    strides = (pixels * channels, 1, channels, channels)
+    whole = described(library, (images, channels, pixels, 1), strides, kind)
+    return whole, described(library, (channels,), (1,))
 
 
 def _descriptor(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Any:

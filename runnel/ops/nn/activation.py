@@ -67,11 +67,14 @@ def _(op, grad):
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
 @accelerated("relu_backprop")
-def ReluGrad(gradients, features):
+def ReluGrad(gradients, features, out=None):
     if features.dtype.char == "f":
-        return gradients * (features > _ZERO)
+        return np.multiply(gradients, features > _ZERO, out)
     found = half_activations.slope(gradients, features, at_six=False)
-    return gradients * (features > 0) if found is None else found
+    return np.multiply(gradients, features > 0, out) if found is None else found
+
+
+ReluGrad.into = lambda gradients, features, out: ReluGrad.kernel(gradients, features, out)
 
 
 @ReluGrad.gradient
@@ -107,9 +110,14 @@ def _(op, grad):
 
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
 @accelerated("relu6_backprop")
-def Relu6Grad(gradients, features):
+def Relu6Grad(gradients, features, out=None):
     found = half_activations.slope(gradients, features, at_six=True)
-    return gradients * ((features > 0) & (features < 6)) if found is None else found
+    if found is not None:
+        return found
+    return np.multiply(gradients, (features > 0) & (features < 6), out)
+
+
+Relu6Grad.into = lambda gradients, features, out: Relu6Grad.kernel(gradients, features, out)
 
 
 @Relu6Grad.gradient

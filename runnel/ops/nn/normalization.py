@@ -149,8 +149,8 @@ _by_channel = accelerated("batch_norm")(_by_layout)
 _by_row = accelerated("layer_norm")(_by_layout)
 
 
-def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
-    """The gradients by the images, the scale and the offset."""
+def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_place=False):
+    """The gradients by the images, the scale and the offset; the first in those given if asked."""
     dtype, grads, images = images.dtype, _wide(grads), _wide(images)
     inverse = 1 / np.sqrt(variance + np.float32(epsilon))
     count = np.float32(layout.count)
@@ -160,7 +160,7 @@ def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout):
     centred *= layout.spread(-inverse * to_scale / count)
     centred += grads
     centred -= layout.spread(to_offset / count)
-    centred *= layout.spread(scale * inverse)
+    centred = np.multiply(centred, layout.spread(scale * inverse), grads if in_place else centred)
     return _narrow(centred, dtype), to_scale, to_offset
 
 
@@ -283,13 +283,26 @@ def FusedBatchNormGradV3(
     data_format="NHWC",
     is_training=True,
 ):
+    given = (y_backprop, x, scale, reserve_space_1, reserve_space_2)
+    return _gradients(*given, epsilon, data_format, is_training, in_place=False)
+
+
+def _in_place(*given, out, **attrs):
+    """The same with the first result in the place of the first input, which `out` is."""
+    *arrays, _ = given
+    return _gradients(*arrays, **FusedBatchNormGradV3.defaults | attrs, in_place=True)
+
+
+FusedBatchNormGradV3.into = _in_place
+
+
+def _gradients(y_backprop, x, scale, mean, variance, epsilon, data_format, is_training, in_place):
     layout = _checked_layout(x, data_format, scale=scale)
     grads, images = layout.of(y_backprop), layout.of(x)
-    mean, variance = reserve_space_1, reserve_space_2
     if is_training:
         backprop = _back_by_channel if grads.ndim == 2 else _back_by_layout
         to_images, to_scale, to_offset = backprop(
-            grads, images, scale, mean, variance, epsilon, layout
+            grads, images, scale, mean, variance, epsilon, layout, in_place
         )
         if not x.size:
             # The moments of nothing are NaN, its gradients are not.
@@ -299,7 +312,8 @@ def FusedBatchNormGradV3(
         inverse = 1 / np.sqrt(variance + np.float32(epsilon))
         to_offset = np.einsum(layout.total, grads)
         to_scale = np.einsum(layout.dot, grads, images - layout.spread(mean)) * inverse
-        to_images = _narrow(grads * layout.spread(scale * inverse), x.dtype)
+        factors = layout.spread(scale * inverse)
+        to_images = _narrow(np.multiply(grads, factors, grads if in_place else None), x.dtype)
     nothing = np.zeros(0, np.float32)
     return to_images.reshape(x.shape), to_scale, to_offset, nothing, nothing
 
