@@ -47,7 +47,7 @@ def no_regard_for_other_programs():
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(observed, "left", lambda processors, used: used)
-        patched.setattr(Sharing, "_is_quick", lambda self: False)
+        patched.setattr(Sharing, "_measured", lambda self: False)
         yield
 
 

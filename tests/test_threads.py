@@ -1,14 +1,19 @@
 """Threads compute at once, each with tapes of its own; long loops hold their memory."""
 
+import gc
+import os
 import subprocess
 import sys
 import threading
 import time
+import weakref
+from collections import deque
 
 import numpy as np
 import pytest
 
 import runnel as tf
+from runnel.core import workers
 from runnel.core.engine import here
 from runnel.core.workers import side_by_side
 
@@ -60,6 +65,89 @@ def test_nobody_goes_on_before_all_are_done():
     with pytest.raises(KeyboardInterrupt):
         side_by_side(work, 3)
     assert sorted(done) == [1, 2] and not here.beside_others
+
+
+def begun(work, name="runnel-test"):
+    """The thread that does a piece of work, and an event that says when it has."""
+    done, found = threading.Event(), []
+
+    def noting():
+        found.append(threading.current_thread())
+        try:
+            work()
+        finally:
+            done.set()
+
+    workers.begin(noting, name)
+    assert done.wait(60)
+    return found[0]
+
+
+def rested(thread):
+    """Wait until a thread is there for other work, or has ended."""
+    for _ in range(3000):
+        if thread.name == workers._NAME or not thread.is_alive():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it is still at work")
+
+
+def test_a_thread_that_has_ended_its_work_does_more(monkeypatch):
+    monkeypatch.setattr(workers, "_resting", deque())
+    names = []
+    first = begun(lambda: names.append(threading.current_thread().name), "runnel-a")
+    rested(first)
+    assert begun(lambda: names.append(threading.current_thread().name), "runnel-b") is first
+    assert names == ["runnel-a", "runnel-b"]
+    # While it works, others do what else there is.
+    gate, ended = threading.Event(), threading.Event()
+    rested(first)
+    workers.begin(lambda: (gate.wait(60), ended.set()), "runnel-c")
+    assert begun(lambda: None) is not first
+    gate.set()
+    assert ended.wait(60)
+
+
+def test_threads_without_work_end_and_hold_nothing(monkeypatch):
+    monkeypatch.setattr(workers, "_resting", deque())
+    monkeypatch.setattr(workers, "_REST", 0.2)
+
+    class Work:
+        def __call__(self):
+            pass
+
+    work = Work()
+    held = weakref.ref(work)
+    thread = begun(work)
+    del work
+    rested(thread)
+    gc.collect()
+    assert held() is None
+    thread.join(60)
+    assert not thread.is_alive() and not workers._resting
+    assert begun(lambda: None) is not thread
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_begins_threads_of_its_own():
+    code = """
+import os, threading, time
+from runnel.core import workers
+for _ in range(3):
+    workers.begin(lambda: None, "runnel-test")
+time.sleep(0.2)
+child = os.fork()
+done = threading.Event()
+workers.begin(done.set, "runnel-test")
+assert done.wait(30)
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    print("both")
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=100
+    )
+    assert found.stdout == "both\n", found.stderr
 
 
 def test_each_thread_has_its_own_tapes():

@@ -79,8 +79,9 @@ BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
 # share it. Below, unless its threads meet quickly (engines/onednn/sharing.py), the calling thread
 # does it alone: steps of smaller products were no faster with two threads (784-100-10 with a batch
 # of 50: 208 microseconds, 198 alone), and where another program has a processor they wait for it,
-# 20 times as long. docs/benchmarks.md has the figures.
-WORTH_SHARING = 1 << 23
+# 20 times as long. docs/benchmarks.md has the figures. Threads that meet quickly share from the
+# smaller number on.
+WORTH_SHARING, WORTH_TRYING = 1 << 23, 1 << 21
 
 
 # Seconds between two looks at what other programs do.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import engine
 from .dtypes import bfloat16, float32
-from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST, WORTH_SHARING
+from .engine import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST, WORTH_TRYING
 
 if TYPE_CHECKING:
     from .graph import Operation
@@ -42,7 +42,7 @@ def owner_of(operations: Sequence[Operation]) -> str | None:
     found = [_Work.of(operation) for operation in products]
     known = [work for work in found if work is not None]
     # To ask whether the engine is the faster one loads its library.
-    large = len(known) < len(found) or any(work.each >= WORTH_SHARING for work in known)
+    large = len(known) < len(found) or any(work.each >= WORTH_TRYING for work in known)
     if large and all(map(_suits_wide, products, found)) and engine.outruns_blas():
         return "engine"
     if len(known) < len(found) or not all(work.suits_engine for work in known):

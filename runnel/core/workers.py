@@ -1,4 +1,4 @@
-"""Workers: threads that take a share of a piece of work, each on a processor of its own.
+"""Workers: threads that take a share of a piece of work, or do one beside everybody else.
 
 For work that lets go of the interpreter lock: NumPy's loops and an engine's primitives do.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
+import queue
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 Result = TypeVar("Result")
+
+_NAME = "runnel-worker"
+# For so many seconds a thread that has ended its work waits for more.
+_REST = 1.0
 
 
 def processors() -> int:
@@ -56,9 +63,54 @@ def side_by_side(work: Callable[[int], Result], count: int) -> list[Result]:
 def _pool() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(max(processors() - 1, 1), "runnel-worker", work_beside_others)
+    return ThreadPoolExecutor(max(processors() - 1, 1), _NAME, work_beside_others)
+
+
+_Tasks = queue.SimpleQueue[tuple[Callable[[], None], str]]
+# Those that threads wait at which have just ended their work.
+_resting: deque[_Tasks] = deque()
+
+
+def begin(work: Callable[[], None], name: str) -> None:
+    """Have a thread do a piece of work: one that has just ended another, or a new one.
+
+    Where a new thread begins there is often another one at work, and it takes milliseconds until it
+    is moved to a processor that has nothing to do. One that worked before has its own.
+    """
+    try:
+        tasks = _resting.popleft()
+    except IndexError:
+        tasks = queue.SimpleQueue()
+        threading.Thread(target=_work, args=(tasks,), daemon=True, name=_NAME).start()
+    tasks.put((work, name))
+
+
+def _work(tasks: _Tasks) -> None:
+    thread = threading.current_thread()
+    while True:
+        try:
+            work, thread.name = tasks.get(timeout=_REST)
+        except queue.Empty:
+            if _is_left(tasks):
+                return
+            work, thread.name = tasks.get()
+        work()
+        # Nothing of it is held meanwhile.
+        del work
+        _resting.append(tasks)
+        thread.name = _NAME
+
+
+def _is_left(tasks: _Tasks) -> bool:
+    """Whether nobody is about to put work there, nor will."""
+    try:
+        _resting.remove(tasks)
+    except ValueError:
+        return False
+    return True
 
 
 if hasattr(os, "register_at_fork"):
     # The threads stay behind in the parent.
     os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_resting.clear)

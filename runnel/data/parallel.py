@@ -1,12 +1,13 @@
 """Threads: elements prepared ahead, and functions of elements called side by side.
 
-Threads belong to one iteration and end with it: at the end of the data, at an error that nobody
-catches, or when the iterator is dropped. What they hold is bounded. An exception in a thread is
-raised where the element it belongs to is asked for.
+Threads work for one iteration and leave it with its end: at the end of the data, at an error that
+nobody catches, or when the iterator is dropped. What they hold is bounded. An exception in a thread
+is raised where the element it belongs to is asked for.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 import weakref
@@ -14,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..core import workers
 from ..core.engine import work_beside_others
 from .dataset import Dataset, invalid, number, scalar
 from .failures import Failed
@@ -84,11 +86,8 @@ class Prefetched:
             raise StopIteration
         shared = self._shared
         if self._elements is not None:
-            thread = threading.Thread(
-                target=_prepare, args=(self._elements, shared), daemon=True, name="runnel-prefetch"
-            )
+            workers.begin(functools.partial(_prepare, self._elements, shared), "runnel-prefetch")
             self._elements = None
-            thread.start()
         with shared.changed:
             while not shared.ready:
                 shared.changed.wait()
@@ -322,8 +321,7 @@ class _Calls:
         # The threads know of nothing else, so that dropping this object ends them.
         weakref.finalize(self, turns.close)
         for place in range(self._threads):
-            name = f"runnel-map_{place}"
-            threading.Thread(target=turns.work, daemon=True, name=name).start()
+            workers.begin(turns.work, f"runnel-map_{place}")
         self._turns = turns
         return turns
 

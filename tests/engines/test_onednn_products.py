@@ -291,49 +291,92 @@ def test_products_while_blas_has_the_processors(outruns, outrun):
 
 
 # Before the tests do without it.
-_looks_at_threads = Sharing._is_quick
+_measured = Sharing._measured
 
 
-@pytest.mark.parametrize("shared", [3.0, 0.5])
-def test_threads_share_more_where_they_meet_quickly(monkeypatch, shared):
-    looks = []
+class Clock:
+    """A time that goes on when it is told to."""
 
-    def seconds(a, b, alone):
-        looks.append(alone)
-        return 1.0 if alone else shared
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        for name in ("monotonic", "perf_counter"):
+            monkeypatch.setattr(sharing, name, lambda: self.now)
 
-    monkeypatch.setattr(sharing, "_seconds", seconds)
+
+@pytest.fixture
+def clock(monkeypatch):
     monkeypatch.setattr(sharing, "threads_at_most", lambda most: 2)
-    monkeypatch.setattr(Sharing, "_is_quick", _looks_at_threads)
-    now = [100.0]
-    monkeypatch.setattr(sharing, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Sharing, "_measured", _measured)
+    return Clock(monkeypatch)
+
+
+def trials(monkeypatch, clock, seconds):
+    """Have trials take what `seconds(alone)` says; the list of those that were made."""
+    made = []
+
+    def taken(trial, alone):
+        made.append(alone)
+        clock.now += seconds(alone)
+        return seconds(alone)
+
+    monkeypatch.setattr(sharing._Trial, "seconds", taken)
+    return made
+
+
+@pytest.mark.parametrize(("shared", "is_quick"), [(0.8e-5, True), (0.95e-5, False)])
+def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, is_quick):
+    made = trials(monkeypatch, clock, lambda alone: 1e-5 if alone else shared)
     found = Sharing()
-    assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not looks
+    assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not made
 
-    def product(after=1e-4):
-        now[0] += after
-        return found.is_worth_it(1 << 22)
+    def products(count, apart=1e-3):
+        results = []
+        for _ in range(count):
+            clock.now += apart
+            results.append(found.is_worth_it(1 << 22))
+        return results
 
-    # Threads are called when products have followed each other for five milliseconds.
-    assert [product() for _ in range(40)] == [False] * 40 and not looks
-    assert [product() for _ in range(30)][-15:] == [shared < 1] * 15
-    assert sorted(looks) == [False, True]
-    assert not product(after=0.01) and not product()
-    assert [product() for _ in range(70)][-1] == (shared < 1) and len(looks) == 2
+    # Threads are called when products have followed each other for a tenth of a second.
+    assert not any(products(90)) and not made
+    assert products(20)[-5:] == [is_quick] * 5 and made
+    before = len(made)
+    assert not any(products(5, apart=0.03)) and not any(products(90))
+    assert products(20)[-1] == is_quick and len(made) == before
     # Later it looks again, but neither for a thread beside others nor where digits must stay.
-    found._due = 0.0
+    clock.now += 60
+    products(150)
+    assert len(made) > before
+    clock.now += 60
+    before = len(made)
     monkeypatch.setattr(engine.here, "beside_others", True)
-    assert not product() and len(looks) == 2
+    assert not any(products(150)) and len(made) == before
     monkeypatch.setattr(engine.here, "beside_others", False)
     monkeypatch.setattr(devices.settings, "op_determinism", True)
-    assert not product() and len(looks) == 2 and found._due
+    assert not any(products(150)) and len(made) == before
+
+
+def test_threads_that_take_turns_are_waited_for(monkeypatch, clock):
+    start = clock.now
+
+    def seconds(alone):
+        return 1e-5 if alone else 1e-3 if clock.now < start + 0.03 else 0.8e-5
+
+    made = trials(monkeypatch, clock, seconds)
+    assert Sharing().meets_quickly() and made.count(False) > 20
+
+    def always(alone):
+        return 1e-5 if alone else 1e-3
+
+    made = trials(monkeypatch, clock, always)
+    start = clock.now
+    assert not Sharing().meets_quickly() and clock.now - start < 0.1
 
 
 def test_the_price_of_a_second_thread_is_measured():
-    a, b = random(32, 256), random(256, 256)
     threads = prepared_library().threads()
+    trial = sharing._Trial()
     for alone in (False, True):
-        assert 0 < sharing._seconds(a, b, alone) < 10
+        assert trial.seconds(alone) > 0
         assert library.load().threads() == (1 if alone else threads)
 
 
@@ -350,8 +393,8 @@ def test_the_transposed_rows_of_a_matrix(outrun):
 
 def test_large_products_are_onednns_where_it_outruns_blas(outrun):
     outrun(True)
-    assert owner(tf.matmul, [64, 784], [784, 100]) == "blas"
-    assert owner(tf.matmul, [128, 784], [784, 100]) == "engine"
+    assert owner(tf.matmul, [16, 784], [784, 100]) == "blas"
+    assert owner(tf.matmul, [32, 784], [784, 100]) == "engine"
     assert owner(tf.matmul, [None, 784], [784, 100]) == "engine"
     assert owner(tf.matmul, [2048, 2048], [2048, 2048]) == "engine"
     # Batches are as they are elsewhere.

@@ -33,6 +33,7 @@ from .primitive import (
     prepared_library,
 )
 from .reorder import filters
+from .sharing import sharing
 
 _BACKWARD = 128
 _FORTH = 1
@@ -61,12 +62,12 @@ class _Kind(NamedTuple):
     # Further weights that a layer can have, and none has here.
     others: int
     # With more weights than these, which every part then goes through at each step, a batch in
-    # parts is no faster, or only as long as nothing else wants the caches.
-    most_in_parts: int
+    # parts is no faster: where threads meet quickly, and where they wait for each other.
+    most_in_parts: tuple[int, int]
 
 
-_LSTM = _Kind("lstm", gates=4, biases=4, states=2, others=2, most_in_parts=1 << 18)
-_GRU = _Kind("lbr_gru", gates=3, biases=4, states=1, others=0, most_in_parts=1 << 19)
+_LSTM = _Kind("lstm", gates=4, biases=4, states=2, others=2, most_in_parts=(1 << 18, 1 << 19))
+_GRU = _Kind("lbr_gru", gates=3, biases=4, states=1, others=0, most_in_parts=(1 << 19, 1 << 19))
 
 
 class _Sizes(NamedTuple):
@@ -260,11 +261,10 @@ def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
     length, batch, inputs, units = sizes
     weights = (inputs + units) * kind.gates * units
     threads = threads_at_most(prepared_library().most_threads)
-    is_worth_it = (
-        batch >= threads * _LEAST_ROWS
-        and length * batch * weights >= _LEAST_WORK
-        and weights <= kind.most_in_parts
-    )
+    if batch < threads * _LEAST_ROWS or length * batch * weights < _LEAST_WORK:
+        return 1
+    quickly, slowly = kind.most_in_parts
+    is_worth_it = weights <= quickly or (weights <= slowly and not sharing.meets_quickly())
     return threads if is_worth_it else 1
 
 
