@@ -182,10 +182,16 @@ def OneHot(indices, depth, on_value, off_value, *, axis=-1):
     if size < 0:
         raise ValueError(f"depth must be non-negative, got: {size}")
     axis = _hot_axis(axis, indices.ndim)
-    flat = np.asarray(indices).reshape(-1).astype(np.int64)
-    result = np.full((flat.size, size), off_value[()], off_value.dtype)
-    hot = ((flat >= 0) & (flat < size)).nonzero()[0]
-    result[hot, flat[hot]] = on_value[()]
+    places = np.asarray(indices).reshape(-1).astype(np.int64)
+    result = np.empty((places.size, size), off_value.dtype)
+    result.fill(off_value[()])
+    starts = np.arange(0, result.size, size or 1)
+    # Seen as unsigned, negative indices are large ones. Those of no column have nothing hot.
+    unsigned = places.view(np.uint64)
+    if places.size and unsigned[unsigned.argmax()] >= size:
+        inside = unsigned < size
+        places, starts = places[inside], starts[inside[: len(starts)]]
+    result.reshape(-1)[places + starts] = on_value[()]
     result = result.reshape(*indices.shape, size)
     return result if axis == indices.ndim else np.moveaxis(result, -1, axis)
 
