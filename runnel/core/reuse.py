@@ -106,7 +106,8 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
     found: dict[int, int] = {}
     for index, operation in enumerate(operations):
         function, has_into = ufunc_of(operation), operation.op.into is not None
-        if function in (None, _APART) or (operation.given and not has_into):
+        is_plain = operation.op.single and not operation.given
+        if function in (None, _APART) or not (is_plain or has_into):
             continue
         output = operation.outputs[0]
         for place, tensor in enumerate(operation.inputs[:1] if has_into else operation.inputs):
