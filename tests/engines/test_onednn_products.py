@@ -336,8 +336,9 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, 
             results.append(found.is_worth_it(1 << 22))
         return results
 
-    # Threads are called when products have followed each other for a tenth of a second.
-    assert not any(products(90)) and not made
+    # Threads are called when products have followed each other for five milliseconds; after a
+    # pause, for a tenth of a second.
+    assert not any(products(4)) and not made
     assert products(20)[-5:] == [is_quick] * 5 and made
     before = len(made)
     assert not any(products(5, apart=0.03)) and not any(products(90))

@@ -28,8 +28,9 @@ _QUICK, _TRIALS = 0.88, 12
 _TAKING_TURNS, _PATIENCE = 4, 0.05
 # Seconds until the next look, at threads that are awake because they share, and at others.
 _SOON, _LATER = 5.0, 20.0
-# Seconds between two products that follow each other, and for which they must have done so.
-_GAP, _WHILE = 0.02, 0.1
+# Seconds between two products that follow each other, and for which they must have done so: the
+# first time, when no thread has slept for long, and later.
+_GAP, _AT_FIRST, _WHILE = 0.02, 0.005, 0.1
 
 
 class Sharing:
@@ -38,8 +39,8 @@ class Sharing:
     def __init__(self) -> None:
         self._are_quick = False
         self._due = 0.0
-        # When the last product was, and the first of those that followed each other.
-        self._last = self._first = 0.0
+        # When the last product was, and from when on those that follow each other are shared.
+        self._last = self._from = 0.0
 
     def is_worth_it(self, work: int) -> bool:
         """Whether several threads shall do a product of so many multiplications."""
@@ -49,9 +50,9 @@ class Sharing:
             return False
         now = monotonic()
         if now - self._last > _GAP:
-            self._first = now
+            self._from = now + (_WHILE if self._due else _AT_FIRST)
         self._last = now
-        return now - self._first > _WHILE and self.meets_quickly()
+        return now > self._from and self.meets_quickly()
 
     def meets_quickly(self) -> bool:
         """Whether the threads of this process meet quickly."""
