@@ -73,13 +73,10 @@ class _Thread(threading.local):
             self.library.use_threads(threads)
             self.threads = threads
 
-    def follow(self) -> None:
-        """Work with as many threads as the user, or other programs, leave to this one."""
-        self.use(1 if here.beside_others else threads_at_most(self.library.most_threads))
-
-    def work_alone(self) -> None:
-        """Have the calling thread do all of it."""
-        self.use(1)
+    def follow(self, alone: bool = False) -> None:
+        """Work with as many threads as the user, or other programs, leave to this one, or alone."""
+        is_one = alone or here.beside_others
+        self.use(1 if is_one else threads_at_most(self.library.most_threads))
 
 
 def dimensions(values: Numbers) -> Any:
@@ -228,19 +225,13 @@ def forget() -> None:
 
 def prepared_library(alone: bool = False) -> Library:
     """The library, told how many threads it works with for the calling thread."""
-    if alone:
-        _thread.work_alone()
-    else:
-        _thread.follow()
+    _thread.follow(alone)
     return _thread.library
 
 
 def cached(key: Hashable, make: Callable[[Library], Any], alone: bool = False) -> Any:
     """What this thread has for a key, made at the first use; None where there is no primitive."""
-    if alone:
-        _thread.work_alone()
-    else:
-        _thread.follow()
+    _thread.follow(alone)
     return _cached(_thread, key, make)
 
 
@@ -269,10 +260,7 @@ def compute(
     all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
     """
     own = _thread
-    if pool.of_engine and size >= _WORTH_SHARING:
-        own.follow()
-    else:
-        own.work_alone()
+    own.follow(alone=not pool.of_engine or size < _WORTH_SHARING)
     primitive = _cached(own, key, make)
     if primitive is not None:
         primitive.run_beside(*arrays)
