@@ -44,8 +44,8 @@ SIZES = st.tuples(st.integers(1, 6), st.integers(1, 9), st.integers(1, 20), st.i
 
 
 @settings(max_examples=25, deadline=None)
-@given(SIZES, st.booleans(), st.sets(st.integers(0, 2), min_size=1))
-def test_all_steps_and_back(sizes, batch_first, weighted):
+@given(SIZES, st.booleans(), st.sets(st.integers(0, 2), min_size=1), st.booleans())
+def test_all_steps_and_back(sizes, batch_first, weighted, with_x):
     length, batch, _, units = sizes
     given = layer(*sizes, batch_first)
     engines.use("numpy")
@@ -59,14 +59,14 @@ def test_all_steps_and_back(sizes, batch_first, weighted):
         for place, shape in enumerate(shapes)
     ]
     assert_alike(
-        recurrent_kernels.lstm_backprop(*given, *wanted, *weights, True),
-        recurrent.lstm_backprop(*given, *got, *weights, True),
+        recurrent_kernels.lstm_backprop(*given, *wanted, *weights, with_x),
+        recurrent.lstm_backprop(*given, *got, *weights, with_x),
     )
 
 
 @settings(max_examples=25, deadline=None)
-@given(SIZES, st.booleans(), st.sets(st.integers(0, 1), min_size=1))
-def test_all_gated_steps_and_back(sizes, batch_first, weighted):
+@given(SIZES, st.booleans(), st.sets(st.integers(0, 1), min_size=1), st.booleans())
+def test_all_gated_steps_and_back(sizes, batch_first, weighted, with_x):
     length, batch, _, units = sizes
     given = gated_layer(*sizes, batch_first)
     engines.use("numpy")
@@ -80,8 +80,8 @@ def test_all_gated_steps_and_back(sizes, batch_first, weighted):
         for place, shape in enumerate(shapes)
     ]
     assert_alike(
-        gated_kernels.gru_backprop(*given, *wanted, *weights, True),
-        recurrent.gru_backprop(*given, *got, *weights, True),
+        gated_kernels.gru_backprop(*given, *wanted, *weights, with_x),
+        recurrent.gru_backprop(*given, *got, *weights, with_x),
     )
 
 

@@ -58,6 +58,40 @@ def test_tidy():
     assert "Transpose" not in code and code.count("Reshape(") == 1 and "Neg" not in code
 
 
+def test_rows_are_looked_up_in_the_order_of_their_use():
+    table = tf.constant(np.arange(12.0).reshape(4, 3))
+    places = tf.constant([[0, 3, 1], [2, 2, 0]])
+
+    def f(places):
+        rows = tf.gather(table, places)
+        hot = tf.one_hot(tf.stack([places, places + 1]), 4)
+        return tf.transpose(rows, [1, 0, 2]), tf.transpose(hot, [2, 0, 1, 3])
+
+    code = lines(f, places)
+    assert "Transpose(" not in code
+    for wanted, got in zip(f(places), tf.function(f)(places), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+        assert got.shape == wanted.shape and got.dtype == wanted.dtype
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0,2\] = 4 is not in"):
+        tf.function(f)(tf.constant([[0, 1, 4], [0, 1, 2]]))
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda places: tf.transpose(tf.gather(X, places), [0, 2, 1]),
+        lambda places: tf.transpose(tf.gather(X, places, axis=1), [1, 0, 2]),
+        lambda places: tf.transpose(tf.gather(X, places, axis=1, batch_dims=1), [1, 0]),
+        lambda places: tf.transpose(tf.one_hot(places, 4), [2, 0, 1]),
+        lambda places: tf.transpose(tf.one_hot(places, 4, axis=0), [1, 0, 2]),
+        lambda places: tf.transpose(tf.one_hot(places, 4, axis=1), [1, 0, 2]),
+    ],
+)
+def test_lookups_whose_rows_are_transposed_themselves(look_up):
+    places = tf.constant([[0, 2, 1], [2, 2, 0], [1, 0, 0]])
+    np.testing.assert_array_equal(tf.function(look_up)(places), look_up(places))
+
+
 def test_products_take_transposed_factors():
     stack = tf.reshape(tf.range(24.0), [2, 3, 4])
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import INTEGER, bool as boolean, float32, uint64
 from ..graph import Operation
-from ..op import Op
+from ..op import KERNEL_FAILURES, Op
 from ..shape_rules import unknown
 from ..tensor import SymbolicTensor, Tensor
 from .program import Program, constant_of, made_by, operation_like
@@ -80,7 +82,50 @@ def _transpose(operation: Operation) -> Tensor | Operation | None:
             both = np.asarray(before)[np.asarray(permutation)]
             if list(both) == list(range(len(both))):
                 return x.op.inputs[0]
-    return None
+    return _looked_up(operation, [int(axis) for axis in permutation])
+
+
+def _looked_up(operation: Operation, order: list[int]) -> Operation | None:
+    """What transposed places give, for transposed rows: those lie one behind the other.
+
+    Recurrent layers take the batches of an embedding, or of one-hot vectors, by their steps.
+    """
+    lookup = made_by(operation.inputs[0], *_PLACES)
+    if lookup is None or not _gives_rows(lookup):
+        return None
+    rank = lookup.inputs[_PLACES[lookup.type]].shape.rank
+    if rank is None or order[rank:] != list(range(rank, len(order))):
+        return None
+    given = {**lookup.given, "order": tuple(order[:rank])}
+    made = operation_like(operation, _in_order(lookup.op), lookup.inputs, given)
+    made.name, made.location = lookup.name, lookup.location
+    return made
+
+
+def _gives_rows(lookup: Operation) -> bool:
+    """Whether the axes of the places are the first ones of what they give."""
+    if lookup.type == "OneHot":
+        return bool(lookup.get_attr("axis") == -1)
+    return constant_of(lookup.inputs[2]) == 0 and not lookup.get_attr("batch_dims")
+
+
+@functools.cache
+def _in_order(op: Op) -> Op:
+    """A lookup by transposed places."""
+    kernel, place = op.kernel, _PLACES[op.name]
+
+    def look_up(*arrays: Any, order: Any, **attrs: Any) -> Any:
+        moved = list(arrays)
+        moved[place] = moved[place].transpose(order)
+        try:
+            return kernel(*moved, **attrs)
+        except KERNEL_FAILURES:
+            # What is wrong with them is told of the places that were given.
+            return kernel(*arrays, **attrs)
+
+    made = copy.copy(op)
+    made.name, made.kernel = f"_{op.name}InOrder", look_up
+    return made
 
 
 def _product(operation: Operation) -> Operation | None:
@@ -174,6 +219,8 @@ _EQUAL_INTEGERS = Op(
 )
 # Those that NumPy compares without going by floats.
 _PLAIN_INTEGERS = INTEGER - {uint64}
+# Which input of a lookup has the places.
+_PLACES = {"OneHot": 0, "GatherV2": 1}
 _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 # Which attribute says that a factor is to be transposed.
 _FLAGS = {

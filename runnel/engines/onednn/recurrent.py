@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from .primitive import (
     described,
     prepared_library,
 )
-from .reorder import filters
+from .reorder import Layout, filters
 from .sharing import sharing
 
 _BACKWARD = 128
@@ -128,7 +129,8 @@ def lstm_backprop(
 ) -> Any:  # fmt: skip
     """The gradients by x, h, c, the kernel, its recurrent one and the bias."""
     weights, gradients = (kernel, recurrent, bias), (to_outputs, to_h, to_c)
-    return _back(_LSTM, weights, x, (h, c), outputs, (outputs[-1], last_c), kept, gradients)
+    last = (outputs[-1], last_c)
+    return _back(_LSTM, weights, x, (h, c), outputs, last, kept, gradients, with_x)
 
 
 def gru(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, keep: bool) -> Any:
@@ -148,7 +150,7 @@ def gru_backprop(
 ) -> Any:  # fmt: skip
     """The gradients by x, h, the kernel, its recurrent one and the bias."""
     weights, gradients = (kernel, recurrent, _joined(bias)), (to_outputs, to_h)
-    found = _back(_GRU, weights, x, (h,), outputs, (outputs[-1],), kept, gradients)
+    found = _back(_GRU, weights, x, (h,), outputs, (outputs[-1],), kept, gradients, with_x)
     if found is None:
         return None
     *rest, to_bias = found
@@ -181,7 +183,7 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
 
     def run(place: int) -> None:
         part = parts[place]
-        primitive = _forward_of(kind, part.sizes, keep)
+        primitive = _forward_of(kind, part.sizes, keep) if place else first
         ordered = _ordered(weights, kind, primitive)
         own = part.room_in(outputs)
         given = (*part.of(x, *states), *ordered, own, *part.of(*last))
@@ -194,9 +196,12 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
 
 def _back(
     kind: _Kind, weights: Any, x: Any, states: Sequence[Any], outputs: Any, last: Sequence[Any],
-    kept: Any, gradients: Sequence[Any],
+    kept: Any, gradients: Sequence[Any], with_x: bool,
 ) -> Any:  # fmt: skip
-    """The gradients by x, the states and the weights; those that are given may be empty."""
+    """The gradients by x, the states and the weights; those that are given may be empty.
+
+    Without x the first of them is zero: oneDNN computes it, but from no kernel.
+    """
     sizes = _sizes(x, states)
     if not _fits(kind, sizes, weights, x, states) or not kept.size:
         return None
@@ -206,16 +211,15 @@ def _back(
     parts = _parts(sizes, len(kept))
     pool.to_engine()
     with one_of(len(parts)):
-        there = _forward_of(kind, parts[0].sizes, True)
-        back = _backward_of(kind, parts[0].sizes)
-    if there is None or back is None or there.size(WORKSPACE) != kept[0].nbytes:
+        first = _backward_of(kind, parts[0].sizes)
+    if first is None or first.size(WORKSPACE) != kept[0].nbytes:
         return None
     results = [np.empty(each.shape, np.float32) for each in (x, *states)]
 
     def run(place: int) -> list[Any]:
         part = parts[place]
-        primitive = _backward_of(kind, part.sizes)
-        ordered = _ordered(weights, kind, primitive)
+        primitive = _backward_of(kind, part.sizes) if place else first
+        ordered = _ordered(weights, kind, primitive, with_x)
         own = [part.room_in(result) for result in results]
         sums = [np.empty(each.shape, np.float32) for each in weights]
         given = [
@@ -268,6 +272,7 @@ def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
     return threads if is_worth_it else 1
 
 
+@lru_cache(maxsize=1024)
 def _parts(sizes: _Sizes, count: int) -> list[_Part]:
     """Parts of about as many rows; the first, whose thread begins sooner, has those left over."""
     rows = sizes.batch // count
@@ -298,32 +303,43 @@ def _sizes(x: Any, states: Sequence[Any]) -> _Sizes:
 
 def _fits(kind: _Kind, sizes: _Sizes, weights: Any, x: Any, states: Sequence[Any]) -> bool:
     """Whether arrays are what oneDNN would take them for; it looks at none of their shapes."""
+    arrays = (*weights, x, *states)
+    alike = [each.shape for each in arrays] == _shapes(kind, sizes)
+    return alike and all(each.dtype == np.float32 for each in arrays)
+
+
+@lru_cache(maxsize=1024)
+def _shapes(kind: _Kind, sizes: _Sizes) -> list[tuple[int, ...]] | None:
+    """The shapes of the weights, the inputs and the states; None where a layer is not oneDNN's."""
     length, batch, inputs, units = sizes
-    columns = kind.gates * units
-    shapes = [(inputs, columns), (units, columns), (kind.biases * units,), x.shape]
-    shapes += [(batch, units)] * kind.states
-    alike = zip((*weights, x, *states), shapes, strict=True)
-    return bool(
-        x.size
-        and length * batch * units <= _MOST_OUTPUTS
-        and all(each.dtype == np.float32 and each.shape == shape for each, shape in alike)
-    )
+    if not 0 < length * batch * units <= _MOST_OUTPUTS or not inputs:
+        return None
+    columns, state = kind.gates * units, (batch, units)
+    of_weights = [(inputs, columns), (units, columns), (kind.biases * units,)]
+    return [*of_weights, (length, batch, inputs), *[state] * kind.states]
 
 
 def _plain(*arrays: Any) -> list[Any]:
     return [np.ascontiguousarray(array) for array in arrays]
 
 
-def _ordered(weights: Any, kind: _Kind, primitive: Primitive) -> list[Any]:
-    """Weights in the orders that a primitive chose, and the bias."""
+def _ordered(weights: Any, kind: _Kind, primitive: Primitive, with_x: bool = True) -> list[Any]:
+    """Weights in the orders that a primitive chose, and the bias; without x zeros as kernel."""
     kernel, recurrent, bias = weights
-    found = []
-    for each, place in ((kernel, WEIGHTS), (recurrent, _RECURRENT)):
-        rows, columns = each.shape
-        shape = (1, 1, rows, kind.gates, columns // kind.gates)
-        layout = (shape, _strides(shape), FLOAT32)
-        found.append(filters.reordered(each, layout, primitive, place))
-    return [*found, *_plain(bias)]
+
+    def ordered(each: Any, place: int) -> Any:
+        return filters.reordered(each, _layout(each.shape, kind.gates), primitive, place)
+
+    first = ordered(kernel, WEIGHTS) if with_x else _zeros((primitive.size(WEIGHTS) // 4,))
+    return [first, ordered(recurrent, _RECURRENT), *_plain(bias)]
+
+
+@lru_cache(maxsize=1024)
+def _layout(shape: tuple[int, int], gates: int) -> Layout:
+    """Weights of all gates as oneDNN sees them: layers, directions, inputs, gates, units."""
+    rows, columns = shape
+    of_gates = (1, 1, rows, gates, columns // gates)
+    return of_gates, _strides(of_gates), FLOAT32
 
 
 def _data(library: Library, kind: _Kind, sizes: _Sizes) -> _Data:
