@@ -154,14 +154,16 @@ class Primitive:
         """`arguments`: by kind its descriptor, or None to ask for the one that was chosen."""
         self.library = library
         self.descriptor = descriptor
-        # How to bring arguments into the order that was chosen for them, and back.
-        self.reorders: dict[Hashable, Primitive] = {}
+        # How to bring arguments into the order that was chosen for them, and back; None where there
+        # is nothing to do.
+        self.reorders: dict[Hashable, Primitive | None] = {}
         # By which it is known where it must not be held.
         self.number = next(_numbers)
         self._primitive = library.made("dnnl_primitive_create", descriptor)
         self.chosen = {
             kind: self._query(kind) if given is None else given for kind, given in arguments.items()
         }
+        self._sizes = {kind: int(library.size_of(each)) for kind, each in self.chosen.items()}
         self._scratch = library.size_of(self._query(SCRATCHPAD))
         kinds = [*arguments, *([SCRATCHPAD] if self._scratch else [])]
         self._memories = []
@@ -181,8 +183,7 @@ class Primitive:
 
     def size(self, kind: int) -> int:
         """The bytes of an argument."""
-        found: int = self.library.size_of(self.chosen[kind])
-        return found
+        return self._sizes[kind]
 
     def run(self, *arrays: Any) -> None:
         """Compute with the data of these arrays, in the order of the arguments."""

@@ -18,6 +18,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...], int]
 _FIRST_PATIENCE, _LAST_PATIENCE = 2, 64
 # Of a bfloat16.
 _EXPONENT = np.uint16(0x7F80)
+_UNKNOWN: Any = object()
 # How many uses are counted; arrays that come and go must not fill the memory.
 _MOST_COUNTED = 4096
 
@@ -141,23 +142,28 @@ def reordered(
 
     `layout` has the dimensions and strides of the array (of `output` if given).
     """
-    library = primitive.library
-    plain = described(library, *layout)
-    chosen = primitive.chosen[kind]
-    if library.is_same(plain, chosen):
-        if output is None:
-            return np.ascontiguousarray(array)
-        return array.reshape(output.shape)
     back = output is not None
-    change = primitive.reorders.get((kind, layout, back))
+    known = primitive.reorders.get((kind, layout, back), _UNKNOWN)
+    change = _change(primitive, kind, layout, back) if known is _UNKNOWN else known
     if change is None:
-        change = _made(library, *((chosen, plain) if back else (plain, chosen)))
-        primitive.reorders[kind, layout, back] = change
+        return array.reshape(output.shape) if back else np.ascontiguousarray(array)
     if output is None:
         array = np.ascontiguousarray(array)
         output = np.empty(primitive.size(kind) // array.itemsize, array.dtype)
     change.run(array, output)
     return output
+
+
+def _change(primitive: Primitive, kind: int, layout: Layout, back: bool) -> Primitive | None:
+    """What brings an array into the order of an argument, or back; None where it has that order."""
+    library, chosen = primitive.library, primitive.chosen[kind]
+    plain = described(library, *layout)
+    if library.is_same(plain, chosen):
+        change = None
+    else:
+        change = _made(library, *((chosen, plain) if back else (plain, chosen)))
+    primitive.reorders[kind, layout, back] = change
+    return change
 
 
 def _made(library: Library, source: Any, target: Any) -> Primitive:
