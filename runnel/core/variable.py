@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import dtypes, errors
+from .buffers import is_own
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype
@@ -245,7 +246,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         return (
             sys.getrefcount(tensor) == _LONE_TENSOR
             and sys.getrefcount(array) == _LONE_ARRAY
-            and array.base is None
+            and is_own(array)
         )
 
     def _take(self) -> Tensor | None:
@@ -260,7 +261,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             if (
                 sys.getrefcount(tensor) == _LONE_TENSOR - 1
                 and sys.getrefcount(array) == _LONE_ARRAY
-                and array.base is None
+                and is_own(array)
             ):
                 return tensor
         except BaseException:

@@ -15,6 +15,7 @@ from operator import is_not
 import numpy as np
 
 from ..core import dtypes
+from ..core.buffers import is_well_placed, well_placed
 from ..core.convert import convert_to_tensor
 from ..core.engine import accelerated
 from ..core.errors import InvalidArgumentError
@@ -98,6 +99,9 @@ class Update:
         with cell._lock:
             tensor = cell._take()
             try:
+                if tensor is not None and not is_well_placed(tensor._array):
+                    # Once, at its first update.
+                    tensor._array = well_placed(tensor._array)
                 arrays.append(None if tensor is None else tensor._array)
                 if len(arrays) < len(cells):
                     self._hold(cells, arrays, gradient, numbers)
@@ -112,7 +116,7 @@ class Update:
         fresh = []
         for i, array in enumerate(arrays):
             if array is None:
-                arrays[i] = np.array(cells[i]._tensor._array, order="C")
+                arrays[i] = well_placed(cells[i]._tensor._array)
                 fresh.append((cells[i], arrays[i]))
         if gradient.size > BLOCK:
             self._blocks(arrays, gradient, numbers)

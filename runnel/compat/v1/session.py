@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.buffers import is_own
 from ...core.context import state
 from ...core.convert import array_of
 from ...core.graph import FuncGraph, Operation
@@ -321,7 +322,7 @@ def _given_out(array):
     if isinstance(array, np.ndarray):
         if not array.ndim:
             return array[()]
-        shared = array.base is not None or not array.flags.writeable
+        shared = not is_own(array) or not array.flags.writeable
         if shared or sys.getrefcount(array) > _OWN:
             return array.copy()
     return array

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty
 from ...core.engine import pool
 from ...core.finish import Finish
 from . import post_ops
@@ -92,7 +93,7 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | No
         return None
     images = np.ascontiguousarray(images)
     weights = kept.reordered(filters, case.layout, primitive, WEIGHTS)
-    output = np.empty(case.results, images.dtype)
+    output = empty(case.results, images.dtype)
     primitive.run(images, weights, output, *vectors)
     if finish is None:
         return output
@@ -112,7 +113,7 @@ def convolve_backprop_images(
         return None
     gradients = np.ascontiguousarray(gradients)
     weights = kept.reordered(filters, case.layout, primitive, WEIGHTS)
-    output = np.empty(image_shape, gradients.dtype)
+    output = empty(image_shape, gradients.dtype)
     primitive.run(output, weights, gradients)
     return output
 
@@ -133,9 +134,9 @@ def convolve_backprop_filters(
     if primitive is None:
         return None
     images, gradients = np.ascontiguousarray(images), np.ascontiguousarray(gradients)
-    weights = np.empty(primitive.size(DIFF_WEIGHTS) // images.itemsize, images.dtype)
+    weights = empty((primitive.size(DIFF_WEIGHTS) // images.itemsize,), images.dtype)
     primitive.run(images, weights, gradients)
-    output = np.empty(filter_shape, images.dtype)
+    output = empty(filter_shape, images.dtype)
     output = reordered(weights, case.layout, primitive, DIFF_WEIGHTS, output)
     return None if case.is_padded and not is_regular(output) else output
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.buffers import empty
 from ...core.engine import pool
 from .library import Library
 from .primitive import (
@@ -55,7 +56,7 @@ def exp(array: Any, output: Any = None) -> Any:
     if np.isnan(np.maximum.reduce(array, None)):
         return None
     if output is None:
-        output = np.empty(array.shape, np.float32)
+        output = empty(array.shape, array.dtype)
     return output if _computed(_EXP, array, output) else None
 
 
@@ -111,7 +112,7 @@ def _fits(*arrays: Any) -> bool:
 def _of(function: _Function, array: Any) -> Any:
     if not _fits(array):
         return None
-    output = np.empty(array.shape, np.float32)
+    output = empty(array.shape, array.dtype)
     return output if _computed(function, array, output) else None
 
 
@@ -132,7 +133,7 @@ def _slope(function: _Function, gradients: Any, values: Any, output: Any = None)
         return None
     size = gradients.size
     if output is None:
-        output = np.empty(gradients.shape, np.float32)
+        output = empty(gradients.shape, gradients.dtype)
     found = compute(
         ("slope", function, size),
         lambda library: _backward(library, function, size),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty
 from ...core.engine import pool
 from .library import Library
 from .primitive import DST, Described, Primitive, attributes, compute, described
@@ -38,7 +39,7 @@ def concatenate(first: Any, arrays: Sequence[Any], axis: int) -> Any:
         return None
     lengths = tuple(shape[axis] for shape in shapes)
     rows, columns = math.prod(before), math.prod(after)
-    result = np.empty((*before, sum(lengths), *after), np.float32)
+    result = empty((*before, sum(lengths), *after), first.dtype)
     if result.size < _FEWEST_ELEMENTS or not all(lengths):
         return None
     found = compute(

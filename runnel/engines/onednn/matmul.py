@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty
 from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
 from .. import blas
 from .library import Library, load
@@ -67,7 +68,7 @@ def matmul(a: Any, b: Any) -> Any:
     if second[0] == b"N" and _is_slow(second[1], rows):
         b = _further_apart(b)
         second = b"N", b.strides[0] // b.itemsize
-    output = np.empty((rows, columns), np.float32)
+    output = empty((rows, columns), a.dtype)
     arguments = (
         first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
         second[1], 0.0, address(output), columns,
@@ -89,7 +90,7 @@ def _by_transposed(a: Any, b: Any, alone: bool) -> Any:
     With AVX-512 a primitive takes 0.65 of the time that oneDNN's function of BLAS takes for them,
     0.15 where rows are a multiple of 1024 elements apart.
     """
-    output = np.empty((a.shape[0], b.shape[1]), np.float32)
+    output = empty((a.shape[0], b.shape[1]), a.dtype)
     return _by_primitive("product", a, b, output, alone=alone)
 
 
@@ -112,7 +113,7 @@ def _is_slow(distance: int, others: int) -> bool:
 def _further_apart(array: Any) -> Any:
     """A copy of contiguous rows with a gap between them."""
     rows, columns = array.shape
-    copy = np.empty((rows, columns + _GAP), array.dtype)[:, :columns]
+    copy = empty((rows, columns + _GAP), array.dtype)[:, :columns]
     copy[...] = array
     return copy
 
@@ -133,7 +134,7 @@ def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
     if math.prod(batch) * work < LEAST_OF_BATCH:
         return None
     if out is None:
-        out = np.empty((*batch, rows, columns), np.float32)
+        out = empty((*batch, rows, columns), a.dtype)
     return None if a.ndim > _MOST_DIMENSIONS else _by_primitive("batch", a, b, out)
 
 
@@ -146,7 +147,7 @@ def half_matmul(a: Any, b: Any) -> Any:
         return None
     if math.prod(batch) * rows * inner * columns < _LEAST_WORK or a.ndim > _MOST_DIMENSIONS:
         return None
-    out = np.empty((*batch, rows, columns), a.dtype)
+    out = empty((*batch, rows, columns), a.dtype)
     # What lies otherwise is copied: float32 would be a copy, too.
     a, b = (each if _layout(each) else np.ascontiguousarray(each) for each in (a, b))
     return _by_primitive("halves", a, b, out, kind)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -44,7 +45,8 @@ def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any
     primitive = cached(("normalize", key), lambda library: _forward(library, *key))
     if primitive is None:
         return None
-    result, mean, variance = np.empty_like(images), np.empty_like(scale), np.empty_like(scale)
+    result = empty(images.shape, images.dtype)
+    mean, variance = np.empty_like(scale), np.empty_like(scale)
     arrays = (images, mean, variance, scale, offset, result)
     primitive.run(*arrays)
     return result, mean, variance
@@ -65,7 +67,7 @@ def batch_norm_backprop(
     primitive = cached(("normalize back", key), lambda library: _backward(library, *key))
     if primitive is None:
         return None
-    to_images = gradients if in_place else np.empty_like(images)
+    to_images = gradients if in_place else empty(images.shape, images.dtype)
     to_scale, to_offset = np.empty_like(scale), np.empty_like(scale)
     arrays = (images, mean, variance, scale, gradients, to_images, to_scale, to_offset)
     primitive.run(*arrays)
@@ -77,7 +79,7 @@ def layer_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any
     if not _are_rows(images, scale, offset):
         return None
     shape = images.shape[1:]
-    result = np.empty(images.shape, np.float32)
+    result = empty(images.shape, images.dtype)
     mean, variance = np.empty_like(scale), np.empty_like(scale)
     found = compute(
         ("rows", shape, epsilon),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.buffers import empty
 from .convolution import channels_last
 from .halves import in_float32_otherwise
 from .library import Library
@@ -67,7 +68,7 @@ def average_pool(images: Any, axes: Sequence[Any]) -> Any:
     primitive = cached(("mean", case), lambda library: _forward(library, case, _MEAN_INSIDE))
     if primitive is None:
         return None
-    output = np.empty(case.results, images.dtype)
+    output = empty(case.results, images.dtype)
     primitive.run(np.ascontiguousarray(images), output)
     return output
 
@@ -82,7 +83,7 @@ def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Se
     primitive = cached(("mean back", case), lambda library: _backward(library, case, _MEAN_INSIDE))
     if primitive is None:
         return None
-    output = np.empty(image_shape, gradients.dtype)
+    output = empty(image_shape, gradients.dtype)
     gradients = np.ascontiguousarray(gradients)
     primitive.run(output, gradients)
     return output
@@ -132,7 +133,7 @@ def _with_places(images: Any, axes: Sequence[Any]) -> tuple[_Case, Any, Any] | N
     forward = cached(("max", case), lambda library: _forward(library, case, _MAXIMUM))
     if forward is None:
         return None
-    outputs = np.empty(case.results, images.dtype)
+    outputs = empty(case.results, images.dtype)
     places = np.empty(forward.size(WORKSPACE), np.uint8)
     forward.run(np.ascontiguousarray(images), outputs, places)
     return case, outputs, places
@@ -157,7 +158,7 @@ def max_pool_backprop(
         if found is None:
             return None
         places = found[2]
-    result = np.empty(images.shape, images.dtype)
+    result = empty(images.shape, images.dtype)
     backward.run(result, np.ascontiguousarray(gradients), places)
     return result
 

@@ -17,6 +17,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ...core.buffers import aligned, read_address
 from ...core.engine import here, pool
 from .library import Library, Unsupported, load, threads_at_most
 
@@ -41,6 +42,7 @@ _QUERIES = {
 # How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
 _MOST = 1024
 _UNKNOWN = object()
+_BYTES = np.dtype(np.uint8)
 
 # From how many elements on a second thread is worth waiting for, where each takes a few cycles.
 _WORTH_SHARING = 1 << 18
@@ -56,7 +58,7 @@ class _Thread(threading.local):
     """What each thread has of its own."""
 
     def __init__(self) -> None:
-        self.scratchpad = np.empty(0, np.uint8)
+        self.scratchpad = np.empty(0, _BYTES)
         library = load()
         assert library is not None
         self.library: Library = library
@@ -118,28 +120,11 @@ def described(
     return Described(library, shape, strides, kind)
 
 
-def _by_header(array: Any) -> int:
-    # An array begins with what every object begins with; then comes the address of its data.
-    return _word_at(id(array) + _HEADER).value
-
-
-def _by_interface(array: Any) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
-
-
-_word_at = ctypes.c_size_t.from_address
-_HEADER = object.__basicsize__
-_sample = np.empty(3)[1:]
-# Asking the array takes ten times as long, and a step asks some thousand times.
-_read_address = _by_header if _by_header(_sample) == _by_interface(_sample) else _by_interface
-
-
 def address(array: Any) -> int:
     """Where an array's data is, as long as somebody holds the array."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"oneDNN works on arrays, not on {type(array).__name__}.")
-    return _read_address(array)
+    return read_address(array)
 
 
 _numbers = itertools.count()
@@ -195,10 +180,10 @@ class Primitive:
         own, addresses = _thread, self._addresses
         if self._scratch:
             if own.scratchpad.nbytes < self._scratch:
-                own.scratchpad = np.empty(self._scratch, np.uint8)
+                own.scratchpad = aligned((self._scratch,), _BYTES)
             arrays = (*arrays, own.scratchpad)
         for place, array in enumerate(arrays):
-            found = _read_address(array) if type(array) is np.ndarray else address(array)
+            found = read_address(array) if type(array) is np.ndarray else address(array)
             if found != addresses[place]:
                 self.library.set_data(self._handles[place], found)
                 addresses[place] = found

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.buffers import LINE, aligned, empty
 from ...core.engine import here, pool
 from ...core.workers import one_of, side_by_side
 from .library import Library, threads_at_most
@@ -91,7 +92,7 @@ class _Part(NamedTuple):
     def room_in(self, array: Any) -> Any:
         """Where to write the part of an array: in its place if that is contiguous."""
         place = array[..., self.rows, :]
-        return place if place.flags.c_contiguous else np.empty(place.shape, np.float32)
+        return place if place.flags.c_contiguous else empty(place.shape, array.dtype)
 
     def zeros_like(self, array: Any) -> Any:
         """Zeros in the place of the part of an array."""
@@ -99,8 +100,9 @@ class _Part(NamedTuple):
 
     def put(self, values: Any, array: Any) -> None:
         """Bring the part to its place, where it is not there already."""
-        if values.base is None:
-            array[..., self.rows, :] = values
+        place = array[..., self.rows, :]
+        if not place.flags.c_contiguous:
+            place[...] = values
 
 
 class _Data(NamedTuple):
@@ -172,14 +174,14 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
     if not _fits(kind, sizes, weights, x, states):
         return None
     parts = _parts(sizes, _count_of_parts(kind, sizes) if keep else 1)
-    outputs = np.empty((sizes.length, sizes.batch, sizes.units), np.float32)
+    outputs = empty((sizes.length, sizes.batch, sizes.units), x.dtype)
     last = [np.empty(each.shape, np.float32) for each in states]
     pool.to_engine()
     with one_of(len(parts)):
         first = _forward_of(kind, parts[0].sizes, keep)
     if first is None:
         return None
-    kept = np.empty((len(parts), first.size(WORKSPACE) // 4 if keep else 0), np.float32)
+    kept = empty((len(parts), _numbers_kept(first) if keep else 0), x.dtype)
 
     def run(place: int) -> None:
         part = parts[place]
@@ -212,16 +214,16 @@ def _back(
     pool.to_engine()
     with one_of(len(parts)):
         first = _backward_of(kind, parts[0].sizes)
-    if first is None or first.size(WORKSPACE) != kept[0].nbytes:
+    if first is None or _numbers_kept(first) != len(kept[0]):
         return None
-    results = [np.empty(each.shape, np.float32) for each in (x, *states)]
+    results = [empty(each.shape, x.dtype) for each in (x, *states)]
 
     def run(place: int) -> list[Any]:
         part = parts[place]
         primitive = _backward_of(kind, part.sizes) if place else first
         ordered = _ordered(weights, kind, primitive, with_x)
         own = [part.room_in(result) for result in results]
-        sums = [np.empty(each.shape, np.float32) for each in weights]
+        sums = [empty(each.shape, x.dtype) for each in weights]
         given = [
             part.of(gradient)[0] if gradient.size else part.zeros_like(like)
             for gradient, like in likes
@@ -241,6 +243,12 @@ def _back(
     return *results, *sums
 
 
+def _numbers_kept(primitive: Primitive) -> int:
+    """How many numbers the workspace of a part has room for, in whole lines of the caches."""
+    lines = -(-primitive.size(WORKSPACE) // LINE)
+    return lines * LINE // 4
+
+
 _nothing = np.zeros(0, np.float32)
 
 
@@ -249,8 +257,10 @@ def _zeros(shape: tuple[int, ...]) -> Any:
     global _nothing
     size, found = math.prod(shape), _nothing
     if found.size < size:
-        _nothing = found = np.zeros(size, np.float32)
+        found = aligned((size,), found.dtype)
+        found[:] = 0
         found.flags.writeable = False
+        _nothing = found
     return found[:size].reshape(shape)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty, is_own
 from .library import Library
 from .primitive import DST, FLOAT32, SRC, Primitive, address, compute, described, type_of
 
@@ -49,19 +50,16 @@ class _Entry:
 
     def is_lone(self) -> bool:
         """Whether nobody else holds the array."""
-        if self.array.base is not None:
-            return self.references() <= _LONE_VIEW
         # It may be in the order that a primitive wants.
         own = sum(result is self.array for result in self.results.values())
-        return self.references() <= _LONE + own
+        return self.references() <= _LONE + own and is_own(self.array)
 
     def references(self) -> int:
-        """How many hold the array, or that which it is a view of."""
-        return sys.getrefcount(self.array if self.array.base is None else self.array.base)
+        """How many hold the array."""
+        return sys.getrefcount(self.array)
 
 
 _LONE = _Entry(np.empty(2)).references()
-_LONE_VIEW = _Entry(np.empty(2)[:1]).references()
 
 
 class Filters:
@@ -149,7 +147,7 @@ def reordered(
         return array.reshape(output.shape) if back else np.ascontiguousarray(array)
     if output is None:
         array = np.ascontiguousarray(array)
-        output = np.empty(primitive.size(kind) // array.itemsize, array.dtype)
+        output = empty((primitive.size(kind) // array.itemsize,), array.dtype)
     change.run(array, output)
     return output
 
@@ -176,7 +174,7 @@ def _made(library: Library, source: Any, target: Any) -> Primitive:
 
 def narrow(array: Any, dtype: Any) -> Any:
     """float32 rounded to bfloat16."""
-    output = np.empty(array.shape, dtype)
+    output = empty(array.shape, np.dtype(dtype))
     narrower = type_of(output)
     if narrower in (None, FLOAT32) or array.dtype != np.float32 or not array.flags.c_contiguous:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from ...core.buffers import aligned, empty
 from .convolution import channels_last
 from .library import Library
 from .primitive import (
@@ -17,7 +17,6 @@ from .primitive import (
     SRC,
     Described,
     Primitive,
-    address,
     attributes,
     cached,
     compute,
@@ -30,9 +29,9 @@ _BYTE = 6
 _FEWEST_CHANNELS = 16
 # Where a step from pixel to pixel has more binary digits, roundings of places differ.
 _DIGITS = 8
-
-# In bytes.
-_ALIGNMENT = 64
+# What results are of. They begin with a line of the caches, or else oneDNN's stores past these
+# would fault.
+_FLOATS = np.dtype(np.float32)
 
 Shape = tuple[int, ...]
 
@@ -64,7 +63,7 @@ def resize_bilinear(images: Any, height: int, width: int) -> Any:
     )
     if primitive is None:
         return None
-    result = _aligned(target)
+    result = aligned(target, _FLOATS)
     primitive.run(np.ascontiguousarray(images), result)
     return result
 
@@ -98,21 +97,13 @@ def resize_nearest_backprop(gradients: Any, height: int, width: int) -> Any:
     # Made smaller, most pixels get nothing.
     if target[1] < height or target[2] < width or not _is_exact(shape, target):
         return None
-    result = np.empty(shape, np.float32)
+    result = empty(shape, gradients.dtype)
     found = compute(
         ("nearest back", shape, target),
         lambda library: _backward(library, shape, target),
         gradients.size, np.ascontiguousarray(gradients), result,
     )  # fmt: skip
     return result if found else None
-
-
-def _aligned(shape: Shape) -> Any:
-    """A new array of float32 on whose address oneDNN's stores past the caches do not fault."""
-    size = math.prod(shape)
-    room = np.empty(size + _ALIGNMENT // 4, np.float32)
-    start = -address(room) % _ALIGNMENT // 4
-    return room[start : start + size].reshape(shape)
 
 
 def _is_exact(shape: Shape, target: Shape) -> bool:
@@ -122,7 +113,7 @@ def _is_exact(shape: Shape, target: Shape) -> bool:
 
 def _resized(algorithm: int, images: Any, target: Shape) -> Any:
     shape = images.shape
-    result = _aligned(target)
+    result = aligned(target, _FLOATS)
     found = compute(
         ("resize", algorithm, shape, target),
         lambda library: _forward(library, algorithm, channels_last(library, shape), target),

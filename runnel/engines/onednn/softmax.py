@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.buffers import empty
 from .library import Library
 from .primitive import DST, FORWARD_INFERENCE, SRC, Primitive, attributes, compute, described
 
@@ -38,7 +39,7 @@ def _computed(algorithm: int, logits: Any) -> Any:
     if not np.maximum.reduce(logits, None) < np.inf:
         return None
     shape = math.prod(logits.shape[:-1]), classes
-    output = np.empty(logits.shape, np.float32)
+    output = empty(logits.shape, logits.dtype)
     key = "softmax", algorithm, shape
     found = compute(
         key, lambda library: _made(library, algorithm, shape), logits.size, logits, output

@@ -1,0 +1,78 @@
+"""Buffers: where the numbers of arrays lie, and who else looks at them.
+
+A processor reads 64 bytes at once, and from one line of its caches sooner than from two. What the C
+library gives begins 16 bytes behind the beginning of a line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+# The bytes of a line.
+LINE = 64
+# In bytes: smaller arrays are made in a third of the time, and hardly slower to work on.
+_LEAST = 1 << 15
+
+
+def _by_header(array: Any) -> int:
+    # An array begins with what every object begins with; then comes the address of its data.
+    return _word_at(id(array) + _HEADER).value
+
+
+def _by_interface(array: Any) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+_word_at = ctypes.c_size_t.from_address
+_HEADER = object.__basicsize__
+_sample = np.empty(3)[1:]
+# Asking the array takes ten times as long, and a step asks some thousand times.
+read_address = _by_header if _by_header(_sample) == _by_interface(_sample) else _by_interface
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A new array that begins with a line."""
+    room = np.empty(math.prod(shape) * dtype.itemsize + LINE, np.uint8)
+    return np.ndarray(shape, dtype, room, -read_address(room) % LINE)
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """A new array, which begins with a line if it is large."""
+    if math.prod(shape) * dtype.itemsize < _LEAST:
+        return np.empty(shape, dtype)
+    return aligned(shape, dtype)
+
+
+def is_well_placed(array: Any) -> bool:
+    """Whether an array begins with a line, or is small."""
+    return array.nbytes < _LEAST or not read_address(array) % LINE
+
+
+def well_placed(array: Any) -> Any:
+    """A copy that begins with a line if it is large, with one row after the other."""
+    copy = empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def is_own(array: Any) -> bool:
+    """Whether no other array looks at the buffer of this one."""
+    base = array.base
+    return base is None or (
+        type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) == _LONE_BASE
+    )
+
+
+def _references(array: Any) -> int:
+    base = array.base
+    return sys.getrefcount(base)
+
+
+# As `is_own` counts them.
+_LONE_BASE = _references(np.empty(2)[:1])
