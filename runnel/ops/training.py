@@ -99,10 +99,11 @@ class Update:
         with cell._lock:
             tensor = cell._take()
             try:
-                if tensor is not None and not is_well_placed(tensor._array):
+                array = None if tensor is None else tensor._array
+                if gradient.size > BLOCK and tensor is not None and not is_well_placed(array):
                     # Once, at its first update.
-                    tensor._array = well_placed(tensor._array)
-                arrays.append(None if tensor is None else tensor._array)
+                    array = tensor._array = well_placed(array)
+                arrays.append(array)
                 if len(arrays) < len(cells):
                     self._hold(cells, arrays, gradient, numbers)
                 else:
