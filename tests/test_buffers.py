@@ -25,6 +25,15 @@ def test_arrays_that_begin_with_a_line(shape, dtype):
         assert array.sum() == array.size
 
 
+def test_zeros():
+    for shape in ((3, 4), (200, 300), (0, 7), ()):
+        array = buffers.zeros(shape, FLOATS)
+        assert array.shape == shape and array.flags.writeable and not array.any()
+    large = tf.zeros([200, 300])
+    assert place(large._array) % 64 == 0
+    assert large.shape == [200, 300] and not large.numpy().any()
+
+
 def test_only_large_arrays_are_placed():
     assert buffers.empty((3, 4), FLOATS).base is None
     large = [buffers.empty((64, 1 + 2 * i + 128), FLOATS) for i in range(8)]

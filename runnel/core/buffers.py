@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,24 @@ _sample = np.empty(3)[1:]
 read_address = _by_header if _by_header(_sample) == _by_interface(_sample) else _by_interface
 
 
-def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def aligned(shape: Sequence[int], dtype: np.dtype[Any], make: Any = np.empty) -> Any:
     """A new array that begins with a line."""
-    room = np.empty(math.prod(shape) * dtype.itemsize + LINE, np.uint8)
+    room = make(math.prod(shape) * dtype.itemsize + LINE, np.uint8)
     return np.ndarray(shape, dtype, room, -read_address(room) % LINE)
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """A new array, which begins with a line if it is large."""
     if math.prod(shape) * dtype.itemsize < _LEAST:
         return np.empty(shape, dtype)
     return aligned(shape, dtype)
+
+
+def zeros(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+    """A new array of numbers that are zero, which begins with a line if it is large."""
+    if math.prod(shape) * dtype.itemsize < _LEAST:
+        return np.zeros(shape, dtype)
+    return aligned(shape, dtype, np.zeros)
 
 
 def is_well_placed(array: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import LINE, aligned, empty
+from ...core.buffers import LINE, empty, zeros
 from ...core.engine import here, pool
 from ...core.workers import one_of, side_by_side
 from .library import Library, threads_at_most
@@ -257,8 +257,7 @@ def _zeros(shape: tuple[int, ...]) -> Any:
     global _nothing
     size, found = math.prod(shape), _nothing
     if found.size < size:
-        found = aligned((size,), found.dtype)
-        found[:] = 0
+        found = zeros((size,), found.dtype)
         found.flags.writeable = False
         _nothing = found
     return found[:size].reshape(shape)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from ...core import buffers
 from ...core.context import state
 from ...core.convert import constant_shape, constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import (
@@ -112,7 +113,7 @@ def _constant_filled(sizes, value, dtype):
         # NumPy's zeros need no writing.
         dims = sizes._array.tolist() if sizes._array.ndim == 1 else [-1]
         if sizes.dtype in INDEX and min(dims, default=0) >= 0 and dtype in NUMERIC:
-            return Tensor(np.zeros(dims, dtype.numpy), dtype)
+            return Tensor(buffers.zeros(dims, np.dtype(dtype.numpy)), dtype)
     return execute(Fill, (sizes, number(value, dtype)))
 
 
