@@ -1,6 +1,8 @@
 """Whole files and the bytes of numbers against TensorFlow."""
 
 import gzip
+import os
+import threading
 import zlib
 
 import numpy as np
@@ -75,6 +77,28 @@ def test_files(tmp_path):
     with noted():
         ours = story(runnel, tmp_path / "ours")
     assert_same(story(tensorflow, tmp_path / "theirs"), ours)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1, (2 << 20) + 7, 5 << 20])
+def test_files_of_many_sizes(size, tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(np.random.default_rng(size).bytes(size))
+    check(lambda tf: tf.io.read_file(str(path)))
+
+
+def test_a_pipe(tmp_path):
+    path, parts = tmp_path / "pipe", [b"one ", b"two ", b"three" * 20000]
+    os.mkfifo(path)
+
+    def write():
+        with open(path, "wb", buffering=0) as pipe:
+            for part in parts:
+                pipe.write(part)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert runnel.io.read_file(str(path)).numpy() == b"".join(parts)
+    writer.join()
 
 
 @pytest.mark.parametrize(

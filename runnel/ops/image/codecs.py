@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 
 import numpy as np
@@ -63,21 +64,25 @@ def _guarded(kind, contents, decode):
     except MemoryError:
         raise
     except Exception as failure:
-        raise ValueError(
-            f"Invalid {kind} data, size {len(contents)}: {failure or type(failure).__name__}"
-        ) from None
+        raise _invalid(kind, contents, failure) from None
+
+
+def _invalid(kind, contents, failure):
+    told = failure or type(failure).__name__
+    return ValueError(f"Invalid {kind} data, size {len(contents)}: {told}")
 
 
 def _jpeg(contents, channels, **options):
     if channels == 4:
         raise ValueError("JPEG does not support 4 channels")
-
-    def decode():
+    try:
         found = jpeg.header(contents)
         _require_sane(found.width, found.height, contents)
         return jpeg.decode(contents, found, channels, **options)
-
-    return _guarded("JPEG", contents, decode)
+    except MemoryError:
+        raise
+    except Exception as failure:
+        raise _invalid("JPEG", contents, failure) from None
 
 
 def _png(contents, channels, wide=False):
@@ -229,6 +234,7 @@ def DecodeJpeg(
     return _decode_any(contents, channels, "DecodeJpeg", jpeg_options=options)
 
 
+@functools.cache
 def _jpeg_options(ratio, fancy, recover, method):
     if ratio not in (1, 2, 4, 8):
         raise ValueError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
