@@ -68,7 +68,7 @@ def _guarded(kind, contents, decode):
 
 
 def _invalid(kind, contents, failure):
-    told = failure or type(failure).__name__
+    told = str(failure) or type(failure).__name__
     return ValueError(f"Invalid {kind} data, size {len(contents)}: {told}")
 
 
