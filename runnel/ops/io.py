@@ -41,8 +41,8 @@ from .array.arguments import require_type
 _PADDED = frozenset({float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16})
 _RAW = _PADDED | {complex64, complex128, bool_dtype}
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
-# Larger than most files that are read as a whole.
-_AT_ONCE = 1 << 20
+# So many bytes at least are asked for.
+_AT_ONCE = 1 << 16
 _COMPRESSIONS = ("", "ZLIB", "GZIP")
 
 
@@ -71,7 +71,8 @@ def _contents(path) -> bytes:
     """
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        first = os.read(number, _AT_ONCE)
+        # What tells no size, or not all of it, is a pipe, or more than one call reads.
+        first = os.read(number, max(os.fstat(number).st_size, _AT_ONCE))
         second = os.read(number, _AT_ONCE) if first else b""
         if not second:
             return first

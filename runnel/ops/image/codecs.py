@@ -57,41 +57,37 @@ def _require_sane(width, height, contents, frames=1):
         raise ValueError(f"{width} x {height} pixels do not fit into {len(contents)} bytes")
 
 
-def _guarded(kind, contents, decode):
+def _guarded(kind, decode, contents, *arguments):
     """Call a decoder; whatever it stumbles over is the file's fault."""
     try:
-        return decode()
+        return decode(contents, *arguments)
     except MemoryError:
         raise
     except Exception as failure:
-        raise _invalid(kind, contents, failure) from None
-
-
-def _invalid(kind, contents, failure):
-    told = str(failure) or type(failure).__name__
-    return ValueError(f"Invalid {kind} data, size {len(contents)}: {told}")
+        told = str(failure) or type(failure).__name__
+        raise ValueError(f"Invalid {kind} data, size {len(contents)}: {told}") from None
 
 
 def _jpeg(contents, channels, **options):
     if channels == 4:
         raise ValueError("JPEG does not support 4 channels")
-    try:
-        found = jpeg.header(contents)
-        _require_sane(found.width, found.height, contents)
-        return jpeg.decode(contents, found, channels, **options)
-    except MemoryError:
-        raise
-    except Exception as failure:
-        raise _invalid("JPEG", contents, failure) from None
+    return _guarded("JPEG", _jpeg_pixels, contents, channels, options)
+
+
+def _jpeg_pixels(contents, channels, options):
+    found = jpeg.header(contents)
+    _require_sane(found.width, found.height, contents)
+    return jpeg.decode(contents, found, channels, **options)
 
 
 def _png(contents, channels, wide=False):
-    def decode():
-        width, height, _, _ = png.header(contents)
-        _require_sane(width, height, contents)
-        return png.decode(contents, channels, wide)
+    return _guarded("PNG", _png_pixels, contents, channels, wide)
 
-    return _guarded("PNG", contents, decode)
+
+def _png_pixels(contents, channels, wide):
+    width, height, _, _ = png.header(contents)
+    _require_sane(width, height, contents)
+    return png.decode(contents, channels, wide)
 
 
 def _gif(contents, every=True):
@@ -100,7 +96,7 @@ def _gif(contents, every=True):
     def require_sane(width, height, frames):
         _require_sane(width, height, contents, frames)
 
-    return _guarded("GIF", contents, lambda: gif.decode(contents, every, require_sane))
+    return _guarded("GIF", gif.decode, contents, every, require_sane)
 
 
 def _bmp(contents, channels):
@@ -142,7 +138,7 @@ def _webp(contents, channels):
     if channels not in (0, 3, 4):
         raise ValueError("WebP only supports 3 or 4 channels")
 
-    def decode():
+    def decode(contents):
         from PIL.WebPImagePlugin import WebPImageFile
 
         image = WebPImageFile(io.BytesIO(contents))
@@ -155,7 +151,7 @@ def _webp(contents, channels):
             frames.append(np.asarray(image.convert(mode)))
         return np.stack(frames)
 
-    frames = _guarded("WebP", contents, decode)
+    frames = _guarded("WebP", decode, contents)
     if channels and channels != frames.shape[3]:
         raise ValueError(
             f"Number of channels requested does not match input: {channels} and {frames.shape[3]}"
@@ -456,7 +452,7 @@ def decode_image(contents, channels=None, dtype=uint8, name=None, expand_animati
 )
 def ExtractJpegShape(contents, *, output_type=int32):
     contents = _text(contents)
-    found = _guarded("JPEG", contents, lambda: jpeg.header(contents))
+    found = _guarded("JPEG", jpeg.header, contents)
     return np.array(found[:3], output_type.numpy)
 
 
