@@ -43,18 +43,19 @@ def aligned(shape: Sequence[int], dtype: np.dtype[Any], make: Any = np.empty) ->
     return np.ndarray(shape, dtype, room, -read_address(room) % LINE)
 
 
+def is_large(shape: Sequence[int], dtype: np.dtype[Any]) -> bool:
+    """Whether arrays like this are worth beginning with a line."""
+    return math.prod(shape) * dtype.itemsize >= _LEAST
+
+
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """A new array, which begins with a line if it is large."""
-    if math.prod(shape) * dtype.itemsize < _LEAST:
-        return np.empty(shape, dtype)
-    return aligned(shape, dtype)
+    return aligned(shape, dtype) if is_large(shape, dtype) else np.empty(shape, dtype)
 
 
 def zeros(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """A new array of numbers that are zero, which begins with a line if it is large."""
-    if math.prod(shape) * dtype.itemsize < _LEAST:
-        return np.zeros(shape, dtype)
-    return aligned(shape, dtype, np.zeros)
+    return aligned(shape, dtype, np.zeros) if is_large(shape, dtype) else np.zeros(shape, dtype)
 
 
 def is_well_placed(array: Any) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from ..core import dtypes
+from ..core.buffers import empty
 from ..core.dtypes import DType
 from ..core.errors import DataLossError, NotFoundError, OpError, OutOfRangeError, UnimplementedError
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
@@ -318,7 +319,7 @@ class BundleReader:
                 name, f"{entry.size} bytes are not a tensor of {dtype.name} of the shape {shape}"
             )
         try:
-            array = np.empty(shape, kind)
+            array = empty(shape, kind)
         except ValueError as error:
             raise self._loss(name, f"it has the shape {shape}: {error}") from None
         # The array owns its memory, so that a variable that takes it can change it in place.

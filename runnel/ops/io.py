@@ -71,13 +71,13 @@ def _contents(path) -> bytes:
     """
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        # What tells no size, or not all of it, is a pipe, or more than one call reads.
-        first = os.read(number, max(os.fstat(number).st_size, _AT_ONCE))
-        second = os.read(number, _AT_ONCE) if first else b""
-        if not second:
+        size = os.fstat(number).st_size
+        first = os.read(number, size or _AT_ONCE)
+        if len(first) == size or not first:
             return first
+        # A pipe, which tells no size, or more than one call reads.
         with open(number, "rb", buffering=0, closefd=False) as rest:
-            return b"".join((first, second, rest.readall()))
+            return first + rest.readall()
     finally:
         os.close(number)
 

@@ -116,6 +116,20 @@ def test_batches_that_numpy_multiplies():
         np.testing.assert_allclose(products_of(a, b), wanted, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("outruns", [True, False])
+def test_rows_between_which_no_float_fits(outruns, outrun):
+    """Records of floats and one more byte: whole numbers of floats do not lead to the next row."""
+    records = np.zeros(300, [("values", "float32", (100,)), ("label", "u1")])
+    records["values"], records["label"] = random(300, 100), 255
+    a, b = records["values"], random(100, 200)
+    outrun(outruns)
+    engine.pool.to_engine()
+    close(product_of(a, b), a.copy() @ b)
+    close(product_of(b.T, a.T), b.T @ a.T.copy())
+    model = tf.keras.Sequential([tf.keras.layers.Dense(200, use_bias=False)])
+    close(model.predict(a, batch_size=100, verbose=0), a.copy() @ model.weights[0].numpy())
+
+
 @pytest.mark.parametrize("equation", [
     "aecd,abcd->acbe", "acbe,aecd->abcd", "abcd,aecd->acbe", "abc,cde->abde", "bij,bjk->bik",
     "bij,bjk->bki", "bij,bjk->ikb", "ij,jk->ki", "bhqk,bhkd->bqhd", "abde,abc->cde",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import empty
+from ...core.buffers import aligned, empty, is_large, read_address
 from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
 from .. import blas
 from .library import Library, load
@@ -37,6 +39,10 @@ _ALIASED, _FEW = 1024, range(96, 257)
 _GAP = 16
 # One more dimension and oneDNN has no descriptor for it.
 _MOST_DIMENSIONS = 12
+_FLOATS = np.dtype(np.float32)
+_ZERO = ctypes.c_float(0)
+
+Pair = tuple[int, int]
 
 
 @lru_cache(maxsize=1)
@@ -47,35 +53,73 @@ def outruns_blas() -> bool:
 
 def matmul(a: Any, b: Any) -> Any:
     """a @ b for matrices of float32 whose rows or columns are contiguous."""
-    if a.dtype != np.float32 or b.dtype != np.float32:
+    if a.dtype != _FLOATS or b.dtype != _FLOATS:
         return None
-    if not pool.of_engine and not outruns_blas():
+    product = _product(a.shape, a.strides, b.shape, b.strides)
+    if product is None or not (pool.of_engine or outruns_blas()):
         return None
-    rows, inner = a.shape
-    columns = b.shape[1]
-    work = rows * inner * columns
-    if work < _LEAST_WORK or b.shape[0] != inner:
-        return None
-    first, second = _order(a), _order(b)
-    if first is None or second is None:
-        return None
-    alone = outruns_blas() and not sharing.is_worth_it(work)
-    if second[0] == b"T" and _is_wide():
+    alone = outruns_blas() and not sharing.is_worth_it(product.work)
+    if product.is_by_transposed:
         return _by_transposed(a, b, alone)
-    if first[0] == b"T" and _is_slow(first[1], columns):
+    if product.copies_a:
         a = _further_apart(a.T).T
-        first = b"T", a.strides[1] // a.itemsize
-    if second[0] == b"N" and _is_slow(second[1], rows):
+    if product.copies_b:
         b = _further_apart(b)
-        second = b"N", b.strides[0] // b.itemsize
-    output = empty((rows, columns), a.dtype)
-    arguments = (
-        first[0], second[0], rows, columns, inner, 1.0, address(a), first[1], address(b),
-        second[1], 0.0, address(output), columns,
-    )  # fmt: skip
+    output = product.empty(product.shape, _FLOATS)
     if not alone:
         pool.to_engine()
-    return None if prepared_library(alone).multiply(*arguments) else output
+    failed = prepared_library(alone).multiply(
+        *product.sizes, address(a), product.between_a, address(b), product.between_b, _ZERO,
+        read_address(output), product.between_columns,
+    )  # fmt: skip
+    return None if failed else output
+
+
+class _Product(NamedTuple):
+    """How matrices that lie so are multiplied: what every call says, as C takes it."""
+
+    # Multiplications.
+    work: int
+    shape: tuple[int, int]
+    empty: Callable[..., Any]
+    # The arguments before the addresses, and the distances between rows.
+    sizes: tuple[Any, ...]
+    between_a: Any
+    between_b: Any
+    between_columns: Any
+    # Whose rows are copied to be further apart.
+    copies_a: bool
+    copies_b: bool
+    is_by_transposed: bool
+
+
+@lru_cache(maxsize=4096)
+def _product(
+    a_shape: Pair, a_strides: Pair, b_shape: Pair, b_strides: Pair
+) -> _Product | None:  # fmt: skip
+    """What is known of a product of float32 by how its matrices lie; None where BLAS does it."""
+    (rows, inner), (depth, columns) = a_shape, b_shape
+    work = rows * inner * columns
+    first, second = _order(a_shape, a_strides), _order(b_shape, b_strides)
+    if work < _LEAST_WORK or depth != inner or first is None or second is None:
+        return None
+    (a_order, a_between), (b_order, b_between) = first, second
+    copies_a = a_order == b"T" and _is_slow(a_between, columns)
+    copies_b = b_order == b"N" and _is_slow(b_between, rows)
+    letters = map(ctypes.c_char, (a_order, b_order))
+    numbers = map(ctypes.c_int64, (rows, columns, inner))
+    return _Product(
+        work,
+        (rows, columns),
+        aligned if is_large((rows, columns), _FLOATS) else np.empty,
+        (*letters, *numbers, ctypes.c_float(1)),
+        ctypes.c_int64(rows + _GAP if copies_a else a_between),
+        ctypes.c_int64(columns + _GAP if copies_b else b_between),
+        ctypes.c_int64(columns),
+        copies_a,
+        copies_b,
+        b_order == b"T" and _is_wide(),
+    )
 
 
 @lru_cache(maxsize=1)
@@ -94,13 +138,14 @@ def _by_transposed(a: Any, b: Any, alone: bool) -> Any:
     return _by_primitive("product", a, b, output, alone=alone)
 
 
-def _order(array: Any) -> tuple[bytes, int] | None:
-    """Whether a matrix lies there transposed, and how far apart its rows are."""
-    by_row, by_column = array.strides
-    size = array.itemsize
-    if by_column == size and by_row >= array.shape[1] * size:
+def _order(shape: Pair, strides: Pair) -> tuple[bytes, int] | None:
+    """Whether a matrix of float32 lies there transposed, and how far apart its rows are."""
+    (rows, columns), (by_row, by_column), size = shape, strides, _FLOATS.itemsize
+    if by_row % size or by_column % size:
+        return None
+    if by_column == size and by_row >= columns * size:
         return b"N", by_row // size
-    if by_row == size and by_column >= array.shape[0] * size:
+    if by_row == size and by_column >= rows * size:
         return b"T", by_column // size
     return None
 

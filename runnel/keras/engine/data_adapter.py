@@ -165,11 +165,12 @@ def _picker(array: Any) -> Callable[[Any], Any]:
     if array.dtype.kind not in "fiub":
         return lambda where: tf.constant(array[where])
     dtype = from_numpy(array.dtype)
+    # Rows in order share the memory of the array, which nobody changes through them.
+    shared = array.view()
+    shared.flags.writeable = False
 
     def part(where: Any) -> Any:
-        # Rows in order share the memory of the array.
-        rows = array[where] if type(where) is slice else array.take(where, 0)
-        rows.flags.writeable = False
+        rows = shared[where] if type(where) is slice else shared.take(where, 0)
         return tensor_of(rows, dtype)
 
     return part
