@@ -34,6 +34,7 @@ from runnel.ops.linalg.matmul import product_of, products_of, products_of_halves
 from runnel.ops.math import elementwise, many_numbers, trigonometry
 from runnel.ops.nn import (
     activation,
+    bias,
     convolution_kernels,
     depthwise_kernels,
     gated_kernels,
@@ -142,6 +143,22 @@ def normalizations(size: int, name: str) -> Iterator[Case]:
         else:
             arguments = (rows, rows * 2, vector, vector, vector, 1e-3, layout)
             yield Case(what, normalization._back_by_channel, arguments)
+
+
+def by_channels(size: int, name: str) -> Iterator[Case]:
+    """Images, and what their channels are scaled by."""
+    for what, batch in images(size):
+        channels = batch.shape[-1]
+        rows, vector = batch.reshape(-1, channels), random(channels)
+        narrow = rows.astype(ml_dtypes.bfloat16)
+        if name == "scale_channels":
+            for each in (rows, narrow):
+                arguments = (each, None, vector, vector)
+                yield Case(f"{what} {each.dtype}", normalization._scaled_channels, arguments)
+        elif name == "bias_add":
+            yield Case(what, bias._biased, (rows, vector))
+        else:
+            yield Case(what, bias._biased_halves, (narrow, vector.astype(narrow.dtype)))
 
 
 def layers(size: int, name: str) -> Iterator[Case]:
@@ -273,6 +290,7 @@ CASES = {
     "batch_matmul": batches,
     "batch_norm": normalizations,
     "batch_norm_backprop": normalizations,
+    "bias_add": by_channels,
     "concatenate": joinings,
     "convolve": convolutions,
     "convolve_backprop_filters": convolutions,
@@ -283,6 +301,7 @@ CASES = {
     "exp": functions,
     "gru": recurrences,
     "gru_backprop": recurrences,
+    "half_bias_add": by_channels,
     "half_matmul": halves,
     "layer_norm": layers,
     "leaky_relu": functions,
@@ -298,6 +317,7 @@ CASES = {
     "resize_bilinear": resizings,
     "resize_nearest": resizings,
     "resize_nearest_backprop": resizings,
+    "scale_channels": by_channels,
     "sigmoid": functions,
     "sigmoid_backprop": functions,
     "softmax": rows,

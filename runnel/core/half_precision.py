@@ -29,10 +29,10 @@ _ROUNDED = frozenset(
     {np.add, np.subtract, np.multiply, np.true_divide, np.sqrt, np.maximum, np.minimum}
     | {np.log, np.tanh}
 )
-# Ops of the same kind whose kernels are no such function.
-_ALIKE = frozenset({"BiasAdd", "Square"})
+# An op of the same kind whose kernel is no such function.
+_ALIKE = "Square"
 # From how many elements on the way through float32 is the shorter one.
-_LARGE = 4096
+LARGE = 4096
 
 
 def is_half(array: Any) -> bool:
@@ -72,7 +72,7 @@ def kernel_of(operation: Operation) -> Kernel:
     kernel = operation.op.kernel
     if not operation.inputs or operation.inputs[0].dtype not in _HALVES:
         return kernel
-    if operation.type in _ALIKE or ufunc_of(operation) in _ROUNDED:
+    if operation.type == _ALIKE or ufunc_of(operation) in _ROUNDED:
         return _by_way_of_float32(kernel)
     return kernel
 
@@ -82,7 +82,7 @@ def _by_way_of_float32(kernel: Kernel) -> Kernel:
     through = computed_in_float32(kernel)
 
     def chosen(*arrays: Any, **attrs: Any) -> Any:
-        large = max([array.size for array in arrays]) >= _LARGE
+        large = max([array.size for array in arrays]) >= LARGE
         return through(*arrays, **attrs) if large else kernel(*arrays, **attrs)
 
     return chosen

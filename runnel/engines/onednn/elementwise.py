@@ -18,12 +18,14 @@ from .primitive import (
     DIFF_DST,
     DIFF_SRC,
     DST,
+    FLOAT32,
     FORWARD_TRAINING,
     SRC,
     Primitive,
     attributes,
     compute,
     described,
+    type_of,
 )
 
 
@@ -102,10 +104,13 @@ def relu6_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
 
 
 def _fits(*arrays: Any) -> bool:
-    shape = arrays[0].shape
-    return all(
-        each.dtype == np.float32 and each.shape == shape and each.flags.c_contiguous
-        for each in arrays
+    return arrays[0].dtype == np.float32 and _are_alike(*arrays)
+
+
+def _are_alike(first: Any, *others: Any) -> bool:
+    return first.flags.c_contiguous and all(
+        each.dtype == first.dtype and each.shape == first.shape and each.flags.c_contiguous
+        for each in others
     )
 
 
@@ -129,21 +134,22 @@ def _shared_slope(function: _Function, gradients: Any, values: Any, output: Any 
 
 def _slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
     """The gradient by what `values` are of, into `output` if given, perhaps the gradients."""
-    if not _fits(gradients, values, gradients if output is None else output):
+    kind = type_of(gradients)
+    if kind is None or not _are_alike(gradients, values, gradients if output is None else output):
         return None
     size = gradients.size
     if output is None:
         output = empty(gradients.shape, gradients.dtype)
     found = compute(
-        ("slope", function, size),
-        lambda library: _backward(library, function, size),
+        ("slope", function, size, kind),
+        lambda library: _backward(library, function, size, kind),
         size, values, gradients, output,
     )  # fmt: skip
     return output if found else None
 
 
-def _forward(library: Library, function: _Function, size: int) -> Primitive:
-    data = described(library, (size,), (1,))
+def _forward(library: Library, function: _Function, size: int, kind: int = FLOAT32) -> Primitive:
+    data = described(library, (size,), (1,), kind)
     alpha, beta = ctypes.c_float(function.alpha), ctypes.c_float(function.beta)
     descriptor = library.made(
         "dnnl_eltwise_forward_primitive_desc_create",
@@ -153,9 +159,9 @@ def _forward(library: Library, function: _Function, size: int) -> Primitive:
     return Primitive(library, descriptor, {SRC: data, DST: data})
 
 
-def _backward(library: Library, function: _Function, size: int) -> Primitive:
-    data = described(library, (size,), (1,))
-    forward = _forward(library, function, size)
+def _backward(library: Library, function: _Function, size: int, kind: int) -> Primitive:
+    data = described(library, (size,), (1,), kind)
+    forward = _forward(library, function, size, kind)
     alpha, beta = ctypes.c_float(function.alpha), ctypes.c_float(function.beta)
     descriptor = library.made(
         "dnnl_eltwise_backward_primitive_desc_create",

@@ -1,14 +1,16 @@
-"""Batch normalization in training, channels last, and layer normalization."""
+"""Batch normalization, channels last, biases, and layer normalization."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.buffers import empty
+from ...core.half_precision import is_half, narrowed
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -16,6 +18,7 @@ from .primitive import (
     DIFF_SHIFT,
     DIFF_SRC,
     DST,
+    FORWARD_INFERENCE,
     FORWARD_TRAINING,
     MEAN,
     SCALE,
@@ -30,12 +33,38 @@ from .primitive import (
     type_of,
 )
 
+Kernel = Callable[..., Any]
+
 _BACKWARD = 128
-_FEWEST_CHANNELS = 8
+# With fewer channels, or others, it has no code of this processor, and is slower than NumPy.
+_FEWEST_CHANNELS, _MULTIPLE = 8, 4
+_LANES = 16
 _MOST_IMAGES = 64
-_WITH_SCALE, _WITH_SHIFT = 2, 4
+_WITH_GIVEN_MOMENTS, _WITH_SCALE, _WITH_SHIFT = 1, 2, 4
 
 
+def _by_way_of_float32(kernel: Kernel) -> Kernel:
+    """A kernel of images that does in float32 what it has no fast code for in 16 bits."""
+
+    @functools.wraps(kernel)
+    def run(images: Any, *rest: Any) -> Any:
+        # As many numbers of 16 bits as float32 ones fill a register.
+        if not is_half(images) or (images.shape[-1] % _LANES == 0 and type_of(images)):
+            return kernel(images, *rest)
+        wide = [each.astype(np.float32) if _is_half(each) else each for each in (images, *rest)]
+        found = kernel(*wide)
+        if not isinstance(found, tuple):
+            return None if found is None else narrowed(found, images.dtype)
+        return narrowed(found[0], images.dtype), *found[1:]
+
+    return run
+
+
+def _is_half(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray) and is_half(argument)
+
+
+@_by_way_of_float32
 def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
     """Rows x channels normalized over the rows; with the means and variances of the batch."""
     kind = _type_of(images, vectors=(scale, offset))
@@ -52,6 +81,7 @@ def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any
     return result, mean, variance
 
 
+@_by_way_of_float32
 def batch_norm_backprop(
     gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any,
     in_place: bool = False,
@@ -72,6 +102,43 @@ def batch_norm_backprop(
     arrays = (images, mean, variance, scale, gradients, to_images, to_scale, to_offset)
     primitive.run(*arrays)
     return to_images, to_scale, to_offset
+
+
+@_by_way_of_float32
+def scale_channels(rows: Any, centre: Any, factor: Any, shift: Any) -> Any:
+    """factor (x - centre) + shift, by a number for each channel; the first two may be None."""
+    zeros, ones = _zeros_and_ones(rows.shape[1])
+    centre, factor = zeros if centre is None else centre, ones if factor is None else factor
+    kind = _type_of(rows, vectors=(centre, factor, shift))
+    if kind is None:
+        return None
+    result = empty(rows.shape, rows.dtype)
+    found = compute(
+        ("scale", rows.shape, kind),
+        lambda library: _scaling(library, rows.shape, kind),
+        rows.size, rows, centre, ones, factor, shift, result,
+    )  # fmt: skip
+    return result if found else None
+
+
+@functools.lru_cache(maxsize=64)
+def _zeros_and_ones(count: int) -> tuple[Any, Any]:
+    return np.zeros(count, np.float32), np.ones(count, np.float32)
+
+
+def bias_add(value: Any, bias: Any) -> Any:
+    """value + bias, with a number for each of its channels, which are last."""
+    if value.dtype.char == "d":
+        return None
+    bias = np.ascontiguousarray(bias, np.float32)
+    # An array that lies otherwise would be copied first.
+    if not value.flags.c_contiguous:
+        return None
+    result = scale_channels(value.reshape(-1, bias.size), None, None, bias)
+    return None if result is None else result.reshape(value.shape)
+
+
+half_bias_add = bias_add
 
 
 def layer_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
@@ -117,8 +184,8 @@ def _forward_rows(library: Library, shape: tuple[int, int], epsilon: float) -> P
 
 def _type_of(*images: Any, vectors: Sequence[Any]) -> int | None:
     """The type of the numbers of images; None for what oneDNN does not take, or not as fast."""
-    # With fewer channels, oneDNN is many times slower than NumPy at any size.
-    if images[0].shape[-1] < _FEWEST_CHANNELS or not _are_rows(*vectors):
+    channels = images[0].shape[-1]
+    if channels < _FEWEST_CHANNELS or channels % _MULTIPLE or not _are_rows(*vectors):
         return None
     dtype = images[0].dtype
     if not all(each.dtype == dtype and each.flags.c_contiguous for each in images):
@@ -140,20 +207,27 @@ def _data(library: Library, shape: tuple[int, int], kind: int) -> tuple[Any, Any
     return whole, described(library, (channels,), (1,))
 
 
-def _descriptor(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Any:
-    images, _ = _data(library, shape, kind)
-    return library.made(
+def _normalizing(
+    library: Library, shape: tuple[int, int], epsilon: float, kind: int, purpose: int, flags: int
+) -> Primitive:
+    images, vector = _data(library, shape, kind)
+    vectors = dict.fromkeys((MEAN, VARIANCE, SCALE, SHIFT), vector)
+    descriptor = library.made(
         "dnnl_batch_normalization_forward_primitive_desc_create",
-        library.engine, FORWARD_TRAINING, images, images, ctypes.c_float(epsilon),
-        _WITH_SCALE | _WITH_SHIFT, attributes(library),
+        library.engine, purpose, images, images, ctypes.c_float(epsilon), flags,
+        attributes(library),
     )  # fmt: skip
+    return Primitive(library, descriptor, {SRC: images, **vectors, DST: images})
+
+
+def _scaling(library: Library, shape: tuple[int, int], kind: int) -> Primitive:
+    flags = _WITH_GIVEN_MOMENTS | _WITH_SCALE | _WITH_SHIFT
+    return _normalizing(library, shape, 0.0, kind, FORWARD_INFERENCE, flags)
 
 
 def _forward(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Primitive:
-    images, vector = _data(library, shape, kind)
-    vectors = dict.fromkeys((MEAN, VARIANCE, SCALE, SHIFT), vector)
-    descriptor = _descriptor(library, shape, epsilon, kind)
-    return Primitive(library, descriptor, {SRC: images, **vectors, DST: images})
+    flags = _WITH_SCALE | _WITH_SHIFT
+    return _normalizing(library, shape, epsilon, kind, FORWARD_TRAINING, flags)
 
 
 def _backward(library: Library, shape: tuple[int, int], epsilon: float, kind: int) -> Primitive:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import NUMERIC
-from ...core.half_precision import narrowed
+from ...core.engine import accelerated
+from ...core.half_precision import LARGE, is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
@@ -24,7 +25,7 @@ def channel_axis(data_format, rank):
     return 1 if data_format == "NCHW" else rank - 1
 
 
-def _biased(inputs, attrs):
+def _with_bias(inputs, attrs):
     value, bias = inputs
     sizes = bias.shape.rank
     if sizes not in (None, 1):
@@ -51,7 +52,7 @@ def _rank_at_least_two(value):
     return rank
 
 
-@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_biased)
+@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_with_bias)
 def BiasAdd(value, bias, *, data_format="NHWC"):
     shape = value.shape
     rank = len(shape)
@@ -59,7 +60,22 @@ def BiasAdd(value, bias, *, data_format="NHWC"):
         raise ValueError("The bias must be a vector with one element per channel.")
     if data_format == "NCHW":
         bias = bias.reshape(-1, *[1] * (rank - 2))
+        return _sum_of_halves(value, bias) if is_half(value) else value + bias
+    return _biased_halves(value, bias) if is_half(value) else _biased(value, bias)
+
+
+@accelerated("bias_add")
+def _biased(value, bias):
     return value + bias
+
+
+def _sum_of_halves(value, bias):
+    if value.size < LARGE:
+        return value + bias
+    return narrowed(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
+
+
+_biased_halves = accelerated("half_bias_add")(_sum_of_halves)
 
 
 @BiasAdd.gradient

@@ -13,13 +13,15 @@ from ...core.half_precision import is_half
 
 # The bits of infinity and of 6.
 _BITS = {np.dtype(ml_dtypes.bfloat16): (0x7F80, 0x40C0), np.dtype(np.float16): (0x7C00, 0x4600)}
-_WITHOUT_SIGN = np.uint16(0x7FFF)
+_SIGN = 0x8000
 _MANY = 4096
 
 
-def _largest(array):
-    """The bits of the number that is farthest from 0."""
-    return np.maximum.reduce(np.bitwise_and(array.view(np.uint16), _WITHOUT_SIGN), None)
+def _farthest(array):
+    """The bits of the largest and of the least number, without its sign, if there are any."""
+    # As unsigned integers, negative ones are above all others.
+    largest = np.maximum.reduce(array.view(np.int16), None)
+    return max(int(largest), int(np.maximum.reduce(array.view(np.uint16), None)) - _SIGN)
 
 
 def clipped(x, at_six):
@@ -27,11 +29,12 @@ def clipped(x, at_six):
     if x.size < _MANY or not is_half(x):
         return None
     infinity, six = _BITS[x.dtype]
-    if _largest(x) > infinity:
+    if _farthest(x) > infinity:
         return None
-    bits = x.view(np.int16)
-    result = np.clip(bits, np.int16(0), np.int16(six)) if at_six else np.maximum(bits, np.int16(0))
-    return result.view(x.dtype)
+    # To clip takes an eighth of the time of a maximum with one number.
+    return np.clip(x.view(np.int16), np.int16(0), np.int16(six if at_six else infinity)).view(
+        x.dtype
+    )
 
 
 def slope(gradients, features, at_six):
@@ -39,7 +42,7 @@ def slope(gradients, features, at_six):
     if gradients.size < _MANY or not is_half(gradients):
         return None
     infinity, six = _BITS[gradients.dtype]
-    if _largest(gradients) >= infinity:
+    if _farthest(gradients) >= infinity:
         return None
     # Less 1 and without a sign, zero and all that is negative are beyond the limit.
     below = np.subtract(features.view(np.uint16), np.uint16(1))

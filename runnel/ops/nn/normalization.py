@@ -143,6 +143,21 @@ def _by_layout(images, scale, offset, epsilon, layout):
     return _narrow(result, dtype), mean, variance
 
 
+def _scaled(images, centre, factor, shift):
+    """factor (x - centre) + shift, whose arrays broadcast; the centre may be None."""
+    dtype, images = images.dtype, _wide(images)
+    if centre is None:
+        result = images * factor
+    else:
+        result = images - centre
+        result *= factor
+    result += shift
+    return _narrow(result, dtype)
+
+
+_scaled_channels = accelerated("scale_channels")(_scaled)
+
+
 # What an engine may do: rows of channels, channels last, and the channels of a single image,
 # which is how layers are normalized.
 _by_channel = accelerated("batch_norm")(_by_layout)
@@ -196,16 +211,14 @@ def FusedBatchNormV3(
         return x, unknown, unknown, unknown, unknown, nothing
     images = layout.of(x)
     if not is_training:
-        images = _wide(images)
-        centre, factor, shift = normalizing_vectors((scale, offset, mean, variance), epsilon)
-        if centre is None:
-            result = images * layout.spread(factor)
+        vectors = normalizing_vectors((scale, offset, mean, variance), epsilon)
+        if images.ndim == 2:
+            result = _scaled_channels(images, *vectors)
         else:
-            result = images - layout.spread(centre)
-            result *= layout.spread(factor)
-        result += layout.spread(shift)
-        y = _narrow(result, x.dtype).reshape(x.shape)
-        return y, mean, variance, mean, variance, nothing
+            result = _scaled(
+                images, *(None if each is None else layout.spread(each) for each in vectors)
+            )
+        return result.reshape(x.shape), mean, variance, mean, variance, nothing
     count = layout.count
     normalize = _by_layout
     if images.ndim == 2:
