@@ -68,14 +68,14 @@ def _blas_description() -> str:
 
 def _threads() -> dict[str, Any]:
     from .config import threading
-    from .core.workers import processors
+    from .core.workers import processors, threads_at_most
     from .engines import blas
     from .engines.onednn import library
 
     onednn = library.load()
     return {
         "cores": processors(),
-        "onednn": 0 if onednn is None else library.threads_at_most(onednn.most_threads),
+        "onednn": 0 if onednn is None else threads_at_most(onednn.most_threads),
         "blas": blas.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
         "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",

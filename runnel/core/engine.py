@@ -42,6 +42,7 @@ SMALLEST: dict[str, int] = {
     "gru": 4096,
     "gru_backprop": 4096,
     "half_bias_add": 8192,
+    "half_binary": 8192,
     "half_matmul": 32768,
     "layer_norm": 16384,
     "leaky_relu": 131072,

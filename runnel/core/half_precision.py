@@ -29,8 +29,9 @@ _ROUNDED = frozenset(
     {np.add, np.subtract, np.multiply, np.true_divide, np.sqrt, np.maximum, np.minimum}
     | {np.log, np.tanh}
 )
-# An op of the same kind whose kernel is no such function.
-_ALIKE = "Square"
+_COMMUTATIVE = frozenset({"add", "multiply"})
+_OF_TWO = frozenset({"divide", "maximum", "minimum", "subtract"}) | _COMMUTATIVE
+_SIGN = np.uint16(0x8000)
 # From how many elements on the way through float32 is the shorter one.
 LARGE = 4096
 
@@ -72,17 +73,40 @@ def kernel_of(operation: Operation) -> Kernel:
     kernel = operation.op.kernel
     if not operation.inputs or operation.inputs[0].dtype not in _HALVES:
         return kernel
-    if operation.type == _ALIKE or ufunc_of(operation) in _ROUNDED:
-        return _by_way_of_float32(kernel)
-    return kernel
+    function = ufunc_of(operation)
+    if operation.type == "Square":
+        return _by_way_of_float32(kernel, "square")
+    if function is np.negative:
+        return _negative
+    return _by_way_of_float32(kernel, function.__name__) if function in _ROUNDED else kernel
+
+
+def _negative(array: Any) -> Any:
+    # One bit is its sign.
+    return np.bitwise_xor(array.view(np.uint16), _SIGN).view(array.dtype)
+
+
+@accelerated("half_binary")
+def _narrow(first: Any, second: Any, name: str) -> Any:
+    """What an engine makes of two arrays without making them wider; else None."""
+    return None
 
 
 @functools.cache
-def _by_way_of_float32(kernel: Kernel) -> Kernel:
+def _by_way_of_float32(kernel: Kernel, name: str) -> Kernel:
     through = computed_in_float32(kernel)
 
-    def chosen(*arrays: Any, **attrs: Any) -> Any:
-        large = max([array.size for array in arrays]) >= LARGE
-        return through(*arrays, **attrs) if large else kernel(*arrays, **attrs)
+    def of_one(array: Any) -> Any:
+        if array.size < LARGE:
+            return kernel(array)
+        found = _narrow(array, array, "multiply") if name == "square" else None
+        return through(array) if found is None else found
 
-    return chosen
+    def of_two(first: Any, second: Any) -> Any:
+        if max(first.size, second.size) < LARGE:
+            return kernel(first, second)
+        swapped = first.size < second.size and name in _COMMUTATIVE
+        found = _narrow(*((second, first) if swapped else (first, second)), name)
+        return through(first, second) if found is None else found
+
+    return of_two if name in _OF_TWO else of_one

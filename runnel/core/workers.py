@@ -26,6 +26,34 @@ _NAME = "runnel-worker"
 _REST = 1.0
 
 
+# The threads that one piece of work has; 0: as many as there are.
+_chosen = 0
+# The most of them that other programs leave; 0: they leave all.
+_left = 0
+
+
+def threads_chosen() -> int:
+    """The threads that one piece of work shall have; 0: as many as there are."""
+    return _chosen
+
+
+def threads_at_most(most: int) -> int:
+    """The threads that one piece of work shall have where there are so many."""
+    return _chosen or min(_left or most, most)
+
+
+def leave_threads(count: int) -> None:
+    """Use so many at the most from now on, for other programs have the other processors."""
+    global _left
+    _left = count
+
+
+def choose_threads(count: int) -> None:
+    """Choose that number from now on."""
+    global _chosen
+    _chosen = count
+
+
 def processors() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -59,6 +87,22 @@ def side_by_side(work: Callable[[int], Result], count: int) -> list[Result]:
             # Nobody goes on while they still read and write.
             results = [other.result() for other in others]
         return [first, *results]
+
+
+def in_stretches(work: Callable[[int, int], None], total: int, per_thread: int) -> None:
+    """Call `work(start, limit)` on stretches of `range(total)`, in threads where it pays."""
+    count = 1 if here.beside_others else min(total // per_thread, threads_at_most(_most()))
+    if count < 2:
+        work(0, total)
+        return
+    edges = [total * place // count for place in range(count + 1)]
+    side_by_side(lambda place: work(edges[place], edges[place + 1]), count)
+
+
+def _most() -> int:
+    """The threads that the environment tells OpenMP, and so us, to have; else the processors."""
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(told) if told.isdecimal() and int(told) else processors()
 
 
 @functools.cache

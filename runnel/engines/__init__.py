@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..core import engine
+from ..core import engine, workers
 from ..core.devices import settings
 from ..core.logger import get_logger
 from . import blas, company
@@ -49,6 +49,7 @@ _ONEDNN = {
     "gru": "recurrent",
     "gru_backprop": "recurrent",
     "half_bias_add": "normalization",
+    "half_binary": "elementwise",
     "half_matmul": "matmul",
     "layer_norm": "normalization",
     "leaky_relu": "elementwise",
@@ -101,7 +102,7 @@ def use_threads(count: int) -> None:
     from .onednn import library
 
     blas.use_threads(count, engine.pool.of_engine)
-    library.choose_threads(count)
+    workers.choose_threads(count)
     if library.is_loaded():
         from .onednn import primitive
 
@@ -124,13 +125,13 @@ def _look_around(of_engine: bool) -> None:
     from .onednn import library
 
     loaded = library.load()
-    chosen = library.threads_chosen() or "OMP_NUM_THREADS" in os.environ
+    chosen = workers.threads_chosen() or "OMP_NUM_THREADS" in os.environ
     if loaded is None or chosen or settings.op_determinism:
         return
-    used = library.threads_at_most(loaded.most_threads)
+    used = workers.threads_at_most(loaded.most_threads)
     left = company.observed.left(loaded.most_threads, used)
     if left != used:
-        library.leave_threads(left)
+        workers.leave_threads(left)
         blas.leave(left, of_engine)
 
 

@@ -41,8 +41,8 @@ from .array.arguments import require_type
 _PADDED = frozenset({float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16})
 _RAW = _PADDED | {complex64, complex128, bool_dtype}
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
-# So many bytes at least are asked for.
-_AT_ONCE = 1 << 16
+# So many bytes at the most are asked for at once; a folder says that it ends far beyond.
+_AT_ONCE = 1 << 30
 _COMPRESSIONS = ("", "ZLIB", "GZIP")
 
 
@@ -67,19 +67,31 @@ def _each(array, change):
 def _contents(path) -> bytes:
     """All bytes of a file.
 
-    In few calls of the system, for after each a thread waits for the others' Python code.
+    In few and short calls of the system, for after each a thread waits for the others' Python code.
     """
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        size = os.fstat(number).st_size
-        first = os.read(number, size or _AT_ONCE)
-        if len(first) == size or not first:
-            return first
-        # A pipe, which tells no size, or more than one call reads.
-        with open(number, "rb", buffering=0, closefd=False) as rest:
-            return first + rest.readall()
+        size = _size(number)
+        if 0 < size <= _AT_ONCE:
+            contents = os.pread(number, size, 0)
+            if len(contents) == size:
+                return contents
+        if size:
+            os.lseek(number, 0, os.SEEK_SET)
+        with open(number, "rb", buffering=0, closefd=False) as file:
+            return file.readall()
     finally:
         os.close(number)
+
+
+def _size(number) -> int:
+    """Where an open file ends; 0 for a pipe, and where nothing can be read from a place."""
+    if not hasattr(os, "pread"):
+        return 0
+    try:
+        return os.lseek(number, 0, os.SEEK_END)
+    except OSError:
+        return 0
 
 
 @op("ReadFile", "filename: string -> contents: string", shape=scalar, gradient=None)

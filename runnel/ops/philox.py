@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.workers import processors, side_by_side
+from ..core.workers import in_stretches
 
 Array = np.ndarray[Any, Any]
 
@@ -247,21 +247,8 @@ def transformed(
             values = transform(block.words_from(counter + start, size))
             part[:] = values.reshape(-1)[: part.size]
 
-    in_threads(work, groups, _PER_THREAD)
+    in_stretches(work, groups, _PER_THREAD)
     return out
-
-
-def in_threads(work: Callable[[int, int], None], total: int, per_thread: int) -> None:
-    """Call `work(start, limit)` on stretches of `range(total)`, in threads where it pays.
-
-    NumPy lets go of the interpreter lock inside its loops, so the threads do run side by side.
-    """
-    count = min(total // per_thread, processors())
-    if count < 2:
-        work(0, total)
-        return
-    edges = [total * i // count for i in range(count + 1)]
-    side_by_side(lambda place: work(edges[place], edges[place + 1]), count)
 
 
 # What the words become. Every transform takes words (n, 4) and gives (n, 4) numbers, or (n, 2)
@@ -505,7 +492,7 @@ def truncated_normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> 
             part = flat[start * width : (start + starts.size) * width]
             part[:] = values.reshape(-1)[: part.size]
 
-    in_threads(work, -(-flat.size // width), _PER_THREAD)
+    in_stretches(work, -(-flat.size // width), _PER_THREAD)
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
-from ..core.workers import processors
+from ..core.workers import in_stretches, processors
 from . import philox
 from .philox import Array
 
@@ -296,7 +296,7 @@ def _cumulative_weights(logits: Array) -> Array:
             sums[~finite] = 0
         np.cumsum(sums, axis=1, out=sums)
 
-    philox.in_threads(work, len(logits), 1 + _PER_THREAD // logits.shape[1])
+    in_stretches(work, len(logits), 1 + _PER_THREAD // logits.shape[1])
     return cumulative
 
 

@@ -224,7 +224,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("with_nan", [False, True])
-@pytest.mark.parametrize("rows", [3, 300])
+@pytest.mark.parametrize("rows", [3, 300, 3000])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_functions_round_as_the_original_does(name, dtype, rows, with_nan):
@@ -277,24 +277,97 @@ def test_slopes_of_many_numbers(name, dtype, bad):
         np.testing.assert_array_equal(slope(slice(None)), wanted)
 
 
-def test_plans_go_by_float32(monkeypatch):
-    wide = []
+@pytest.fixture
+def wide(monkeypatch):
+    """How many numbers were made wider, by each call."""
+    sizes = []
     kernel = half_precision.computed_in_float32
 
     def noting(function):
         def run(*arrays):
-            wide.append(arrays[0].size)
+            sizes.append(max(array.size for array in arrays))
             return kernel(function)(*arrays)
 
         return run
 
     monkeypatch.setattr(half_precision, "computed_in_float32", noting)
     half_precision._by_way_of_float32.cache_clear()
+    yield sizes
+    half_precision._by_way_of_float32.cache_clear()
+
+
+def test_plans_go_by_float32(wide):
+    engines.use("numpy")
     add = tf.function(lambda x: x + x)
     add(random((100, 100)))
     add(random((10, 10)))
-    half_precision._by_way_of_float32.cache_clear()
     assert wide == [10000]
+
+
+@HAS_BFLOAT16
+@pytest.mark.parametrize("compute", [
+    lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y,
+    lambda x, y: x * 3, lambda x, y: 3 + x, lambda x, y: x - 3, lambda x, y: x / 3,
+    lambda x, y: tf.square(x),
+])  # fmt: skip
+def test_plans_need_not_go_by_float32(compute, wide):
+    engines.use("onednn")
+    x, y = random((100, 100)), random((100, 100), 1)
+    got = tf.function(compute)(x, y)
+    assert not wide
+    np.testing.assert_array_equal(exact(got), exact(compute(x, y)))
+
+
+def test_plans_that_do(wide, engine):
+    """Numbers first where the order matters, broadcast arrays, transposed ones, extremes."""
+    x, y = random((100, 100)), random((100, 1), 1)
+    for compute in (
+        lambda x, y: 3 - x,
+        lambda x, y: x + y,
+        lambda x, y: y * x,
+        lambda x, y: tf.transpose(x) + x,
+        lambda x, y: tf.maximum(x, 0.5),
+    ):
+        wide.clear()
+        got = tf.function(compute)(x, y)
+        assert wide == [10000]
+        np.testing.assert_array_equal(exact(got), exact(compute(x, y)))
+
+
+@HAS_LIBRARY
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [4, 8, 10, 24, 32, 100])
+def test_normalization_by_given_moments(channels, dtype):
+    """And biases: of any number of channels, in either type, with gradients."""
+    images = random((20, 9, 10, channels), dtype=dtype)
+    scale, offset, mean = (random((channels,), seed, tf.float32) for seed in (1, 2, 3))
+    variance, bias = tf.square(mean) + 0.1, random((channels,), 4, dtype)
+
+    def normalized(x, scale, offset):
+        return tf.compat.v1.nn.fused_batch_norm(
+            x, scale, offset, mean, variance, is_training=False
+        )[0]
+
+    lost = 1e-5 if dtype == "float32" else 1e-2
+    same_with_either_engine(gradients(normalized, images, scale, offset), lost)
+    same_with_either_engine(gradients(tf.nn.bias_add, images, bias), lost)
+
+
+@HAS_LIBRARY
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_biases_to_the_bit(dtype):
+    """A sum is rounded once, whoever does it, also of what is no number."""
+    values = np.random.default_rng(0).normal(size=(3000, 64)).astype("float32")
+    values[0, : len(SPECIAL)] = SPECIAL
+    with np.errstate(over="ignore"):
+        x = tf.cast(tf.constant(values), dtype)
+    bias = random((64,), 1, dtype)
+    wanted = tensorflow.nn.bias_add(
+        tensorflow.constant(x.numpy()), tensorflow.constant(bias.numpy())
+    )
+    engines.use("onednn")
+    for add in (tf.nn.bias_add, tf.function(tf.nn.bias_add)):
+        np.testing.assert_array_equal(exact(add(x, bias)), exact(wanted))
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])

@@ -10,7 +10,7 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine
+from runnel.core import devices, engine, workers
 from runnel.engines import blas, company
 from runnel.engines.onednn import library
 
@@ -97,7 +97,7 @@ def leaving(monkeypatch):
         return convolved()
 
     yield leave
-    library.leave_threads(0)
+    workers.leave_threads(0)
     blas.leave(0, engine.pool.of_engine)
 
 

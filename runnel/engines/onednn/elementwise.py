@@ -48,6 +48,9 @@ _ELU_BY_VALUE = _Function(0x102, 1.0)
 # 1 where 0 < y < 6, and where 0 < y <= infinity.
 _RELU6_BY_VALUE = _Function(0x106, 0.0, 6.0)
 _RELU_BY_VALUE = _Function(0x2E, 0.0, np.inf, SRC)
+# Functions of two numbers, but for the extremes, which are zeros at NaNs; their second argument.
+_BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "divide": 0x1FFF4, "subtract": 0x1FFF5}
+_SECOND = 2
 
 
 def exp(array: Any, output: Any = None) -> Any:
@@ -101,6 +104,32 @@ def relu_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
 def relu6_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
     """The gradient of ReLU6 from its values."""
     return _shared_slope(_RELU6_BY_VALUE, gradients, values, output)
+
+
+def half_binary(first: Any, second: Any, name: str) -> Any:
+    """A function of two arrays of bfloat16, or of one and a number, rounded once."""
+    size, kind, second = first.size, type_of(first), np.asarray(second)
+    fits = second.size == 1 or (second.shape == first.shape and second.flags.c_contiguous)
+    if kind is None or name not in _BINARY or second.dtype != first.dtype or not fits:
+        return None
+    if second.ndim > first.ndim or not first.flags.c_contiguous:
+        return None
+    output = empty(first.shape, first.dtype)
+    found = compute(
+        (name, size, second.size),
+        lambda library: _binary(library, name, size, second.size, kind),
+        size, first, second, output,
+    )  # fmt: skip
+    return output if found else None
+
+
+def _binary(library: Library, name: str, size: int, other: int, kind: int) -> Primitive:
+    data, second = (described(library, (count,), (1,), kind) for count in (size, other))
+    descriptor = library.made(
+        "dnnl_binary_primitive_desc_create",
+        library.engine, _BINARY[name], data, second, data, attributes(library),
+    )  # fmt: skip
+    return Primitive(library, descriptor, {SRC: data, _SECOND: second, DST: data})
 
 
 def _fits(*arrays: Any) -> bool:

@@ -45,12 +45,6 @@ _AVX512 = 0x27
 _OF_BFLOAT16 = 0x80
 
 
-# The threads that one primitive works with; 0: as many as OpenMP has.
-_chosen = 0
-# The most of them that other programs leave; 0: they leave all.
-_left = 0
-
-
 class _Version(ctypes.Structure):
     _fields_ = (("major", ctypes.c_int), ("minor", ctypes.c_int), ("patch", ctypes.c_int))
 
@@ -161,28 +155,6 @@ def load() -> Library | None:
             except (OSError, AttributeError, Unsupported):
                 continue
     return None
-
-
-def threads_chosen() -> int:
-    """The threads that one primitive shall work with; 0: as many as there are."""
-    return _chosen
-
-
-def threads_at_most(most: int) -> int:
-    """The threads that one primitive shall work with where there are so many."""
-    return _chosen or min(_left or most, most)
-
-
-def leave_threads(count: int) -> None:
-    """Use so many at the most from now on, for other programs have the other processors."""
-    global _left
-    _left = count
-
-
-def choose_threads(count: int) -> None:
-    """Choose that number, for primitives made from now on."""
-    global _chosen
-    _chosen = count
 
 
 def is_loaded() -> bool:

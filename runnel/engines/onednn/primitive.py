@@ -19,7 +19,8 @@ import numpy as np
 
 from ...core.buffers import aligned, read_address
 from ...core.engine import here, pool
-from .library import Library, Unsupported, load, threads_at_most
+from ...core.workers import threads_at_most
+from .library import Library, Unsupported, load
 
 # What arguments are called in oneDNN's interface.
 SRC, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT = 1, 17, 33, 41, 49, 50, 51, 52

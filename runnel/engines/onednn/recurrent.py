@@ -13,8 +13,8 @@ import numpy as np
 
 from ...core.buffers import LINE, empty, zeros
 from ...core.engine import here, pool
-from ...core.workers import one_of, side_by_side
-from .library import Library, threads_at_most
+from ...core.workers import one_of, side_by_side, threads_at_most
+from .library import Library
 from .primitive import (
     BIAS,
     DIFF_BIAS,

@@ -18,7 +18,8 @@ import numpy as np
 
 from ...core.devices import settings
 from ...core.engine import WORTH_SHARING, WORTH_TRYING, here
-from .library import load, threads_at_most
+from ...core.workers import threads_at_most
+from .library import load
 
 # A product this small takes two threads that meet quickly 0.80 to 0.83 of the time of one, in the
 # least of some trials, and those that do not 0.95 to 0.99.
