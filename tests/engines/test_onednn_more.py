@@ -10,6 +10,7 @@ import runnel as tf
 from runnel import engines
 from runnel.core import engine
 from runnel.engines.onednn import library
+from runnel.ops.nn import normalization
 from runnel.ops.nn.normalization import fused_batch_norm
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
@@ -232,8 +233,9 @@ def test_normalization_of_one_image_channels_first():
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(8, 40), st.integers(1, 9), st.integers(1, 9), st.booleans())
-def test_batch_normalization(channels, height, width, with_scale):
+@given(st.integers(2, 12), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_batch_normalization(quarter, height, width, with_scale):
+    channels = 4 * quarter
     shape = shape_of(engine.SMALLEST["batch_norm"], (height, width, channels))
     images = tf.constant(random(shape) + random(shape[-1:], 1))
     scale = tf.constant(random(shape[-1:], 2) if with_scale else np.ones(channels, np.float32))
@@ -248,6 +250,42 @@ def test_batch_normalization(channels, height, width, with_scale):
 
     both("batch_norm", compute, shared=True, tolerance=1e-4)
     both("batch_norm_backprop", compute, shared=True, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("channels", [3, 10, 50])
+def test_channels_that_numpy_normalizes(channels):
+    """oneDNN has no code of the processor for them, and takes twice as long."""
+    rows, vector = random((3000, channels)), np.ones(channels, np.float32)
+    layout = normalization._Layout((1, 1, *rows.shape), "NHWC")
+    take_processors()
+    assert engine.find("batch_norm")(rows, vector, vector, 1e-3, layout) is None
+    given = rows, rows, vector, vector, vector, 1e-3, layout
+    assert engine.find("batch_norm_backprop")(*given) is None
+    assert engine.find("scale_channels")(rows, None, vector, vector) is None
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(2, 12), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_normalization_by_given_moments(quarter, height, width, is_far):
+    """Also where means are many deviations away, and are subtracted first."""
+    shape = shape_of(engine.SMALLEST["scale_channels"], (height, width, 4 * quarter))
+    mean = random(shape[-1:], 1) * np.float32(1000 if is_far else 1)
+    images = tf.constant(random(shape) + mean)
+    scale, offset = random(shape[-1:], 2), random(shape[-1:], 3)
+    variance = np.full_like(mean, 1.5)
+
+    def compute():
+        return fused_batch_norm(images, scale, offset, mean, variance, is_training=False)[0]
+
+    both("scale_channels", compute, tolerance=1e-5)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(2, 12), st.integers(1, 9), st.integers(0, 3))
+def test_biases(quarter, width, place):
+    shape = shape_of(engine.SMALLEST["bias_add"], (width, 4 * quarter))
+    images, bias = tf.constant(shifted(random(shape), place)), random((4 * quarter, 2), 1)[:, 0]
+    both("bias_add", lambda: tf.nn.bias_add(images, bias), tolerance=0)
 
 
 @settings(max_examples=25, deadline=None)
