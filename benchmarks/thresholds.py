@@ -31,7 +31,7 @@ from runnel.core import engine, half_precision
 from runnel.ops.array import joining
 from runnel.ops.image import resizing
 from runnel.ops.linalg.matmul import product_of, products_of, products_of_halves
-from runnel.ops.math import elementwise, many_numbers, trigonometry
+from runnel.ops.math import elementwise, many_numbers, special, trigonometry
 from runnel.ops.nn import (
     activation,
     bias,
@@ -200,6 +200,13 @@ def functions(size: int, name: str) -> Iterator[Case]:
         yield Case("vector", activation._leaky, (array, np.float32(0.2)))
     elif name == "elu":
         yield Case("vector", activation._elu, (array, 1.0))
+    elif name == "erfc":
+        fit = many_numbers._STEEPNESS, many_numbers._LOG_ERFCX
+        yield Case("vector", lambda x, *_: special.Erfc.kernel(x), (array, *fit))
+    elif name == "half_binary":
+        array = array.astype(ml_dtypes.bfloat16)
+        add = half_precision._by_way_of_float32(np.add, "add")
+        yield Case("vector", lambda x, y, _: add(x, y), (array, array, "add"))
     elif name == "narrow":
         yield Case("vector", half_precision.narrowed, (array, np.dtype(ml_dtypes.bfloat16)))
     else:
@@ -298,10 +305,12 @@ CASES = {
     "convolve_depthwise": depthwise,
     "elu": functions,
     "elu_backprop": functions,
+    "erfc": functions,
     "exp": functions,
     "gru": recurrences,
     "gru_backprop": recurrences,
     "half_bias_add": by_channels,
+    "half_binary": functions,
     "half_matmul": halves,
     "layer_norm": layers,
     "leaky_relu": functions,

@@ -38,6 +38,7 @@ SMALLEST: dict[str, int] = {
     "convolve_depthwise": 2048,
     "elu": 2048,
     "elu_backprop": 65536,
+    "erfc": 131072,
     "exp": 32768,
     "gru": 4096,
     "gru_backprop": 4096,

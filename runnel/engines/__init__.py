@@ -45,6 +45,7 @@ _ONEDNN = {
     "convolve_depthwise": "convolution",
     "elu": "elementwise",
     "elu_backprop": "elementwise",
+    "erfc": "error_function",
     "exp": "elementwise",
     "gru": "recurrent",
     "gru_backprop": "recurrent",

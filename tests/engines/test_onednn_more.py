@@ -158,6 +158,17 @@ def test_what_it_gets_wrong_numpy_does():
             np.testing.assert_allclose(b, a, rtol=1e-6)
 
 
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 200_000), st.integers(0, 5), st.sampled_from([0.1, 1, 4]), st.booleans())
+def test_error_function(more, place, spread, shared):
+    """Of all sizes: blocks overlap where they do not add up."""
+    x = shifted(random(engine.SMALLEST["erfc"] + more) * np.float32(spread), place)
+    x[: len(SPECIAL)] = SPECIAL
+    x = tf.constant(x)
+    both("erfc", lambda: tf.math.erfc(x), shared, tolerance=4e-6)
+    both("erfc", lambda: tf.math.erfc(tf.cast(x, tf.bfloat16)), shared, tolerance=2**-7)
+
+
 def test_exponential_in_its_own_place():
     from runnel.engines.onednn import elementwise
 

@@ -63,7 +63,7 @@ class Passes:
             ]
             if sign:
                 chain += [*([_NEGATIVE] if sign == "-" else []), (TOTAL, None)]
-            primitive = _binary(library, _OPERATORS[first], (array, at(place)), chain)
+            primitive = combined(library, _OPERATORS[first], (array, at(place)), chain)
             operands = [value for _, value in rest if value is not None]
             self.passes.append((primitive, (start, place, target, *operands)))
 
@@ -74,7 +74,7 @@ class Passes:
             primitive.run_beside(*[values[place] for place in places])
 
 
-def _binary(
+def combined(
     library: Library, algorithm: int, operands: tuple[Any, Any], steps: Sequence[Step]
 ) -> Primitive:
     """An operation of two arrays whose result goes through steps into the array `DST`."""

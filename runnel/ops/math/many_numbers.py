@@ -188,11 +188,12 @@ def erf(exact: _Kernel) -> _Kernel:
 
 
 # A fit of log(exp(a²) erfc(a) / t) to powers of t = 1 / (1 + _STEEPNESS a).
-_STEEPNESS = np.float32(0.4)
-_LOG_ERFCX = _coefficients(
+_STEEPNESS = 0.4
+_LOG_ERFCX = (
     -0.213364169, 0.953390241, -1.54573441, 1.06770682, -0.490793467, 0.320463359, 0.394679397,
     1.00240409, -1.48875189,
 )  # fmt: skip
+_LOG_ERFCX_ARRAYS = _coefficients(*_LOG_ERFCX)
 
 
 def erfc(exact: _Kernel) -> _Kernel:
@@ -204,10 +205,10 @@ def erfc(exact: _Kernel) -> _Kernel:
     @many(exact)
     def kernel(x, result):
         magnitude = np.abs(x)
-        t = magnitude * _STEEPNESS
+        t = magnitude * np.float32(_STEEPNESS)
         t += _ONE
         np.reciprocal(t, out=t)
-        _polynomial(t, _LOG_ERFCX, result)
+        _polynomial(t, _LOG_ERFCX_ARRAYS, result)
         magnitude *= magnitude
         result -= magnitude
         exponential(result, result)
@@ -217,7 +218,11 @@ def erfc(exact: _Kernel) -> _Kernel:
         result *= magnitude
         result += np.subtract(_ONE, magnitude, out=magnitude)
 
-    return kernel
+    @accelerated("erfc")
+    def chosen(x, steepness, coefficients):
+        return kernel(x)
+
+    return lambda x: chosen(x, _STEEPNESS, _LOG_ERFCX)
 
 
 # (atan(t) / t - 1) / t² for |t| <= 1 as a quotient of polynomials in t², with an error of 3.2e-8
