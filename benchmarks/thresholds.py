@@ -45,7 +45,7 @@ from runnel.ops.nn import (
 )
 from runnel.ops.nn.windows import place_axis
 
-SIZES = [1 << power for power in range(8, 21)]
+SIZES = [1 << power for power in range(8, 22)]
 # Height and width, and channels, of images; the batch makes up for the size.
 IMAGES = ((4, 32), (8, 8), (16, 3), (28, 1))
 ROWS = (8, 64, 256)
@@ -203,6 +203,8 @@ def functions(size: int, name: str) -> Iterator[Case]:
     elif name == "erfc":
         fit = many_numbers._STEEPNESS, many_numbers._LOG_ERFCX
         yield Case("vector", lambda x, *_: special.Erfc.kernel(x), (array, *fit))
+    elif name == "binary":
+        yield Case("vector", lambda x, y, _: np.add(x, y), (array, random(size), "add"))
     elif name == "half_binary":
         array = array.astype(ml_dtypes.bfloat16)
         add = half_precision._by_way_of_float32(np.add, "add")
@@ -298,6 +300,7 @@ CASES = {
     "batch_norm": normalizations,
     "batch_norm_backprop": normalizations,
     "bias_add": by_channels,
+    "binary": functions,
     "concatenate": joinings,
     "convolve": convolutions,
     "convolve_backprop_filters": convolutions,

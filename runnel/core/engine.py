@@ -31,6 +31,7 @@ SMALLEST: dict[str, int] = {
     "batch_norm": 4096,
     "batch_norm_backprop": 4096,
     "bias_add": 131072,
+    "binary": 1048576,
     "concatenate": 65536,
     "convolve": 2048,
     "convolve_backprop_filters": 4096,

@@ -20,6 +20,7 @@ from . import engine, errors
 from .context import tracebacks
 from .dtypes import DType
 from .half_precision import kernel_of
+from .large_arrays import is_worth_sharing, shared
 from .op import KERNEL_FAILURES
 from .placing import Joined, Placing
 from .processors import owner_of
@@ -224,6 +225,8 @@ class _Writer:
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
         owner = owner_of(self.operations)
+        # Else nobody gives an engine the processors.
+        self._has_products = owner is not None
         if owner == "engine":
             self.lines.append(f"    {self._kernel('to_engine', engine.pool.to_engine)}()")
         elif owner == "blas":
@@ -305,6 +308,8 @@ class _Writer:
             arguments.append(f"out={self._buffer(joined)}[{rows.start}:{rows.stop}]")
         elif index in self._placing.joined:
             return makes, values, self._joined(self._placing.joined[index], makes[0], values)
+        if self._has_products and is_worth_sharing(operation):
+            kernel = shared(ufunc_of(operation))
         call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"

@@ -38,6 +38,7 @@ _ONEDNN = {
     "batch_norm": "normalization",
     "batch_norm_backprop": "normalization",
     "bias_add": "normalization",
+    "binary": "elementwise",
     "concatenate": "joining",
     "convolve": "convolution",
     "convolve_backprop_filters": "convolution",

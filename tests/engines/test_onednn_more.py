@@ -158,6 +158,52 @@ def test_what_it_gets_wrong_numpy_does():
             np.testing.assert_allclose(b, a, rtol=1e-6)
 
 
+LARGE = {
+    "sum": lambda x, y: x + y,
+    "difference": lambda x, y: x - y,
+    "product": lambda x, y: x * y,
+    "sum with a number": lambda x, y: 3.0 + x,
+    "less a number": lambda x, y: x - 3.0,
+    "times a number": lambda x, y: x * 3.0,
+    "in its own place": lambda x, y: (tf.sqrt(x) + y) * x,
+    "joined": lambda x, y: tf.concat([x + y, x - y], 0),
+    "once more": lambda x, y: (x - y) * (x - y),
+}
+
+
+def convolved(x):
+    """A convolution, for which plans give oneDNN the processors."""
+    images = tf.reshape(x[:12], [-1, 10, 10, 12])
+    return tf.nn.conv2d(images, tf.ones([3, 3, 12, 4]), 1, "SAME")
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("name", sorted(LARGE))
+def test_large_arrays_are_shared(name, known):
+    """Sums and the like of large arrays in plans, to the bit, also where sizes are not known."""
+    rows = -(-engine.SMALLEST["binary"] // 300)
+    x, y = (tf.abs(random((rows, 300), seed)) + 0.5 for seed in (0, 1))
+    x = tf.constant(np.where(random((rows, 300), 2) > 4, np.inf, x).astype("float32"))
+    spec = tf.TensorSpec([rows if known else None, 300], tf.float32)
+
+    @tf.function(input_signature=[spec, spec])
+    def step(x, y):
+        return LARGE[name](x, y), convolved(x)
+
+    both("binary", lambda: step(x, y)[0], shared=True, tolerance=0)
+
+
+@pytest.mark.parametrize(
+    "compute", [lambda x, y: 3.0 - x, lambda x, y: x + y[:, :1], lambda x, y: y[0] * x]
+)
+def test_large_arrays_that_numpy_adds(compute):
+    """Numbers first where the order matters, and what broadcasts."""
+    rows = -(-engine.SMALLEST["binary"] // 300)
+    x, y = tf.constant(random((rows, 300))), tf.constant(random((rows, 300), 1))
+    step = tf.function(lambda x, y: (compute(x, y), convolved(x)))
+    np.testing.assert_array_equal(step(x, y)[0], compute(x, y))
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 200_000), st.integers(0, 5), st.sampled_from([0.1, 1, 4]), st.booleans())
 def test_error_function(more, place, spread, shared):

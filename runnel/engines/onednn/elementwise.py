@@ -108,15 +108,28 @@ def relu6_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
 
 def half_binary(first: Any, second: Any, name: str) -> Any:
     """A function of two arrays of bfloat16, or of one and a number, rounded once."""
+    return None if first.itemsize != 2 else _of_two(first, second, name)
+
+
+def binary(first: Any, second: Any, name: str, output: Any = None) -> Any:
+    """The same of float32, into `output` if given, perhaps one of the two."""
+    # One thread is not faster than NumPy's.
+    return _of_two(first, second, name, output) if pool.of_engine and _fits(first) else None
+
+
+def _of_two(first: Any, second: Any, name: str, output: Any = None) -> Any:
     size, kind, second = first.size, type_of(first), np.asarray(second)
     fits = second.size == 1 or (second.shape == first.shape and second.flags.c_contiguous)
     if kind is None or name not in _BINARY or second.dtype != first.dtype or not fits:
         return None
     if second.ndim > first.ndim or not first.flags.c_contiguous:
         return None
-    output = empty(first.shape, first.dtype)
+    if output is None:
+        output = empty(first.shape, first.dtype)
+    elif output.shape != first.shape or not output.flags.c_contiguous:
+        return None
     found = compute(
-        (name, size, second.size),
+        (name, size, second.size, kind),
         lambda library: _binary(library, name, size, second.size, kind),
         size, first, second, output,
     )  # fmt: skip
