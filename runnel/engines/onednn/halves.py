@@ -24,7 +24,7 @@ def in_float32_otherwise(kernel: Kernel) -> Kernel:
             return result
         # A result is finished in its own type.
         *others, finish = rest if rest and isinstance(rest[-1], Finish) else (*rest, None)
-        wide = [_wide(each) for each in (first, *others)]
+        wide = [widened(each) for each in (first, *others)]
         result = kernel(*wide)
         if result is None:
             return None
@@ -34,7 +34,8 @@ def in_float32_otherwise(kernel: Kernel) -> Kernel:
     return run
 
 
-def _wide(argument: Any) -> Any:
+def widened(argument: Any) -> Any:
+    """An array of 16 bits as one of float32; anything else as it is."""
     if isinstance(argument, np.ndarray) and is_half(argument):
         return argument.astype(np.float32)
     return argument

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.buffers import empty
 from ...core.half_precision import is_half, narrowed
+from .halves import widened
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -38,6 +39,7 @@ Kernel = Callable[..., Any]
 _BACKWARD = 128
 # With fewer channels, or others, it has no code of this processor, and is slower than NumPy.
 _FEWEST_CHANNELS, _MULTIPLE = 8, 4
+# Those of 16 bits it takes so many at a time, or one by one.
 _LANES = 16
 _MOST_IMAGES = 64
 _WITH_GIVEN_MOMENTS, _WITH_SCALE, _WITH_SHIFT = 1, 2, 4
@@ -48,20 +50,14 @@ def _by_way_of_float32(kernel: Kernel) -> Kernel:
 
     @functools.wraps(kernel)
     def run(images: Any, *rest: Any) -> Any:
-        # As many numbers of 16 bits as float32 ones fill a register.
         if not is_half(images) or (images.shape[-1] % _LANES == 0 and type_of(images)):
             return kernel(images, *rest)
-        wide = [each.astype(np.float32) if _is_half(each) else each for each in (images, *rest)]
-        found = kernel(*wide)
+        found = kernel(*[widened(each) for each in (images, *rest)])
         if not isinstance(found, tuple):
             return None if found is None else narrowed(found, images.dtype)
         return narrowed(found[0], images.dtype), *found[1:]
 
     return run
-
-
-def _is_half(argument: Any) -> bool:
-    return isinstance(argument, np.ndarray) and is_half(argument)
 
 
 @_by_way_of_float32
