@@ -201,6 +201,7 @@ def test_large_arrays_that_numpy_adds(compute):
     rows = -(-engine.SMALLEST["binary"] // 300)
     x, y = tf.constant(random((rows, 300))), tf.constant(random((rows, 300), 1))
     step = tf.function(lambda x, y: (compute(x, y), convolved(x)))
+    engines.use("onednn")
     np.testing.assert_array_equal(step(x, y)[0], compute(x, y))
 
 
@@ -314,6 +315,7 @@ def test_channels_that_numpy_normalizes(channels):
     """oneDNN has no code of the processor for them, and takes twice as long."""
     rows, vector = random((3000, channels)), np.ones(channels, np.float32)
     layout = normalization._Layout((1, 1, *rows.shape), "NHWC")
+    engines.use("onednn")
     take_processors()
     assert engine.find("batch_norm")(rows, vector, vector, 1e-3, layout) is None
     given = rows, rows, vector, vector, vector, 1e-3, layout
