@@ -7,7 +7,7 @@ import runnel as tf
 from runnel import engines
 from runnel.core import engine
 from runnel.core.processors import owner_of
-from runnel.engines.onednn import library, updates
+from runnel.engines.onednn import library, primitive, updates
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -95,6 +95,29 @@ def test_sizes(count, done):
     engine.pool.to_engine()
     assert_alike(wanted, trained("onednn", *given, True))
     assert len(done) == 3
+
+
+@pytest.mark.parametrize(
+    ("size", "quick", "shared"),
+    [(60_000, True, False), (78_400, False, False), (78_400, True, True), (200_000, False, True)],
+)
+def test_smaller_updates_are_shared_where_threads_meet_quickly(monkeypatch, size, quick, shared):
+    class Known:
+        is_going_on = quick
+
+    used = []
+    compute = updates.compute
+
+    def noting(key, make, work, *arrays):
+        used.append(work >= primitive._WORTH_SHARING)
+        return compute(key, make, work, *arrays)
+
+    monkeypatch.setattr(updates, "sharing", Known)
+    monkeypatch.setattr(updates, "compute", noting)
+    given = inputs(size)
+    wanted = trained("numpy", *given, True)
+    assert_alike(wanted, trained("onednn", *given, True))
+    assert used == [shared] * 3
 
 
 @every_optimizer

@@ -352,8 +352,11 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, 
 
     # Threads are called when products have followed each other for five milliseconds; after a
     # pause, for a tenth of a second.
-    assert not any(products(4)) and not made
+    assert not any(products(4)) and not made and not found.is_going_on
     assert products(20)[-5:] == [is_quick] * 5 and made
+    assert found.is_going_on == is_quick
+    clock.now += 0.03
+    assert not found.is_going_on
     before = len(made)
     assert not any(products(5, apart=0.03)) and not any(products(90))
     assert products(20)[-1] == is_quick and len(made) == before

@@ -55,6 +55,11 @@ class Sharing:
         self._last = now
         return now > self._from and self.meets_quickly()
 
+    @property
+    def is_going_on(self) -> bool:
+        """Whether a product was just found worth sharing because threads meet quickly."""
+        return self._are_quick and self._from < self._last > monotonic() - _GAP
+
     def meets_quickly(self) -> bool:
         """Whether the threads of this process meet quickly."""
         now = monotonic()
