@@ -15,6 +15,7 @@ import numpy as np
 
 from .dtypes import bfloat16, float16
 from .engine import accelerated
+from .large_arrays import larger_first
 from .reuse import ufunc_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ _ROUNDED = frozenset(
     {np.add, np.subtract, np.multiply, np.true_divide, np.sqrt, np.maximum, np.minimum}
     | {np.log, np.tanh}
 )
-_COMMUTATIVE = frozenset({"add", "multiply"})
-_OF_TWO = frozenset({"divide", "maximum", "minimum", "subtract"}) | _COMMUTATIVE
+_OF_TWO = frozenset({"add", "divide", "maximum", "minimum", "multiply", "subtract"})
 _SIGN = np.uint16(0x8000)
 # From how many elements on the way through float32 is the shorter one.
 LARGE = 4096
@@ -105,8 +105,7 @@ def _by_way_of_float32(kernel: Kernel, name: str) -> Kernel:
     def of_two(first: Any, second: Any) -> Any:
         if max(first.size, second.size) < LARGE:
             return kernel(first, second)
-        swapped = first.size < second.size and name in _COMMUTATIVE
-        found = _narrow(*((second, first) if swapped else (first, second)), name)
+        found = _narrow(*larger_first(first, second, name), name)
         return through(first, second) if found is None else found
 
     return of_two if name in _OF_TWO else of_one

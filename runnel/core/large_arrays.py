@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .graph import Operation
 
 _SHARED = frozenset({np.add, np.subtract, np.multiply})
+_COMMUTATIVE = frozenset({"add", "multiply"})
 
 
 def is_worth_sharing(operation: Operation) -> bool:
@@ -35,15 +36,19 @@ def _by_engine(first: Any, second: Any, name: str, out: Any) -> Any:
     return None
 
 
+def larger_first(first: Any, second: Any, name: str) -> tuple[Any, Any]:
+    """The operands of a function, the larger one first where their order does not matter."""
+    swapped = first.size < second.size and name in _COMMUTATIVE
+    return (second, first) if swapped else (first, second)
+
+
 @functools.cache
 def shared(function: np.ufunc) -> Callable[..., Any]:
     """The same function, by an engine where it can."""
     name = function.__name__
 
     def kernel(first: Any, second: Any, out: Any = None) -> Any:
-        swapped = function is not np.subtract and first.size < second.size
-        large, other = (second, first) if swapped else (first, second)
-        found = _by_engine(large, other, name, out)
+        found = _by_engine(*larger_first(first, second, name), name, out)
         return function(first, second, out) if found is None else found
 
     return kernel

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.buffers import empty
 from ...core.engine import pool
 from .library import Library
+from .post_ops import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from .primitive import (
     DIFF_DST,
     DIFF_SRC,
@@ -27,6 +28,7 @@ from .primitive import (
     described,
     type_of,
 )
+from .updates import combined
 
 
 class _Function(NamedTuple):
@@ -48,9 +50,8 @@ _ELU_BY_VALUE = _Function(0x102, 1.0)
 # 1 where 0 < y < 6, and where 0 < y <= infinity.
 _RELU6_BY_VALUE = _Function(0x106, 0.0, 6.0)
 _RELU_BY_VALUE = _Function(0x2E, 0.0, np.inf, SRC)
-# Functions of two numbers, but for the extremes, which are zeros at NaNs; their second argument.
-_BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "divide": 0x1FFF4, "subtract": 0x1FFF5}
-_SECOND = 2
+# Functions of two numbers, but for the extremes, which are zeros at NaNs.
+_BINARY = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "subtract": SUBTRACT}
 
 
 def exp(array: Any, output: Any = None) -> Any:
@@ -138,11 +139,7 @@ def _of_two(first: Any, second: Any, name: str, output: Any = None) -> Any:
 
 def _binary(library: Library, name: str, size: int, other: int, kind: int) -> Primitive:
     data, second = (described(library, (count,), (1,), kind) for count in (size, other))
-    descriptor = library.made(
-        "dnnl_binary_primitive_desc_create",
-        library.engine, _BINARY[name], data, second, data, attributes(library),
-    )  # fmt: skip
-    return Primitive(library, descriptor, {SRC: data, _SECOND: second, DST: data})
+    return combined(library, _BINARY[name], (data, second), ())
 
 
 def _fits(*arrays: Any) -> bool:

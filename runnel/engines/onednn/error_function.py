@@ -10,12 +10,11 @@ import numpy as np
 from ...core.buffers import aligned
 from ...core.half_precision import is_half, narrowed
 from .library import Library
-from .post_ops import ADD, MULTIPLY, Step
+from .post_ops import ADD, DIVIDE, MULTIPLY, Step
 from .primitive import compute, described
 from .updates import combined
 
 _SQUARE, _ABS, _LINEAR, _EXP, _CLIP = 0x23, 0x24, 0x26, 0x2A, 0x2E
-_DIVIDE = 0x1FFF4
 # So many numbers at once: what the formula needs for them stays in the caches.
 _BLOCK = 1 << 17
 # It takes as long as several passes over the numbers.
@@ -68,7 +67,7 @@ class _Formula:
         self._powers = len(others)
         sign = (_CLIP, (-1.0, 1.0))
         self._denominator = of_one((_ABS, (0.0, 0.0)), (_LINEAR, (steepness, 1.0)))
-        self._quotient = combined(library, _DIVIDE, (data, data), ())
+        self._quotient = combined(library, DIVIDE, (data, data), ())
         self._exponent = of_one((_SQUARE, (0.0, 0.0)), (_LINEAR, (-1.0, 0.0)))
         self._sign = of_one((_LINEAR, (_HUGE, 0.0)), sign)
         self._less_sign = of_one((_LINEAR, (-_HUGE, 0.0)), sign, (_LINEAR, (1.0, 1.0)))

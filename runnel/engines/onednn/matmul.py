@@ -94,9 +94,7 @@ class _Product(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _product(
-    a_shape: Pair, a_strides: Pair, b_shape: Pair, b_strides: Pair
-) -> _Product | None:  # fmt: skip
+def _product(a_shape: Pair, a_strides: Pair, b_shape: Pair, b_strides: Pair) -> _Product | None:
     """What is known of a product of float32 by how its matrices lie; None where BLAS does it."""
     (rows, inner), (depth, columns) = a_shape, b_shape
     work = rows * inner * columns

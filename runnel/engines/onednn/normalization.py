@@ -124,12 +124,10 @@ def _zeros_and_ones(count: int) -> tuple[Any, Any]:
 
 def bias_add(value: Any, bias: Any) -> Any:
     """value + bias, with a number for each of its channels, which are last."""
-    if value.dtype.char == "d":
+    # An array that lies otherwise would be copied first.
+    if value.dtype.char == "d" or not value.flags.c_contiguous:
         return None
     bias = np.ascontiguousarray(bias, np.float32)
-    # An array that lies otherwise would be copied first.
-    if not value.flags.c_contiguous:
-        return None
     result = scale_channels(value.reshape(-1, bias.size), None, None, bias)
     return None if result is None else result.reshape(value.shape)
 

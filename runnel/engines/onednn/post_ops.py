@@ -16,7 +16,7 @@ from ...core.finish import Finish
 from .library import Library
 from .primitive import described, user_scratchpad
 
-ADD, MULTIPLY = 0x1FFF0, 0x1FFF1
+ADD, MULTIPLY, DIVIDE, SUBTRACT = 0x1FFF0, 0x1FFF1, 0x1FFF4, 0x1FFF5
 # A step: an algorithm with its second operand, one with two numbers, or the total with what is
 # in the result's place before.
 Step = tuple[Any, Any]

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from .library import Library, Unsupported
-from .post_ops import ADD, MULTIPLY, TOTAL, Step, appended
+from .post_ops import ADD, MULTIPLY, SUBTRACT, TOTAL, Step, appended
 from .primitive import DST, SRC, Primitive, compute, described, user_scratchpad
 from .sharing import sharing
 
-_SUBTRACT = 0x1FFF5
-_OPERATORS = {"+": ADD, "*": MULTIPLY, "-": _SUBTRACT}
+_OPERATORS = {"+": ADD, "*": MULTIPLY, "-": SUBTRACT}
 # Algorithms of one operand with their two numbers.
 _NEGATIVE: Step = (0x26, (-1.0, 0.0))
 _FUNCTIONS: dict[str, Step] = {"root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0))}
