@@ -1,7 +1,12 @@
 """Plan: a graph made into a straight-line Python program that calls kernels.
 
 One line per operation, in program order; values are dropped after their last use. The source can
-be printed (`plan.source`), and an error in a line leads back to the operation it came from.
+be printed (`plan.show()`), and an error in a line leads back to the operation it came from.
+
+A graph may come from a file of a stranger, so nothing of it is written into the source: functions
+and values have generated names (`plan`, `branch0`, `x0`, `t1`, `c0`, ...), kernels the names of ops
+that are declared here, and attributes are numbers, plain words or names of values. Python would
+else read a name such as `exec` in full-width letters as the builtin, which the program has none of.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import itertools
 import keyword
 import linecache
+import re
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from types import TracebackType
@@ -32,7 +38,15 @@ if TYPE_CHECKING:
 
 _IN_GRAPH = "Graph execution error:"
 _numbers = itertools.count(1)
-_LITERALS = (bool, int, str, bytes, type(None))
+# Other strings, and long tuples, are values with a name.
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_ ,.>-]{0,80}")
+_OP_NAME = re.compile(r"(?!(None|True|False)$)_?[A-Z][A-Za-z0-9_]*", re.ASCII)
+_ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONGEST_TUPLE = 64
+_FUNCTION = "plan"
+_BRANCH_NAME = re.compile(r"\bbranch(\d+)\b")
+# The program calls nothing but what its namespace has.
+_NO_BUILTINS: dict[str, Any] = {}
 
 
 class Plan:
@@ -51,18 +65,18 @@ class Plan:
     ) -> None:
         if operations is None:
             operations = needed_operations(graph, feeds, fetches)
-        writer = _Writer(feeds, fetches, name, operations)
+        writer = _Writer(feeds, fetches, operations)
         self.name = name
         self.source = "\n".join(writer.lines) + "\n"
         self.operations = writer.operations
         self.feeds = list(feeds)
         self._lines = writer.operation_of_line
         self._branches = writer.branches
-        self._file = f"<runnel plan {next(_numbers)} of {name}>"
+        self._file = f"<runnel plan {next(_numbers)} of {_shown_name(name)}>"
         # Under this name, warnings of NumPy about infinities are ours to be silent about.
-        namespace = {"__name__": __name__, **writer.namespace}
+        namespace = {"__name__": __name__, "__builtins__": _NO_BUILTINS, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
-        self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+        self.program: Callable[..., tuple[Any, ...]] = namespace[_FUNCTION]
         self._written = self.program
         self._timed: Callable[..., tuple[Any, ...]] | None = None
 
@@ -127,7 +141,9 @@ class Plan:
             for number, operation in self._lines.items():
                 if operation.type != "ReadVariableOp":
                     lines[number - 1] = _with_clock(number, lines[number - 1], operation)
-            namespace = {**self._written.__globals__, "_clock": perf_counter_ns}
+            namespace = {
+                **self._written.__globals__, "_clock": perf_counter_ns, "_shapes": _shapes_of,
+            }  # fmt: skip
             exec(compile("\n".join(lines), self._file, "exec"), namespace)
             self._timed = namespace[self._written.__name__]
         return self._timed
@@ -143,9 +159,21 @@ class Plan:
 
     def show(self) -> str:
         """The source, with that of the branches it calls; also for debuggers and tracebacks."""
-        lines = self.source.splitlines(True)
-        linecache.cache[self._file] = (len(self.source), None, lines, self._file)
-        return "\n".join([self.source, *(branch.plan.show() for branch in self._branches)])
+        names = [_shown_name(branch.name) for branch in self._branches]
+        shown = _BRANCH_NAME.sub(lambda found: names[int(found[1])], self.source)
+        shown = shown.replace(_FUNCTION, _shown_name(self.name), 1)
+        lines = shown.splitlines(True)
+        linecache.cache[self._file] = (len(shown), None, lines, self._file)
+        return "\n".join([shown, *(branch.plan.show() for branch in self._branches)])
+
+
+def _shown_name(name: str) -> str:
+    """A name of a graph as it is shown, in source that is printed and never run."""
+    return re.sub(r"\W", "_", name[:100], flags=re.ASCII) or "_"
+
+
+def _shapes_of(values: Sequence[Any]) -> list[Any]:
+    return [getattr(each, "shape", None) for each in values]
 
 
 def _with_clock(number: int, line: str, operation: Operation) -> str:
@@ -155,7 +183,7 @@ def _with_clock(number: int, line: str, operation: Operation) -> str:
     told = f"{number}, _begin, _clock()"
     if any(not output.shape.is_fully_defined() for output in operation.outputs):
         made, _, _ = text.partition(" = ")
-        told += f", [getattr(_each, 'shape', None) for _each in ({made.rstrip(',')},)]"
+        told += f", _shapes(({made.rstrip(',')},))"
     return f"{indent}_begin = _clock(); {text}; _tell(({told}))"
 
 
@@ -205,7 +233,6 @@ class _Writer:
         self,
         feeds: Sequence[Tensor],
         fetches: Sequence[Tensor],
-        name: str,
         operations: Sequence[Operation],
     ) -> None:
         self.names: dict[int, str] = {}
@@ -215,15 +242,12 @@ class _Writer:
         self._counts: dict[str, int] = {}
         self._scalars: dict[int, Any] = {}
         self.branches: list[Any] = []
-        self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
-        # Kernels and constants get other names than the function's.
-        self.namespace[self.function_name] = None
         parameters = []
         for index, tensor in enumerate(feeds):
             parameters.append(f"x{index}")
             self.names[id(tensor)] = f"x{index}"
         self.operations = [op for op in operations if not self._is_fed(op)]
-        self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
+        self.lines = [f"def {_FUNCTION}({', '.join(parameters)}):"]
         owner = owner_of(self.operations)
         # Else nobody gives an engine the processors.
         self._has_products = owner is not None
@@ -296,7 +320,10 @@ class _Writer:
             f"[{', '.join(each)}]" if isinstance(each, list) else each
             for each in op.grouped(values)
         ]
-        arguments += [f"{name}={self._attribute(value)}" for name, value in operation.given.items()]
+        arguments += [
+            f"{_keyword(operation, name)}={self._attribute(value)}"
+            for name, value in operation.given.items()
+        ]
         kernel: Any = kernel_of(operation)
         place = self._reused.get(index)
         if place is not None:
@@ -310,7 +337,8 @@ class _Writer:
             return makes, values, self._joined(self._placing.joined[index], makes[0], values)
         if self._has_products and is_worth_sharing(operation):
             kernel = shared(ufunc_of(operation))
-        call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
+        name = op.name if _OP_NAME.fullmatch(op.name) else "Op"
+        call = f"{self._kernel(name, kernel)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"
         elif makes:
@@ -347,9 +375,10 @@ class _Writer:
         return self._global("c", value)
 
     def _kernel(self, name: str, kernel: Any) -> str:
+        """The name of an op, a dtype or a function of ours in the program: mostly its own."""
         known = self._globals.get(id(kernel))
         if known is None:
-            known = name if name.isidentifier() else "Op"
+            known = name
             if known in self.namespace:
                 known = f"{known}_{len(self.namespace)}"
             self._globals[id(kernel)] = known
@@ -357,17 +386,22 @@ class _Writer:
         return known
 
     def _attribute(self, value: Any) -> str:
-        if type(value) in _LITERALS:
+        kind = type(value)
+        if value is None or kind is bool or kind is int:
             return repr(value)
-        if type(value) is tuple or type(value) is list:
+        if (kind is str or kind is bytes) and _is_plain(value):
+            return repr(value)
+        if (kind is tuple or kind is list) and len(value) <= _LONGEST_TUPLE:
             parts = [self._attribute(each) for each in value]
-            if type(value) is list:
+            if kind is list:
                 return f"[{', '.join(parts)}]"
             return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
         if hasattr(value, "plan"):
             if id(value) not in self._globals:
+                name = self._globals[id(value)] = f"branch{len(self.branches)}"
+                self.namespace[name] = value
                 self.branches.append(value)
-            return self._kernel(value.name, value)
+            return self._globals[id(value)]
         if isinstance(value, DType):
             return self._kernel(value.name, value)
         return self._global("a", value)
@@ -393,12 +427,24 @@ class _Writer:
         if name is None:
             self._counts[prefix] = number = self._counts.get(prefix, -1) + 1
             name = f"{prefix}{number}"
-            if name in self.namespace:
-                name = f"{prefix}_{number}"
             self._globals[id(value)] = name
             # Held by the namespace, so the id stays the value's own.
             self.namespace[name] = value
         return name
+
+
+def _is_plain(text: str | bytes) -> bool:
+    found = text if isinstance(text, str) else text.decode("latin-1")
+    return _PLAIN_WORD.fullmatch(found) is not None
+
+
+def _keyword(operation: Operation, name: str) -> str:
+    """The name of an attribute, which is that of a kernel's parameter."""
+    if _ATTRIBUTE_NAME.fullmatch(name) is None or keyword.iskeyword(name):
+        raise errors.InvalidArgumentError(
+            None, operation, f"The op {operation.type} has no attribute {name!r}."
+        )
+    return name
 
 
 _ALIASES = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
