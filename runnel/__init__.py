@@ -437,6 +437,7 @@ if _TYPE_CHECKING:
     )
     from .profiler.table import profile as profile
     from .program import install_as_tensorflow as install_as_tensorflow
+    from .saved_model.permissions import allow_file_operations as allow_file_operations
     from .show_config import show_config as show_config
 
 # Overflow or division by zero inside a kernel gives inf or nan silently, as in TensorFlow;
@@ -492,6 +493,7 @@ _OF_KERAS = frozenset({"initializers", "losses", "metrics", "optimizers"})
 
 # Functions whose modules load when they are first asked for: name -> module.
 _LATER = {
+    "allow_file_operations": "saved_model.permissions",
     "install_as_tensorflow": "program",
     "profile": "profiler.table",
     "show_config": "show_config",

@@ -25,6 +25,8 @@ class ThreadState(threading.local):
     device: str | None = None
     name_scope: str = ""
     variable_creators: tuple[Callable[..., Any], ...] = ()
+    # Whether graphs that are loaded may write files.
+    trusts_files: bool = False
 
 
 state = ThreadState()

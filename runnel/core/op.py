@@ -53,6 +53,9 @@ def unsupported() -> type[Exception]:
     return ValueError if state.graph is None else TypeError
 
 
+# What operations may do to files; graphs that come from files are asked about it.
+READS_FILES = "reads files"
+WRITES_FILES = "writes files"
 # The classes of such values, for graphs to ask; empty until their modules are loaded.
 COMPOSITES: set[type] = set()
 
@@ -86,6 +89,7 @@ class Op:
         "constraints",
         "defaults",
         "differentiable",
+        "effect",
         "factors",
         "fixed",
         "gradient_rule",
@@ -122,6 +126,8 @@ class Op:
         self.shape_rule = shape
         self.stateful = stateful
         self.differentiable = differentiable
+        # What it does to files: READS_FILES, WRITES_FILES, or a function of the attributes.
+        self.effect: str | Callable[[dict[str, Any]], str | None] | None = None
         self.gradient_rule: Callable[..., Any] | None = None
         # Whether the rule takes None for outputs that have no gradient, instead of zeros.
         self.partial = False
@@ -254,6 +260,11 @@ class Op:
         shapes = self.shape_rule(self.grouped(inputs), {**self.defaults, **attrs})
         return list(shapes) if isinstance(shapes, list | tuple) else [shapes]
 
+    def effect_with(self, attrs: dict[str, Any]) -> str | None:
+        """What an operation with these attributes does to files; None: nothing."""
+        effect = self.effect
+        return effect({**self.defaults, **attrs}) if callable(effect) else effect
+
     def explain(
         self, failure: Exception, inputs: Sequence[Tensor], attrs: dict[str, Any]
     ) -> Exception:
@@ -292,16 +303,19 @@ def op(
     kernel: Callable[..., Any] | None = None,
     gradient: Callable[..., Any] | bool | None = True,
     stateful: bool = False,
+    effect: str | Callable[[dict[str, Any]], str | None] | None = None,
     **constraints: Iterable[DType],
 ) -> Any:
     """Declare an op; a decorator of its kernel unless `kernel` is given.
 
     `gradient=None` declares it not differentiable; otherwise a rule must follow
-    (`@TheOp.gradient`, or given here). `constraints` name the dtypes of a type letter.
+    (`@TheOp.gradient`, or given here). `effect` says what it does to files, or is a function of
+    the attributes that says so. `constraints` name the dtypes of a type letter.
     """
 
     def declare(function: Callable[..., Any]) -> Op:
         declared = Op(name, signature, function, shape, stateful, gradient is not None, constraints)
+        declared.effect = effect
         if callable(gradient):
             declared.gradient_rule = gradient
         if name in REGISTRY:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import int64
-from ..core.op import execute, op
+from ..core.op import READS_FILES, execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from . import philox
@@ -231,7 +231,14 @@ def LearnedUnigramCandidateSampler(
     return results
 
 
-@op("FixedUnigramCandidateSampler", _SIGNATURE, shape=_shape, gradient=None, stateful=True)
+@op(
+    "FixedUnigramCandidateSampler",
+    _SIGNATURE,
+    shape=_shape,
+    gradient=None,
+    stateful=True,
+    effect=lambda attrs: READS_FILES if attrs["vocab_file"] else None,
+)
 def FixedUnigramCandidateSampler(
     true_classes, *, num_true, num_sampled, unique, range_max, vocab_file="", distortion=1.0,
     num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=0, seed2=0, _stream=None,

@@ -30,7 +30,7 @@ from ..core.dtypes import (
     uint8,
     uint16,
 )
-from ..core.op import op
+from ..core.op import READS_FILES, WRITES_FILES, op
 from ..core.shape_rules import nothing, scalar, unchanged
 from ..core.shapes import TensorShape
 from ..core.variable import Variable
@@ -94,7 +94,13 @@ def _size(number) -> int:
         return 0
 
 
-@op("ReadFile", "filename: string -> contents: string", shape=scalar, gradient=None)
+@op(
+    "ReadFile",
+    "filename: string -> contents: string",
+    shape=scalar,
+    gradient=None,
+    effect=READS_FILES,
+)
 def ReadFile(filename):
     name = only(filename, "Input filename")
     try:
@@ -121,6 +127,7 @@ def read_file(filename, name=None):
     shape=nothing,
     gradient=None,
     stateful=True,
+    effect=WRITES_FILES,
 )
 def WriteFile(filename, contents):
     name = only(filename, "Input filename")
@@ -147,6 +154,7 @@ def write_file(filename, contents, name=None):
     "pattern: string -> filenames: string",
     shape=lambda inputs, attrs: TensorShape([None]),
     gradient=None,
+    effect=READS_FILES,
 )
 def MatchingFiles(pattern):
     array = np.asarray(pattern, dtype=object)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import nest
 from ..core.convert import convert_to_tensor, is_tensor
 from ..core.dtypes import string
-from ..core.op import op
+from ..core.op import WRITES_FILES, op
 from ..core.shape_rules import nothing, scalar
 from ..core.tensor import Tensor
 
@@ -83,7 +83,18 @@ def _float_text(value):
     return text if kind(text) == kind(number) or number != number else f"{number:.{many}g}"
 
 
-@op("PrintV2", "input: string", shape=nothing, gradient=None, stateful=True)
+def _effect_of_printing(attrs):
+    return WRITES_FILES if isinstance(attrs["output_stream"], str) else None
+
+
+@op(
+    "PrintV2",
+    "input: string",
+    shape=nothing,
+    gradient=None,
+    stateful=True,
+    effect=_effect_of_printing,
+)
 def PrintV2(input, *, output_stream=None, end="\n"):
     text = input[()].decode(errors="surrogateescape") + end
     if isinstance(output_stream, str):

@@ -20,7 +20,7 @@ from ..core.dtypes import (
     uint32,
     uint64,
 )
-from ..core.op import op, type_text
+from ..core.op import READS_FILES, op, type_text
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..formats.wire import varint
@@ -98,11 +98,20 @@ def _decoded_shapes(inputs, attrs):
     return [batch.concatenate([len(attrs["field_names"])]), *values]
 
 
+def _effect_of_source(attrs):
+    """A source of descriptors that is none of these is the name of a file."""
+    source = attrs["descriptor_source"]
+    source = source.encode() if isinstance(source, str) else source
+    inside = source in (b"", b"local://") or source.startswith(b"bytes://")
+    return None if inside else READS_FILES
+
+
 @op(
     "DecodeProtoV2",
     "bytes: string -> sizes: int32, values: *output_types",
     shape=_decoded_shapes,
     gradient=None,
+    effect=_effect_of_source,
 )
 def DecodeProtoV2(
     bytes,
@@ -330,6 +339,7 @@ def _encoded_shape(inputs, attrs):
     "sizes: int32, values: *Tinput_types -> bytes: string",
     shape=_encoded_shape,
     gradient=None,
+    effect=_effect_of_source,
 )
 def EncodeProto(sizes, values, *, field_names, message_type, descriptor_source=b"local://"):
     _, _, fields = _described(message_type, descriptor_source, field_names, False)

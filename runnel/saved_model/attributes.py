@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import secrets
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
@@ -133,6 +134,8 @@ _FUNCTIONS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary(
 # Those written in C, which are never dropped anyway.
 _BUILTINS: dict[str, Any] = {}
 _tokens = itertools.count()
+# Part of the tokens of this process, so that no graph from elsewhere can name a function of it.
+_SECRET = secrets.token_hex(16)
 
 
 def attr_value(value: Any) -> Any:
@@ -250,7 +253,7 @@ def token_of(function: Any) -> str:
     for token, known in (*_FUNCTIONS.items(), *_BUILTINS.items()):
         if known is function:
             return token
-    token = f"pyfunc_{next(_tokens)}"
+    token = f"pyfunc_{next(_tokens)}_{_SECRET}"
     try:
         _FUNCTIONS[token] = function
     except TypeError:

@@ -50,6 +50,8 @@ class FunctionLibrary(dict[str, Any]):
     def __init__(self, functions: Sequence[Any]) -> None:
         super().__init__({each.signature.name: each for each in functions})
         self.gradients: dict[str, LoadedGradient] = {}
+        # How many nodes each has with all calls put in place; counted when it is first asked for.
+        self.sizes: dict[str, int] | None = None
 
 
 def gradient_of(node: Any, library: dict[str, Any]) -> LoadedGradient | None:

@@ -1,20 +1,27 @@
 """GraphDefs into graphs: every node an operation, on the kernels that there are here.
 
-Calls of functions become the functions' operations; conditions and loops get branches. A resource
-that is known when a function is read in (the handle of a variable) is used inside of it directly.
+Calls of functions become the functions' operations, unless these are too many: then a call becomes
+a Case of one branch. Conditions and loops get branches. A resource that is known when a function is
+read in (the handle of a variable) is used inside of it directly.
+
+What comes here may be broken, or made to do harm: see `limits` and `permissions`.
 """
 
 from __future__ import annotations
 
+import re
 import weakref
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..core import dtypes
 from ..core.branch import Branch, BranchGraph, captured_by
 from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
-from ..core.errors import NotFoundError
+from ..core.errors import NotFoundError, OpError
 from ..core.graph import FuncGraph, Graph, Operation
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
@@ -22,13 +29,19 @@ from ..core.shapes import TensorShape
 from ..core.tensor import OutOfScopeError, SymbolicTensor, Tensor
 from .assets import asset_of
 from .attributes import given_attributes, output_lengths, value_of
-from .custom_gradients import CapturedTensor, gradient_of, op_with_gradient
+from .custom_gradients import CapturedTensor, FunctionLibrary, gradient_of, op_with_gradient
 from .further_ops import OUTPUTS
 from .graph_export import GraphDef
+from .limits import DEEPEST_CALLS, MOST_INLINED, Budget, clean_errors, expanded_sizes
+from .op_defs import require_kinds
 from .other_ops import COMPOSED, SAME
+from .permissions import Permissions
 
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 _BRANCHING = frozenset(["Case", "If", "While"])
+_CALL = "Case"
+_NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./>-]*")
+_NAME_OF_OP = re.compile(r"_?[A-Z][A-Za-z0-9]*")
 # The variables of a graph whose values sessions keep.
 _OF_SESSIONS = frozenset(["VarHandleOp", "VarIsInitializedOp"])
 # The tables of each graph by their shared names.
@@ -47,6 +60,7 @@ def import_graph_def(
 
     `input_map` gives tensors in the place of outputs of nodes, "name" or "name:1".
     `return_elements` names operations and tensors ("name:0") to return. `op_dict` is ignored.
+    Operations that write files are refused: see `runnel.allow_file_operations`.
 
     >>> graph = tf.Graph()
     >>> with graph.as_default():
@@ -66,20 +80,28 @@ def import_graph_def(
         raise TypeError(
             f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
         )
-    library = {each.signature.name: each for each in graph_def.library.function}
+    # It is no operation's own name, which graphs look for in their callers' locals.
+    given, name = name, None
+    with clean_errors("The GraphDef", ValueError):
+        return _imported(graph_def, input_map or {}, return_elements, given)
+
+
+def _imported(
+    graph_def: Any, input_map: dict[str, Any], return_elements: Sequence[str] | None, given: Any
+) -> list[Any] | None:
+    library = FunctionLibrary(graph_def.library.function)
+    require_names(graph_def.node, library)
     graph = _default_graph()
     require_ops(graph_def.node, library, () if isinstance(graph, FuncGraph) else _OF_SESSIONS)
     with graph.as_default():
-        prefix = "import" if name is None else name.rstrip("/")
+        prefix = "import" if given is None else given.rstrip("/")
         prefix = graph.unique_name(state.name_scope + prefix) if prefix else ""
-        # It is no operation's own name, which graphs look for in their callers' locals.
-        name = None
         with name_scope(f"{prefix}/_inputs/".lstrip("/")):
             mapped = {
                 key if ":" in key or key.startswith("^") else f"{key}:0": _substitute(value)
-                for key, value in (input_map or {}).items()
+                for key, value in input_map.items()
             }
-        importer = _Importer(graph, library, prefix, mapped=mapped)
+        importer = _Importer(graph, Source(graph_def.node, library), prefix, mapped=mapped)
         importer.add_all(graph_def.node)
     unused = sorted(set(mapped) - importer.used)
     if unused:
@@ -90,6 +112,24 @@ def import_graph_def(
     if return_elements is None:
         return None
     return [importer.element(each) for each in return_elements]
+
+
+def require_names(nodes: Sequence[Any], library: dict[str, Any]) -> None:
+    """ValueError where nodes have no proper names, or functions those of ops."""
+    for node in nodes:
+        if _NODE_NAME.fullmatch(node.name) is None:
+            raise ValueError(f"Node {node.name[:100]!r}: Node name contains invalid characters")
+    require_names_of_functions(library)
+
+
+def require_names_of_functions(library: dict[str, Any]) -> None:
+    """ValueError where a function has the name of an op."""
+    for name in library:
+        is_op = name in _CALLS or name in COMPOSED or name in SAME
+        if is_op or (_NAME_OF_OP.fullmatch(name) is not None and _op_of(name) is not None):
+            raise ValueError(
+                f"Cannot add function '{name}' because an op with the same name already exists."
+            )
 
 
 def _substitute(value: Any) -> Any:
@@ -163,8 +203,32 @@ def _called(node: Any, library: dict[str, Any]) -> Iterator[str]:
                 yield function.name
 
 
+class Source:
+    """What the importers of one graph share: its functions, and what it may do and ask for."""
+
+    def __init__(
+        self, nodes: Sequence[Any], library: dict[str, Any], permissions: Permissions | None = None
+    ) -> None:
+        if not isinstance(library, FunctionLibrary):
+            library = FunctionLibrary(list(library.values()))
+        self.library = library
+        self.permissions = permissions or Permissions()
+        self.budget = Budget(len(nodes) + sum(len(each.node_def) for each in library.values()))
+        if library.sizes is None:
+            library.sizes = expanded_sizes(library, lambda node: _called(node, library))
+        sizes = library.sizes
+        total = sum(sizes[each] for node in nodes for each in _called(node, library))
+        # Whether calls stay calls; then all those of a function share one branch.
+        self.keeps_calls = total >= MOST_INLINED
+        self.outer: Graph | None = None
+        self.branches: dict[Any, tuple[Branch, list[Tensor]]] = {}
+
+
 def function_graph(
-    definition: Any, library: dict[str, Any], captured: Sequence[Tensor] = ()
+    definition: Any,
+    library: dict[str, Any],
+    captured: Sequence[Tensor] = (),
+    permissions: Permissions | None = None,
 ) -> FuncGraph:
     """A FunctionDef as the graph of a function, whose last arguments are these captures."""
     require_ops(definition.node_def, library)
@@ -180,7 +244,8 @@ def function_graph(
                 shape = _argument_shape(definition, place)
                 dtype = dtypes.as_dtype(argument.type)
                 values.append(graph.add_input(dtype, shape, argument.name))
-        importer = _Importer(graph, library, "")
+        source = Source(definition.node_def, library, permissions)
+        importer = _Importer(graph, source, "")
         graph.outputs = [graph.own(each) for each in importer.body(definition, values)]
     return graph
 
@@ -202,7 +267,7 @@ class _Importer:
     def __init__(
         self,
         graph: Graph,
-        library: dict[str, Any],
+        source: Source,
         prefix: str,
         arguments: dict[str, Tensor] | None = None,
         mapped: dict[str, Any] | None = None,
@@ -211,7 +276,10 @@ class _Importer:
     ) -> None:
         self.used: set[str] = set()
         self._graph = graph
-        self._library = library
+        self._source = source
+        self._library = source.library
+        if source.outer is None:
+            source.outer = graph
         self._prefix = prefix
         self._arguments = arguments or {}
         self._mapped = mapped or {}
@@ -225,6 +293,10 @@ class _Importer:
     def add_all(self, nodes: Sequence[Any]) -> None:
         """Add nodes, each after those that it refers to."""
         by_name = {node.name: node for node in nodes}
+        if len(by_name) < len(nodes):
+            names = Counter(node.name for node in nodes)
+            twice = names.most_common(1)[0][0]
+            raise ValueError(f"Node '{twice}' is not unique")
         begun: set[str] = set()
         for first in nodes:
             waiting = [first]
@@ -308,15 +380,17 @@ class _Importer:
     def _add_or_explain(self, node: Any) -> None:
         try:
             self._add(node)
-        except OutOfScopeError:
+        except (OutOfScopeError, OpError, RecursionError, MemoryError):
             raise
-        except (AttributeError, IndexError, KeyError, TypeError) as failure:
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError,
+                UnicodeError) as failure:  # fmt: skip
             raise ValueError(
                 f"The node '{node.name}' does not fit the op {node.op}: {failure}. Inputs: "
                 f"{list(node.input)}, attributes: {sorted(node.attr)}."
             ) from failure
 
     def _add(self, node: Any) -> None:
+        self._source.budget.take_tensors(node)
         inputs = [self._value(each) for each in node.input if not each.startswith("^")]
         controls = list(self._controls)
         for reference in node.input:
@@ -329,7 +403,8 @@ class _Importer:
             function = self._function(kind if kind in self._library else node.attr["f"].func.name)
             results = function.signature.output_arg if kind in self._library else ()
             places = {result.name: place for place, result in enumerate(results)}
-            self._nodes[node.name] = places, *self._inlined(node, function, inputs, controls)
+            call = self._kept_call if self._source.keeps_calls else self._inlined
+            self._nodes[node.name] = places, *call(node, function, inputs, controls)
             return
         of_session = kind in _OF_SESSIONS and not isinstance(self._graph, FuncGraph)
         if kind in COMPOSED and not of_session:
@@ -344,6 +419,7 @@ class _Importer:
         if op is None:
             self._nodes[node.name] = {}, *self._variable(node, inputs)
             return
+        require_kinds(op, node)
         if _makes_resource(op) and not inputs:
             self._nodes[node.name] = {}, *self._table(node, op)
             return
@@ -361,8 +437,10 @@ class _Importer:
         self, node: Any, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
     ) -> Operation:
         graph = self._graph
+        self._source.budget.take_operation()
         if isinstance(graph, FuncGraph):
             inputs = [graph.own(tensor) for tensor in inputs]
+        self._source.permissions.require(node.name, op, inputs, attrs, graph)
         kinds = op.types_of_results(inputs, attrs)
         if op.name == "ReadVariableOp" and isinstance(inputs[0], SymbolicTensor):
             shapes = [UNKNOWN]
@@ -392,12 +470,12 @@ class _Importer:
             # Its gradient belongs to another place of the function: the op's own serves here.
             operation = self._operation(node, REGISTRY[node.op], inputs, {})
             return list(operation.outputs), [operation]
-        library, definition = self._library, gradient.definition
+        source, definition = self._source, gradient.definition
 
         def call(values: Sequence[Tensor]) -> list[Tensor]:
             graph: Any = state.graph
             prefix = graph.unique_name(definition.signature.name)
-            body = _Importer(graph, library, prefix, inside=(definition.signature.name,))
+            body = _Importer(graph, source, prefix, inside=(definition.signature.name,))
             return body.body(definition, [graph.own(each) for each in values])
 
         op = op_with_gradient(len(inputs), call, gradient.places)
@@ -465,6 +543,11 @@ class _Importer:
             raise NotFoundError(None, None, f"Function {name} is not defined in the GraphDef.")
         if name in self._inside:
             raise ValueError(f"The function {name} calls itself, which graphs here cannot do.")
+        if len(self._inside) >= DEEPEST_CALLS:
+            raise ValueError(
+                f"The function {name} is called by functions that call each other more than "
+                f"{DEEPEST_CALLS} deep, which graphs here cannot be."
+            )
         return self._library[name]
 
     def _inlined(
@@ -473,13 +556,35 @@ class _Importer:
         """The results of a call, and its operations."""
         body = _Importer(
             self._graph,
-            self._library,
+            self._source,
             self._full_name(node.name),
             controls=controls,
             inside=(*self._inside, function.signature.name),
         )
         outputs = body.body(function, inputs)
         return outputs, [each for _, _, operations in body._nodes.values() for each in operations]
+
+    def _kept_call(
+        self, node: Any, function: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
+    ) -> tuple[list[Tensor], list[Operation]]:
+        """The results of a call that stays one: a Case of one branch, and its operation."""
+        op = REGISTRY[_CALL]
+        branch, outputs = self._branch(function.signature.name, inputs, [UNKNOWN] * len(inputs))
+        captured = captured_by([branch.graph])
+        computed = [each for each in outputs if not _is_handle(each)]
+        branch = Branch(branch.graph, branch.feeds, computed).aligned(captured)
+        attrs = {
+            "branches": [branch],
+            "Tout": [each.dtype for each in computed],
+            "output_shapes": [each.shape for each in computed],
+        }
+        with self._graph.as_default():
+            index = convert_to_tensor(np.int32(0))
+        given = [each for each in inputs if not _is_handle(each)]
+        operation = self._operation(node, op, [index, *given, *captured], attrs)
+        operation.control_inputs = list(dict.fromkeys([*operation.control_inputs, *controls]))
+        found = iter(operation.outputs)
+        return [each if _is_handle(each) else next(found) for each in outputs], [operation]
 
     def body(self, definition: Any, values: Sequence[Tensor]) -> list[Tensor]:
         """The results of a function for the values of its arguments."""
@@ -498,7 +603,22 @@ class _Importer:
     ) -> tuple[Branch, list[Tensor]]:
         """A function as a branch of the inputs that are no known resources; and all its outputs."""
         definition = self._function(name)
-        graph = BranchGraph(self._graph.unique_name(name), self._graph)
+        if not self._source.keeps_calls:
+            return self._new_branch(definition, inputs, shapes, self._graph)
+        # A branch of inputs of any shapes, for all places that it serves.
+        key = name, *[id(each) if _is_handle(each) else each.dtype for each in inputs]
+        known = self._source.branches
+        if key not in known:
+            unknown = [UNKNOWN] * len(inputs)
+            known[key] = self._new_branch(definition, inputs, unknown, self._source.outer)
+        branch, outputs = known[key]
+        return Branch(branch.graph, branch.feeds, branch.outputs), outputs
+
+    def _new_branch(
+        self, definition: Any, inputs: Sequence[Tensor], shapes: Sequence[TensorShape], outer: Any
+    ) -> tuple[Branch, list[Tensor]]:
+        name = definition.signature.name
+        graph = BranchGraph(self._graph.unique_name(name), outer)
         feeds: list[Tensor] = []
         with graph.building():
             values: list[Tensor] = []
@@ -508,7 +628,7 @@ class _Importer:
                 else:
                     feeds.append(graph.add_input(tensor.dtype, shape))
                     values.append(feeds[-1])
-            importer = _Importer(graph, self._library, "", inside=(*self._inside, name))
+            importer = _Importer(graph, self._source, "", inside=(*self._inside, name))
             outputs = importer.body(definition, values)
             owned = [each if _is_handle(each) else graph.own(each) for each in outputs]
         return Branch(graph, feeds, owned), owned

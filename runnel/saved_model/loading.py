@@ -24,8 +24,10 @@ from ..train.object_graph import GRAPH_KEY, VALUE
 from .assets import Asset
 from .constants import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from .custom_gradients import CapturedTensor, FunctionLibrary, LoadedGradient
-from .graph_import import function_graph, require_ops
+from .graph_import import function_graph, require_names_of_functions, require_ops
+from .limits import clean_errors, require_small
 from .options import LoadOptions
+from .permissions import Permissions, path_inside, require_files_inside
 from .reading import chosen_meta_graph, read_saved_model
 from .restored import (
     CallableUserObject,
@@ -51,7 +53,8 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     """The object in a SavedModel, with its parts as attributes and its functions callable.
 
     Functions know the kinds of arguments that they were traced for before saving. `tags` choose
-    among several graphs of a SavedModel, which has mostly one.
+    among several graphs of a SavedModel, which has mostly one. Operations that write files are
+    refused: see `runnel.allow_file_operations`.
 
     >>> import tempfile
     >>> module = tf.Module()
@@ -70,13 +73,8 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
             f"The SavedModel at {path} has no objects, as TensorFlow 1 wrote them: there is but a "
             "graph for sessions in it. Save it anew with TensorFlow 2."
         )
-    with init_scope():
-        try:
-            root = Loader(meta_graph, path, options or LoadOptions()).root
-        except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as failure:
-            raise OSError(
-                f"The SavedModel at {path} is broken: {type(failure).__name__}: {failure}"
-            ) from failure
+    with init_scope(), clean_errors(f"The SavedModel at {path}", OSError):
+        root = Loader(meta_graph, path, options or LoadOptions()).root
     if isinstance(root, UserObject):
         info = meta_graph.meta_info_def
         root.tensorflow_version = info.tensorflow_version
@@ -95,6 +93,9 @@ class Loader:
         self.graph = meta_graph.object_graph_def
         functions = meta_graph.graph_def.library
         self._library = FunctionLibrary(functions.function)
+        self._permissions = Permissions()
+        require_names_of_functions(self._library)
+        require_files_inside(path, VARIABLES_DIRECTORY)
         self._require_ops()
         self._values = _Values(path, self.graph, options)
         self.nodes: list[Any] = [None] * len(self.graph.nodes)
@@ -133,9 +134,9 @@ class Loader:
             return self._variable(number, node.variable)
         if kind == "asset":
             name = self._assets[node.asset.asset_file_def_index].filename
-            return Asset(os.path.join(self._path, ASSETS_DIRECTORY, name))
+            return Asset(path_inside(self._path, ASSETS_DIRECTORY, name))
         if kind == "constant":
-            message = self._constants[node.constant.operation].attr["value"].tensor
+            message = require_small(self._constants[node.constant.operation].attr["value"].tensor)
             return Tensor(make_ndarray(message), dtypes.as_dtype(message.dtype))
         if kind == "function":
             return self._function(number, node.function)
@@ -197,18 +198,19 @@ class Loader:
         self, name: str, parameters: Parameters, args: Any, kwargs: Any
     ) -> ConcreteFunction:
         saved = self.graph.concrete_functions[name]
-        with init_scope():
+        with init_scope(), clean_errors(f"The SavedModel at {self._path}", OSError):
             graph = self._graph_of(name)
         _name_inputs(graph, (args, kwargs))
         signature = BoundSignature(parameters, args, kwargs)
         return RestoredConcreteFunction(name, graph, decode(saved.output_signature), signature)
 
-    def _graph_of(self, name: str) -> FuncGraph:
+    def _graph_of(self, name: str, permissions: Permissions | None = None) -> FuncGraph:
         if name not in self._library:
             raise OSError(f"The SavedModel at {self._path} is broken: it has no function {name}.")
         bound = self.graph.concrete_functions[name].bound_inputs
         captured = [self._captured(number) for number in bound]
-        return function_graph(self._library[name], self._library, captured)
+        permissions = permissions or self._permissions
+        return function_graph(self._library[name], self._library, captured, permissions)
 
     def _captured(self, number: int) -> Tensor:
         """The tensor that stands for an object among the inputs of a function."""
@@ -258,6 +260,7 @@ class Loader:
                 elif isinstance(owner, dict):
                     owner[child.local_name] = value
                 elif isinstance(owner, UserObject):
+                    _require_attribute(child.local_name)
                     setattr(owner, child.local_name, value)
                     if isinstance(value, RestoredFunction):
                         value._name = child.local_name
@@ -266,7 +269,8 @@ class Loader:
 
     def _handle(self, number: int, resource: RestoredResource) -> Tensor:
         if resource.resource_handle is None:
-            graph = self._graph_of(self._child_function(number, "_create_resource"))
+            name = self._child_function(number, "_create_resource")
+            graph = self._graph_of(name, self._permissions.while_loading())
             made = graph.outputs[0]
             if isinstance(made, SymbolicTensor):
                 arrays = [outside._array for outside in graph.external_captures]
@@ -288,10 +292,17 @@ class Loader:
                 handle = self._handle(number, value)
                 if self._child_function(number, "_initialize"):
                     name = self._child_function(number, "_initialize")
-                    ConcreteFunction(self._graph_of(name), []).call([])
+                    graph = self._graph_of(name, self._permissions.while_loading())
+                    ConcreteFunction(graph, []).call([])
                 entries = self._values.table(number)
                 if entries is not None:
                     _fill(handle._array, *entries)
+
+
+def _require_attribute(name: str) -> None:
+    """OSError where the name of a part is one that Python looks for in every object."""
+    if name.startswith("__") and name.endswith("__") and name != "__call__":
+        raise OSError(f"The SavedModel has a part named {name!r}: it is broken.")
 
 
 def _fill(table: Any, keys: np.ndarray, values: np.ndarray) -> None:

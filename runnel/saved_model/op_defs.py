@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tensorboard.compat.proto import op_def_pb2
@@ -70,6 +71,31 @@ def op_def_for(name: str) -> Any:
         raise RuntimeError(
             f"Op type not registered '{name}': no op of this name is known here."
         ) from None
+
+
+def require_kinds(op: Op, node: Any) -> None:
+    """ValueError where an attribute of a node has a value of another type than the op's."""
+    kinds = _kinds(op)
+    for name, attr in node.attr.items():
+        expected = kinds.get(name)
+        field = attr.WhichOneof("value")
+        if expected is None or field is None:
+            continue
+        found = _FIELDS.get(field, field)
+        if field == "list":
+            fields = [_FIELDS[each.name] for each, _ in attr.list.ListFields()]
+            # An empty list may be one of anything.
+            found = f"list({fields[0]})" if len(fields) == 1 else expected if not fields else "list"
+        if found != expected:
+            raise ValueError(
+                f"AttrValue had value with type '{found}' when '{expected}' expected for attr "
+                f"'{name}' of the node '{node.name}', whose op is {op.name}."
+            )
+
+
+@functools.cache
+def _kinds(op: Op) -> dict[str, str]:
+    return {name: kind for name, (kind, _) in _attributes(op).items()}
 
 
 def _add_argument(op: Op, argument: Argument, message: Any) -> None:

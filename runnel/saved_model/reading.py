@@ -10,6 +10,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from .constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
+from .limits import MOST_BYTES, MOST_BYTES_OF_TEXT, require_size
 from .messages import SavedModel
 
 
@@ -20,12 +21,14 @@ def read_saved_model(export_dir: Any) -> Any:
     text = os.path.join(folder, SAVED_MODEL_FILENAME_PBTXT)
     try:
         if os.path.isfile(binary):
+            require_size(binary, MOST_BYTES)
             with open(binary, "rb") as file:
                 return SavedModel.FromString(file.read())
         if os.path.isfile(text):
+            require_size(text, MOST_BYTES_OF_TEXT)
             with open(text, encoding="utf-8") as lines:
                 return text_format.Parse(lines.read(), SavedModel(), allow_unknown_field=True)
-    except (DecodeError, text_format.ParseError, UnicodeDecodeError) as failure:
+    except (DecodeError, RecursionError, text_format.ParseError, UnicodeError) as failure:
         raise OSError(f"Cannot parse file {folder}: {failure}.") from None
     raise OSError(
         f"SavedModel file does not exist at: {folder}/"

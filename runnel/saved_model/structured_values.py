@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +16,12 @@ from ..core.indexed_slices import IndexedSlicesSpec
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
+from .limits import require_small
 from .messages import StructuredValue, TypeSpecProto
 from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class NotEncodable(TypeError):
@@ -141,6 +146,9 @@ def is_callable(signature: Any) -> bool:
 
 def _named_tuple(message: Any) -> Any:
     names = tuple(pair.key for pair in message.values)
+    if not all(_IDENTIFIER.fullmatch(each) for each in (message.name, *names)):
+        # Python would read letters of other widths as these, in the source that such classes have.
+        raise ValueError(f"{message.name!r} with the fields {names} is no named tuple.")
     return _tuple_class(message.name, names)(*(decode(pair.value) for pair in message.values))
 
 
@@ -163,6 +171,8 @@ _DECODERS: dict[str, Any] = {
     "tuple_value": lambda message: tuple(decode(each) for each in message.values),
     "dict_value": lambda message: {k: decode(message.fields[k]) for k in sorted(message.fields)},
     "named_tuple_value": _named_tuple,
-    "tensor_value": lambda message: Tensor(make_ndarray(message), as_dtype(message.dtype)),
-    "numpy_value": make_ndarray,
+    "tensor_value": lambda message: Tensor(
+        make_ndarray(require_small(message)), as_dtype(message.dtype)
+    ),
+    "numpy_value": lambda message: make_ndarray(require_small(message)),
 }

@@ -23,7 +23,8 @@ def run(program: Program) -> Program:
 
 def _folded(operation: Operation) -> Tensor | None:
     op = operation.op
-    if op.stateful or not op.single or op.name in ("Const", "Placeholder"):
+    if op.stateful or op.effect or not op.single or op.name in ("Const", "Placeholder"):
+        # What is read of a file may be another thing at the next call.
         return None
     dtype = operation.outputs[0].dtype
     if dtype.name in ("variant", "resource"):

@@ -30,7 +30,8 @@ def run(program: Program) -> Program:
         if op.stateful:
             _forget(operation, reads)
             return None
-        key = _key(operation)
+        # Between two reads of a file it may be written.
+        key = None if op.effect else _key(operation)
         if key is None:
             return None
         earlier = known.setdefault(key, operation)

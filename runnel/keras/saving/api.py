@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
+from ...saved_model.permissions import require_files_inside
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
 from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip
@@ -171,6 +172,7 @@ def load_weights(
         if not os.path.exists(f"{path}.index"):
             if not os.path.exists(f"{inside}.index"):
                 raise IsADirectoryError(21, "A folder that is no SavedModel has no weights", path)
+            require_files_inside(path, VARIABLES_DIRECTORY)
             path = inside
         return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if is_zip(path):

@@ -13,9 +13,11 @@ from ...saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from ...saved_model.limits import MOST_BYTES, clean_errors, require_size
 from ...saved_model.loading import load as load_saved_model
 from ...saved_model.messages import KerasMetadata
 from ...saved_model.options import SaveOptions
+from ...saved_model.permissions import require_files_inside
 from ...saved_model.saving import exported, write
 from ...train.checkpoint import Checkpoint
 from ...train.trackables import children_of
@@ -75,7 +77,8 @@ def load_model(path: str, custom_objects: Any, compile: bool, options: Any = Non
         loaded = load_saved_model(path, options=options)
         tf.get_logger().warning(_NOT_OF_KERAS, path)
         return loaded
-    with open(found, "rb") as file:
+    require_size(found, MOST_BYTES)
+    with open(found, "rb") as file, clean_errors(f"The file {found}", OSError):
         nodes = {node.node_id: node for node in KerasMetadata.FromString(file.read()).nodes}
     if 0 not in nodes:
         return load_saved_model(path, options=options)
@@ -171,6 +174,7 @@ def _build(model: Any, metadata: dict[str, Any]) -> None:
 
 
 def _restore(model: Any, path: str) -> None:
+    require_files_inside(path, VARIABLES_DIRECTORY)
     prefix = os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
     status = Checkpoint(root=model).read(prefix)
     status.expect_partial()

@@ -11,7 +11,7 @@ from ...core.context import init_scope
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import DType, as_dtype, int32, int64, string
 from ...core.errors import NotFoundError, OutOfRangeError
-from ...core.op import execute, op
+from ...core.op import READS_FILES, execute, op
 from ...core.shape_rules import nothing
 from ...core.tensor import SymbolicTensor, Tensor
 from ..strings.elements import filled
@@ -157,6 +157,7 @@ class TextFileInitializer(TableInitializer):
     shape=nothing,
     stateful=True,
     gradient=None,
+    effect=READS_FILES,
 )
 def InitializeTableFromTextFileV2(
     table_handle, filename, *, key_index, value_index, vocab_size=-1, delimiter="\t", offset=0

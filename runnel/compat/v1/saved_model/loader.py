@@ -13,9 +13,12 @@ from typing import Any
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
+from ....core.tensor import SymbolicTensor
 from ....formats.tensor_bundle import BundleReader
 from ....saved_model import constants
 from ....saved_model.graph_import import import_graph_def
+from ....saved_model.limits import clean_errors
+from ....saved_model.permissions import path_inside, require_assets_only, require_files_inside
 from ....saved_model.reading import contains_saved_model, read_saved_model, tagged_meta_graph
 from ....saved_model.tensors import make_ndarray
 from ..keys import GraphKeys
@@ -24,6 +27,8 @@ from .reference_variables import use_resources
 
 _OF_SAVERS = frozenset(["MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"])
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+# Savers restore in a function that the graph calls, or in one that this calls.
+_DEEPEST = 2
 _INITIAL = (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY)
 
 
@@ -47,6 +52,11 @@ def load(
     """
     path = os.fsdecode(os.fspath(export_dir))
     tags = [tags] if isinstance(tags, str) else list(tags)
+    with clean_errors(f"The SavedModel at {path}", OSError):
+        return _loaded(sess, tags, path, import_scope)
+
+
+def _loaded(sess: Any, tags: list[str], path: str, import_scope: str | None) -> Any:
     meta_graph = tagged_meta_graph(read_saved_model(path), tags, path)
     graph_def = meta_graph.graph_def
     functions = {each.signature.name: each for each in graph_def.library.function}
@@ -89,15 +99,15 @@ def _of_savers(nodes: Any, functions: dict[str, Any]) -> set[str]:
         for node in nodes
         if node.op in _OF_SAVERS or (node.op in _CALLS and node.attr["f"].func.name in saving)
     }
-    grown = True
-    while grown:
-        more = {
-            node.name
-            for node in nodes
-            if node.name not in found and any(_node_name(each) in found for each in node.input)
-        }
-        found |= more
-        grown = bool(more)
+    users: dict[str, list[str]] = {}
+    for node in nodes:
+        for each in node.input:
+            users.setdefault(_node_name(each), []).append(node.name)
+    waiting = list(found)
+    while waiting:
+        more = [name for name in users.get(waiting.pop(), ()) if name not in found]
+        found.update(more)
+        waiting += more
     return found
 
 
@@ -115,7 +125,9 @@ def _node_name(source: str) -> str:
     return source.removeprefix("^").partition(":")[0]
 
 
-def _restored(nodes: Any, functions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _restored(
+    nodes: Any, functions: dict[str, Any], inside: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str]]:
     """The nodes of variables that are restored, each with its key in the checkpoint."""
     named = {node.name: node for node in nodes}
     for node in nodes:
@@ -124,12 +136,13 @@ def _restored(nodes: Any, functions: dict[str, Any]) -> Iterator[tuple[str, str]
             if key is not None:
                 yield _node_name(node.input[0]), key
         elif node.op in _CALLS:
-            function = functions.get(node.attr["f"].func.name)
-            if function is None:
+            name = node.attr["f"].func.name
+            function = functions.get(name)
+            if function is None or len(inside) >= _DEEPEST:
                 continue
             arguments = [each.name for each in function.signature.input_arg]
             given = dict(zip(arguments, node.input, strict=False))
-            for argument, key in _restored(function.node_def, functions):
+            for argument, key in _restored(function.node_def, functions, (*inside, name)):
                 if argument in given:
                     yield _node_name(given[argument]), key
 
@@ -137,7 +150,9 @@ def _restored(nodes: Any, functions: dict[str, Any]) -> Iterator[tuple[str, str]
 def _key(source: str, named: dict[str, Any]) -> str | None:
     """The key that a tensor is restored from; None for one that is not restored."""
     node = named.get(_node_name(source))
-    while node is not None and node.op == "Identity":
+    passed = set()
+    while node is not None and node.op == "Identity" and node.name not in passed:
+        passed.add(node.name)
         source = node.input[0]
         node = named.get(_node_name(source))
     if node is None or node.op != "RestoreV2":
@@ -153,6 +168,7 @@ def _key(source: str, named: dict[str, Any]) -> str | None:
 def _restore(session: Any, path: str, keys: dict[str, str], variables: dict[str, Any]) -> None:
     if not keys:
         return
+    require_files_inside(path, constants.VARIABLES_DIRECTORY)
     bundle = BundleReader(
         os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
     )
@@ -187,11 +203,12 @@ def _connect(variable: Any, saved: Any, operations: dict[str, Any]) -> None:
 
 def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
     """Run what has to happen first, with the paths of assets."""
-    assets = os.path.join(path, constants.ASSETS_DIRECTORY)
+    graph = session.graph
     fed = {
-        scope + each.tensor_info.name: os.path.join(assets, each.filename)
+        scope + each.tensor_info.name: path_inside(path, constants.ASSETS_DIRECTORY, each.filename)
         for each in meta_graph.asset_file_def
     }
+    assets = [graph.get_tensor_by_name(each) for each in fed]
     signature = meta_graph.signature_def.get(constants.INIT_OP_SIGNATURE_KEY)
     if signature is not None:
         names = [signature.outputs[constants.INIT_OP_SIGNATURE_KEY].name]
@@ -201,4 +218,19 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
             for name in meta_graph.collection_def[key].node_list.value
         ][:1]  # fmt: skip
     for name in names:
-        session.run(session.graph.get_operation_by_name(scope + _node_name(name)), fed)
+        operation = graph.get_operation_by_name(scope + _node_name(name))
+        require_assets_only(_needed_by(operation), assets)
+        session.run(operation, fed)
+
+
+def _needed_by(operation: Any) -> list[Any]:
+    """An operation and all that happens before it."""
+    found: dict[int, Any] = {}
+    waiting = [operation]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            waiting += [t.op for t in each.inputs if isinstance(t, SymbolicTensor)]
+            waiting += each.control_inputs
+    return list(found.values())

@@ -1,0 +1,149 @@
+"""What graphs that come from files may do to the file system.
+
+They may compute, and they may read: the assets of their SavedModel while it is loaded, any file
+once one of their functions is called. They may not write files, and cannot call Python functions.
+What an op does to files is said by its declaration.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import dtypes
+from ..core.branch import Branch
+from ..core.context import state
+from ..core.errors import PermissionDeniedError
+from ..core.graph import Operation
+from ..core.op import READS_FILES, WRITES_FILES, Op
+from ..core.tensor import Tensor
+from .assets import asset_of
+
+_OPTION = (
+    "If you trust where it comes from, load it in a block `with runnel.allow_file_operations():`."
+)
+
+
+@contextmanager
+def allow_file_operations() -> Iterator[None]:
+    """Let graphs that are loaded in a block read and write any files, in later calls, too.
+
+    It holds for `tf.saved_model.load`, `tf.keras.models.load_model` of a folder,
+    `tf.graph_util.import_graph_def` and the loaders of `tf.compat.v1`. Only load in it what you
+    would also run as a program.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "greeting")
+    >>> with tf.Graph().as_default() as graph:
+    ...     tf.io.write_file(path, "hello")
+    >>> with tf.Graph().as_default():
+    ...     tf.graph_util.import_graph_def(graph.as_graph_def())
+    Traceback (most recent call last):
+    runnel.core.errors.PermissionDeniedError: The operation 'WriteFile' writes files...
+    >>> with tf.Graph().as_default(), runnel.allow_file_operations():
+    ...     tf.graph_util.import_graph_def(graph.as_graph_def())
+    """
+    before, state.trusts_files = state.trusts_files, True
+    try:
+        yield
+    finally:
+        state.trusts_files = before
+
+
+class Permissions:
+    """What the operations of one loaded graph may do to files.
+
+    Without `reading`, they may read nothing but assets.
+    """
+
+    def __init__(self, trusted: bool | None = None, reading: bool = True) -> None:
+        self.trusted = state.trusts_files if trusted is None else trusted
+        self.reading = reading
+
+    def while_loading(self) -> Permissions:
+        """Those of a function that runs while its SavedModel is loaded."""
+        return Permissions(self.trusted, reading=False)
+
+    def require(
+        self, name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], graph: Any
+    ) -> None:
+        """PermissionDeniedError for an operation that may not be in a graph."""
+        if op.effect is None or self.trusted:
+            return
+        effect = op.effect_with(attrs)
+        if effect == WRITES_FILES:
+            raise PermissionDeniedError(
+                None, None, f"The operation '{name}' writes files ({op.name}), which graphs that "
+                f"come from files may not. {_OPTION}",
+            )  # fmt: skip
+        if effect == READS_FILES and not self.reading and not _reads_assets(inputs, graph):
+            raise PermissionDeniedError(None, None, _no_reading(name, op))
+
+
+def _no_reading(name: str, op: Op) -> str:
+    return (
+        f"The operation '{name}' reads files ({op.name}) while its SavedModel is loaded, when "
+        f"nothing but its own assets may be read. {_OPTION}"
+    )
+
+
+def _reads_assets(inputs: Sequence[Tensor], graph: Any) -> bool:
+    """Whether all strings that an operation gets are paths of assets."""
+    outside = {id(inside): each for each, inside in getattr(graph, "captures", ())}
+    strings = [each for each in inputs if each.dtype is dtypes.string]
+    return bool(strings) and all(
+        asset_of(outside.get(id(each), each)) is not None for each in strings
+    )
+
+
+def require_assets_only(operations: Iterable[Operation], assets: Sequence[Tensor]) -> None:
+    """PermissionDeniedError where operations read files by other paths than those of assets."""
+    if state.trusts_files:
+        return
+    known = {id(tensor) for tensor in assets}
+    for operation in _with_branches(operations):
+        if operation.op.effect_with(operation.given) == READS_FILES:
+            strings = [each for each in operation.inputs if each.dtype is dtypes.string]
+            if not strings or any(id(each) not in known for each in strings):
+                raise PermissionDeniedError(None, None, _no_reading(operation.name, operation.op))
+
+
+def _with_branches(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """Operations, and those in the branches of conditions and loops."""
+    waiting = [list(operations)]
+    seen: set[int] = set()
+    while waiting:
+        for operation in waiting.pop():
+            yield operation
+            for value in operation.given.values():
+                for each in value if isinstance(value, list | tuple) else (value,):
+                    if isinstance(each, Branch) and id(each.graph) not in seen:
+                        seen.add(id(each.graph))
+                        waiting.append(each.graph.operations)
+
+
+def path_inside(folder: str, *names: str) -> str:
+    """The path of a file in the folder of a SavedModel.
+
+    PermissionDeniedError where the names, or symbolic links, lead out of the folder.
+    """
+    path = os.path.join(folder, *names)
+    if state.trusts_files:
+        return path
+    inside = os.path.join(os.path.realpath(folder), "")
+    if "\0" in path or not os.path.join(os.path.realpath(path), "").startswith(inside):
+        raise PermissionDeniedError(
+            None, None, f"{os.path.join(*names)!r} leads out of the SavedModel at {folder}, whose "
+            f"files must be in its folder. {_OPTION}",
+        )  # fmt: skip
+    return path
+
+
+def require_files_inside(folder: str, name: str) -> None:
+    """PermissionDeniedError where a file in a subfolder is a symbolic link that leads out."""
+    path_inside(folder, name)
+    subfolder = os.path.join(folder, name)
+    for each in os.listdir(subfolder) if os.path.isdir(subfolder) else ():
+        path_inside(folder, name, each)
