@@ -33,6 +33,7 @@ REGISTRY = Registry()
 _DTYPES = {name: value for name, value in vars(dtypes).items() if isinstance(value, DType)}
 _NO_ATTRS: dict[str, Any] = {}
 _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+_MOST_OUTPUTS = 1 << 20
 KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
@@ -213,6 +214,11 @@ class Op:
                 length = self._attr(output.count, attrs)
                 if length is None:
                     length = len(self.grouped(inputs)[self.input_lists[0]])
+                if length > _MOST_OUTPUTS:
+                    raise errors.InvalidArgumentError(
+                        None, None, f"{self.name} is to have {length} outputs, by its attribute "
+                        f"'{output.count}'; it can have {_MOST_OUTPUTS} [Op:{self.name}]",
+                    )  # fmt: skip
                 types.extend([dtype] * length)
             else:
                 types.append(dtype)

@@ -15,6 +15,7 @@ import itertools
 import keyword
 import linecache
 import re
+import struct
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from types import TracebackType
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 _IN_GRAPH = "Graph execution error:"
 _numbers = itertools.count(1)
+# What kernels raise for values that only graphs from files give them.
+_UNEXPECTED = (AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError,
+               TypeError, struct.error)  # fmt: skip
+FAILURES = (*KERNEL_FAILURES, *_UNEXPECTED)
 # Other strings, and long tuples, are values with a name.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_ ,.>-]{0,80}")
 _OP_NAME = re.compile(r"(?!(None|True|False)$)_?[A-Z][A-Za-z0-9_]*", re.ASCII)
@@ -98,7 +103,7 @@ class Plan:
         """The arrays of the fetches; an error tells of the operation and the user's line."""
         try:
             return self.program(*arrays)
-        except KERNEL_FAILURES as failure:
+        except FAILURES as failure:
             raise self.explained(failure) from tracebacks.cause(failure)
 
     def explained(self, failure: Exception) -> Exception:
@@ -110,6 +115,8 @@ class Plan:
         explained = operation.op.explain(failure, operation.inputs, operation.given)
         message = getattr(explained, "message", str(explained))
         message = message.replace(f" [Op:{operation.type}]", "")
+        if isinstance(failure, _UNEXPECTED) and not isinstance(failure, KERNEL_FAILURES):
+            message = f"{type(failure).__name__}: {message}"
         kind: Any = type(explained)
         told: Exception = kind(
             None,

@@ -18,8 +18,8 @@ from typing import Any
 from ..core import engine, errors
 from ..core.context import state, tracebacks
 from ..core.exchange import Exchange
-from ..core.op import KERNEL_FAILURES, Op, execute
-from ..core.plan import Plan
+from ..core.op import Op, execute
+from ..core.plan import FAILURES, Plan
 from ..core.tensor import Tensor
 from ..core.variable import Variable
 from ..ops.operators import go_direct
@@ -155,7 +155,7 @@ class Recorder:
             begin = clock()
             try:
                 return program(steps.append, *arrays)
-            except KERNEL_FAILURES as failure:
+            except FAILURES as failure:
                 raise plan.explained(failure) from tracebacks.cause(failure)
             finally:
                 note((plan, begin, clock(), thread(), shapes, steps))

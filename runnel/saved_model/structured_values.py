@@ -20,7 +20,6 @@ from .limits import require_small
 from .messages import StructuredValue, TypeSpecProto
 from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
 
-
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -33,11 +33,24 @@ def _folded(operation: Operation) -> Tensor | None:
     if known is None and operation.inputs:
         arrays = [constant_of(tensor) for tensor in operation.inputs]
         if not any(array is None for array in arrays):
-            size = operation.outputs[0].shape.num_elements()
+            size = _size(operation)
             known = _computed(operation, arrays) if size is None or size <= LARGEST else None
     if known is None or np.size(known) > LARGEST:
         return None
     return constant(operation, known, dtype)
+
+
+def _size(operation: Operation) -> int | None:
+    """How many elements an operation makes; those of its inputs that are constants now tell it."""
+    size = operation.outputs[0].shape.num_elements()
+    if size is None:
+        try:
+            shapes = operation.op.infer_shapes(operation.inputs, operation.given)
+            size = shapes[0].num_elements()
+        except Exception:
+            # It fails when the function runs, if it gets there, and says so then.
+            return None
+    return size
 
 
 def _computed(operation: Operation, arrays: list[Any]) -> Any:
