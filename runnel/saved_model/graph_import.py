@@ -420,6 +420,11 @@ class _Importer:
             self._nodes[node.name] = {}, *self._variable(node, inputs)
             return
         require_kinds(op, node)
+        if not op.input_lists and len(inputs) != len(op.inputs):
+            raise ValueError(
+                f"NodeDef expected {len(op.inputs)} inputs but got {len(inputs)}: node "
+                f"'{node.name}', whose op is {op.name}."
+            )
         if _makes_resource(op) and not inputs:
             self._nodes[node.name] = {}, *self._table(node, op)
             return
@@ -442,6 +447,8 @@ class _Importer:
             inputs = [graph.own(tensor) for tensor in inputs]
         self._source.permissions.require(node.name, op, inputs, attrs, graph)
         kinds = op.types_of_results(inputs, attrs)
+        if None in (kinds if isinstance(kinds, list) else [kinds]):
+            raise ValueError(f"NodeDef missing a type of {op!r}; node '{node.name}'.")
         if op.name == "ReadVariableOp" and isinstance(inputs[0], SymbolicTensor):
             shapes = [UNKNOWN]
         else:

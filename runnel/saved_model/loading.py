@@ -181,12 +181,12 @@ class Loader:
 
     def _trace(self, name: str, parameters: Parameters) -> Trace:
         saved = self.graph.concrete_functions[name]
-        args, kwargs = decode(saved.canonicalized_input_signature)
+        args, kwargs = _arguments(saved)
         return Trace(args, kwargs, lambda: self._concrete(name, parameters, args, kwargs))
 
     def _bare_trace(self, saved: Any) -> Trace:
         name = saved.concrete_function_name
-        args, kwargs = decode(self.graph.concrete_functions[name].canonicalized_input_signature)
+        args, kwargs = _arguments(self.graph.concrete_functions[name])
         if saved.function_spec.HasField("fullargspec"):
             spec = decode(saved.function_spec.fullargspec)
             parameters = parameters_of(spec, saved.function_spec.is_method)
@@ -200,9 +200,19 @@ class Loader:
         saved = self.graph.concrete_functions[name]
         with init_scope(), clean_errors(f"The SavedModel at {self._path}", OSError):
             graph = self._graph_of(name)
-        _name_inputs(graph, (args, kwargs))
-        signature = BoundSignature(parameters, args, kwargs)
-        return RestoredConcreteFunction(name, graph, decode(saved.output_signature), signature)
+            given = [part.dtype for part in _parts((args, kwargs))]
+            results = decode(saved.output_signature)
+            found = [part.dtype for part in _parts(results)]
+            takes_and_gives = [[each.dtype for each in row] for row in (graph.inputs, graph.outputs)]
+            if [given, found] != takes_and_gives:
+                raise OSError(
+                    f"The SavedModel at {self._path} is broken: the function {name} does not take "
+                    f"{(args, kwargs)}, or does not return {results}."
+                )
+            _name_inputs(graph, (args, kwargs))
+            signature = BoundSignature(parameters, args, kwargs)
+            signature.structured()
+        return RestoredConcreteFunction(name, graph, results, signature)
 
     def _graph_of(self, name: str, permissions: Permissions | None = None) -> FuncGraph:
         if name not in self._library:
@@ -251,6 +261,8 @@ class Loader:
             for child in node.children:
                 value = self.nodes[child.node_id]
                 if isinstance(owner, SignatureMap):
+                    if not isinstance(value, Trace):
+                        raise OSError(f"The signature {child.local_name!r} is no function.")
                     owner._add(child.local_name, value)
                     continue
                 if isinstance(value, Trace):
@@ -299,6 +311,14 @@ class Loader:
                     _fill(handle._array, *entries)
 
 
+def _arguments(saved: Any) -> tuple[Any, Any]:
+    """The positional and the keyword arguments that a function was traced for."""
+    args, kwargs = decode(saved.canonicalized_input_signature)
+    if not isinstance(args, list | tuple) or not isinstance(kwargs, dict):
+        raise OSError(f"The arguments {args}, {kwargs} are none: the SavedModel is broken.")
+    return args, kwargs
+
+
 def _require_attribute(name: str) -> None:
     """OSError where the name of a part is one that Python looks for in every object."""
     if name.startswith("__") and name.endswith("__") and name != "__call__":
@@ -315,15 +335,15 @@ def _fill(table: Any, keys: np.ndarray, values: np.ndarray) -> None:
         table.insert(keys, values)
 
 
+def _parts(structure: Any) -> list[Any]:
+    """The specs of the tensors that values of a structure are made of."""
+    specs = [each for each in nest.flatten(structure) if isinstance(each, TypeSpec)]
+    return [part for spec in specs for part in spec.flatten()]
+
+
 def _name_inputs(graph: FuncGraph, signature: Any) -> None:
     """Give the inputs of a graph the names that a signature has for them."""
-    specs = [
-        part
-        for leaf in nest.flatten(signature)
-        if isinstance(leaf, TypeSpec)
-        for part in leaf.flatten()
-    ]
-    for spec, tensor in zip(specs, graph.inputs, strict=False):
+    for spec, tensor in zip(_parts(signature), graph.inputs, strict=False):
         if spec.name and spec.name not in graph._by_name:
             graph._by_name[spec.name] = graph._by_name.pop(tensor.op.name)
             tensor.op.name = spec.name
