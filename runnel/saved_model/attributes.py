@@ -291,7 +291,7 @@ def _given(op: Op, node: Any) -> Iterator[tuple[str, Any]]:
             yield name, _function_of(node)
         elif name == "output_stream":
             yield name, _stream_of(node.attr[name].s.decode())
-        elif name in node.attr:
+        elif name in node.attr and node.attr[name].WhichOneof("value") is not None:
             value = value_of(node.attr[name], name)
             yield name, tuple(value) if isinstance(value, list) and name != "Tout" else value
         elif op.name == "Placeholder" and name == "shape":

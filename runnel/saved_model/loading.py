@@ -203,8 +203,9 @@ class Loader:
             given = [part.dtype for part in _parts((args, kwargs))]
             results = decode(saved.output_signature)
             found = [part.dtype for part in _parts(results)]
-            takes_and_gives = [[each.dtype for each in row] for row in (graph.inputs, graph.outputs)]
-            if [given, found] != takes_and_gives:
+            takes = [each.dtype for each in graph.inputs]
+            gives = [each.dtype for each in graph.outputs]
+            if (given, found) != (takes, gives):
                 raise OSError(
                     f"The SavedModel at {self._path} is broken: the function {name} does not take "
                     f"{(args, kwargs)}, or does not return {results}."

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import faulthandler
+import functools
 import json
 import os
 import random
@@ -31,7 +32,6 @@ from collections import Counter
 from pathlib import Path
 
 import graph_seeds
-import numpy as np
 from message_mutations import Mutator, strings_in
 
 import runnel as tf
@@ -152,6 +152,7 @@ class Cases:
         calls = []
         signatures = getattr(loaded, "signatures", None)
         for key in list(signatures) if isinstance(signatures, SignatureMap) else ():
+
             def call(key=key):
                 function = signatures[key]
                 specs = function.structured_input_signature[1]
@@ -160,8 +161,9 @@ class Cases:
 
             calls.append(call)
         for key, argument in (("double", x), ("serve", x), ("find", words), ("__call__", x)):
-            if key in vars(loaded) and callable(vars(loaded)[key]):
-                calls.append(lambda function=vars(loaded)[key], value=argument: function(value))
+            function = vars(loaded).get(key)
+            if callable(function):
+                calls.append(functools.partial(function, argument))
         refusal = None
         for call in calls:
             try:

@@ -9,9 +9,10 @@ FLOATS = (0.0, -1.0, 1e30, float("nan"), float("inf"), 1e-45)
 _WIDE = {code: code + 0xFEE0 for code in range(33, 127)}
 ODD_NAMES = (
     "", "exec".translate(_WIDE), "print".translate(_WIDE), "plan", "c0", "x0", "branch0", "t1",
-    "lambda", "None", "True", "import", "__builtins__", "__class__", "__call__", "__dict__", "__import__",
-    "getattr", "a b", "x);print(1)#", 'q"""', "a\nimport os", "\\", "{x}", "\u017f", "\U0001d42d", "While",
-    "If", "Mul", "PartitionedCall", "../../secret", "/etc/passwd", "a" * 5000, "^a", "a:0", ":",
+    "lambda", "None", "True", "import", "__builtins__", "__class__", "__call__", "__dict__",
+    "__import__", "getattr", "a b", "x);print(1)#", 'q"""', "a\nimport os", "\\", "{x}",
+    "\u017f", "\U0001d42d", "While", "If", "Mul", "PartitionedCall", "../../secret",
+    "/etc/passwd", "a" * 5000, "^a", "a:0", ":",
     "a:-1", "a:99999999999999999999", "file://printed", "stdout", "\0", "loc:@a", "e\u0301",
 )  # fmt: skip
 _INTEGERS = frozenset(
