@@ -143,7 +143,7 @@ def _bare(name):
 
 # All names in the source of a plan.
 _GENERATED = re.compile(
-    r"def|del|return|None|True|False|plan|_?[A-Z][A-Za-z0-9]*|[xtcavb]\d+|branch\d+|[a-z0-9_]+="
+    r"def|del|return|None|True|False|plan|_?[A-Z][A-Za-z0-9]*|[xtcavb]\d+|branch\d+|[A-Za-z0-9_]+="
     r"|int32|int64|float32|bool|string|variant|_tensor|_array|empty|\d+"
 )
 

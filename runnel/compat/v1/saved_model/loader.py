@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from ....core.tensor import SymbolicTensor
@@ -206,7 +207,7 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
     graph = session.graph
     fed = {
         scope + each.tensor_info.name: path_inside(path, constants.ASSETS_DIRECTORY, each.filename)
-        for each in meta_graph.asset_file_def
+        for each in _assets(meta_graph)
     }
     assets = [graph.get_tensor_by_name(each) for each in fed]
     signature = meta_graph.signature_def.get(constants.INIT_OP_SIGNATURE_KEY)
@@ -221,6 +222,14 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
         operation = graph.get_operation_by_name(scope + _node_name(name))
         require_assets_only(_needed_by(operation), assets)
         session.run(operation, fed)
+
+
+def _assets(meta_graph: Any) -> list[Any]:
+    """The assets of a graph, which stand in a collection where TensorFlow 1 wrote it."""
+    if meta_graph.asset_file_def or constants.ASSETS_KEY not in meta_graph.collection_def:
+        return list(meta_graph.asset_file_def)
+    packed = meta_graph.collection_def[constants.ASSETS_KEY].any_list.value
+    return [AssetFileDef.FromString(each.value) for each in packed]
 
 
 def _needed_by(operation: Any) -> list[Any]:
