@@ -54,9 +54,10 @@ def unsupported() -> type[Exception]:
     return ValueError if state.graph is None else TypeError
 
 
-# What operations may do to files; graphs that come from files are asked about it.
+# What operations may do beside computing; graphs that come from files are asked about it.
 READS_FILES = "reads files"
 WRITES_FILES = "writes files"
+MAY_NOT_END = "may not end"
 # The classes of such values, for graphs to ask; empty until their modules are loaded.
 COMPOSITES: set[type] = set()
 
@@ -127,7 +128,7 @@ class Op:
         self.shape_rule = shape
         self.stateful = stateful
         self.differentiable = differentiable
-        # What it does to files: READS_FILES, WRITES_FILES, or a function of the attributes.
+        # READS_FILES, WRITES_FILES, MAY_NOT_END, or a function of the attributes.
         self.effect: str | Callable[[dict[str, Any]], str | None] | None = None
         self.gradient_rule: Callable[..., Any] | None = None
         # Whether the rule takes None for outputs that have no gradient, instead of zeros.
@@ -267,7 +268,7 @@ class Op:
         return list(shapes) if isinstance(shapes, list | tuple) else [shapes]
 
     def effect_with(self, attrs: dict[str, Any]) -> str | None:
-        """What an operation with these attributes does to files; None: nothing."""
+        """What an operation with these attributes does beside computing; None: nothing."""
         effect = self.effect
         return effect({**self.defaults, **attrs}) if callable(effect) else effect
 
@@ -315,8 +316,8 @@ def op(
     """Declare an op; a decorator of its kernel unless `kernel` is given.
 
     `gradient=None` declares it not differentiable; otherwise a rule must follow
-    (`@TheOp.gradient`, or given here). `effect` says what it does to files, or is a function of
-    the attributes that says so. `constraints` name the dtypes of a type letter.
+    (`@TheOp.gradient`, or given here). `effect` says what it does beside computing, or is a
+    function of the attributes that says so. `constraints` name the dtypes of a type letter.
     """
 
     def declare(function: Callable[..., Any]) -> Op:

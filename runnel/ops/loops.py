@@ -24,7 +24,7 @@ from ..core.branch import (
 )
 from ..core.convert import convert_to_tensor
 from ..core.errors import InvalidArgumentError
-from ..core.op import execute, op
+from ..core.op import MAY_NOT_END, execute, op
 from ..core.shape_rules import SCALAR, unchanged
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
@@ -37,7 +37,13 @@ def _output_shapes(inputs, attrs):
     return list(attrs["output_shapes"])
 
 
-@op("While", "input: *T -> output: *Tout", shape=_output_shapes, stateful=True)
+@op(
+    "While",
+    "input: *T -> output: *Tout",
+    shape=_output_shapes,
+    stateful=True,
+    effect=MAY_NOT_END,
+)
 def While(input, *, cond, body, carried, invariants, reverse, Tout, output_shapes):
     values = input[:carried]
     fixed = input[carried : carried + invariants]

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DType, int64, string
 from ..core.errors import CancelledError, OutOfRangeError
-from ..core.op import op, type_text
+from ..core.op import MAY_NOT_END, op, type_text
 from ..core.shape_rules import SCALAR, UNKNOWN, dimensions_text, nothing, scalar
 from ..core.shapes import TensorShape
 from .philox import philox
@@ -269,6 +269,7 @@ def RandomShuffleQueueV2(
     "handle: resource, components: *Tcomponents",
     shape=nothing,
     stateful=True,
+    effect=MAY_NOT_END,
     gradient=None,
 )
 def QueueEnqueueV2(handle, components, *, Tcomponents=(), timeout_ms=-1):
@@ -281,6 +282,7 @@ def QueueEnqueueV2(handle, components, *, Tcomponents=(), timeout_ms=-1):
     "handle: resource, components: *Tcomponents",
     shape=nothing,
     stateful=True,
+    effect=MAY_NOT_END,
     gradient=None,
 )
 def QueueEnqueueManyV2(handle, components, *, Tcomponents=(), timeout_ms=-1):
@@ -308,6 +310,7 @@ def _unknown(inputs, attrs):
     "handle: resource -> components: *component_types",
     shape=_unknown,
     stateful=True,
+    effect=MAY_NOT_END,
     gradient=None,
 )
 def QueueDequeueV2(handle, *, component_types, timeout_ms=-1):
@@ -319,6 +322,7 @@ def QueueDequeueV2(handle, *, component_types, timeout_ms=-1):
     "handle: resource, n: int32 -> components: *component_types",
     shape=_unknown,
     stateful=True,
+    effect=MAY_NOT_END,
     gradient=None,
 )
 def QueueDequeueManyV2(handle, n, *, component_types, timeout_ms=-1):
@@ -330,6 +334,7 @@ def QueueDequeueManyV2(handle, n, *, component_types, timeout_ms=-1):
     "handle: resource, n: int32 -> components: *component_types",
     shape=_unknown,
     stateful=True,
+    effect=MAY_NOT_END,
     gradient=None,
 )
 def QueueDequeueUpToV2(handle, n, *, component_types, timeout_ms=-1):

@@ -1,8 +1,8 @@
-"""What graphs that come from files may do to the file system.
+"""What graphs that come from files may do beside computing.
 
-They may compute, and they may read: the assets of their SavedModel while it is loaded, any file
-once one of their functions is called. They may not write files, and cannot call Python functions.
-What an op does to files is said by its declaration.
+While a SavedModel is loaded, its initializers may read its assets; they may not loop or wait, which
+might never end. Once one of its functions is called, that may read any file. None may write files,
+and none can call Python functions. What an op does is said by its declaration.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core.branch import Branch
 from ..core.context import state
 from ..core.errors import PermissionDeniedError
 from ..core.graph import Operation
-from ..core.op import READS_FILES, WRITES_FILES, Op
+from ..core.op import MAY_NOT_END, READS_FILES, WRITES_FILES, Op
 from ..core.tensor import Tensor
 from .assets import asset_of
 
@@ -53,18 +53,18 @@ def allow_file_operations() -> Iterator[None]:
 
 
 class Permissions:
-    """What the operations of one loaded graph may do to files.
+    """What the operations of one loaded graph may do beside computing.
 
-    Without `reading`, they may read nothing but assets.
+    Those that run while it is loaded (`loading`) may read nothing but assets, and have to end.
     """
 
-    def __init__(self, trusted: bool | None = None, reading: bool = True) -> None:
+    def __init__(self, trusted: bool | None = None, loading: bool = False) -> None:
         self.trusted = state.trusts_files if trusted is None else trusted
-        self.reading = reading
+        self.loading = loading
 
     def while_loading(self) -> Permissions:
         """Those of a function that runs while its SavedModel is loaded."""
-        return Permissions(self.trusted, reading=False)
+        return Permissions(self.trusted, loading=True)
 
     def require(
         self, name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], graph: Any
@@ -78,15 +78,24 @@ class Permissions:
                 None, None, f"The operation '{name}' writes files ({op.name}), which graphs that "
                 f"come from files may not. {_OPTION}",
             )  # fmt: skip
-        if effect == READS_FILES and not self.reading and not _reads_assets(inputs, graph):
-            raise PermissionDeniedError(None, None, _no_reading(name, op))
+        if self.loading and effect == MAY_NOT_END:
+            raise _no_waiting(name, op)
+        if self.loading and effect == READS_FILES and not _reads_assets(inputs, graph):
+            raise _no_reading(name, op)
 
 
-def _no_reading(name: str, op: Op) -> str:
-    return (
-        f"The operation '{name}' reads files ({op.name}) while its SavedModel is loaded, when "
-        f"nothing but its own assets may be read. {_OPTION}"
-    )
+def _no_reading(name: str, op: Op) -> PermissionDeniedError:
+    return PermissionDeniedError(
+        None, None, f"The operation '{name}' reads files ({op.name}) while its SavedModel is "
+        f"loaded, when nothing but its own assets may be read. {_OPTION}",
+    )  # fmt: skip
+
+
+def _no_waiting(name: str, op: Op) -> PermissionDeniedError:
+    return PermissionDeniedError(
+        None, None, f"The operation '{name}' loops or waits ({op.name}) while its SavedModel is "
+        f"loaded, which might never end. {_OPTION}",
+    )  # fmt: skip
 
 
 def _reads_assets(inputs: Sequence[Tensor], graph: Any) -> bool:
@@ -98,16 +107,19 @@ def _reads_assets(inputs: Sequence[Tensor], graph: Any) -> bool:
     )
 
 
-def require_assets_only(operations: Iterable[Operation], assets: Sequence[Tensor]) -> None:
-    """PermissionDeniedError where operations read files by other paths than those of assets."""
+def require_initializers(operations: Iterable[Operation], assets: Sequence[Tensor]) -> None:
+    """PermissionDeniedError where operations do what those that run while loading may not."""
     if state.trusts_files:
         return
     known = {id(tensor) for tensor in assets}
     for operation in _with_branches(operations):
-        if operation.op.effect_with(operation.given) == READS_FILES:
+        effect = operation.op.effect_with(operation.given)
+        if effect == MAY_NOT_END:
+            raise _no_waiting(operation.name, operation.op)
+        if effect == READS_FILES:
             strings = [each for each in operation.inputs if each.dtype is dtypes.string]
             if not strings or any(id(each) not in known for each in strings):
-                raise PermissionDeniedError(None, None, _no_reading(operation.name, operation.op))
+                raise _no_reading(operation.name, operation.op)
 
 
 def _with_branches(operations: Iterable[Operation]) -> Iterator[Operation]:

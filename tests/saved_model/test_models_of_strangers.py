@@ -371,6 +371,28 @@ def test_sessions_load_under_the_same_rules(tmp_path):
 # Bounds.
 
 
+def test_loading_does_not_wait_for_ever(model):
+    def always(x):
+        return tf.while_loop(lambda x: x < 1.0, lambda x: (x,), [x])[0]
+
+    spec = tf.TensorSpec([], tf.float32)
+    concrete = tf.function(always).get_concrete_function(spec)
+    graph_def = concrete.graph.as_graph_def()
+    (loop,) = [node for node in graph_def.node if "body" in node.attr]
+    with changing(model) as meta_graph:
+        meta_graph.graph_def.library.function.extend(graph_def.library.function)
+        for function in functions_with(meta_graph, "LookupTableImport"):
+            for place in range(len(loop.input)):
+                dtype = loop.attr["T"].list.type[place]
+                value = np.zeros([], tf.as_dtype(dtype).as_numpy_dtype)
+                add_node(function, f"v{place}", "Const", dtype=tf.as_dtype(dtype), value=value)
+            node = function.node_def.add()
+            node.CopyFrom(loop)
+            node.input[:] = [f"v{place}:output:0" for place in range(len(loop.input))]
+    with pytest.raises(REFUSED, match=r"loops or waits.*allow_file_operations"):
+        tf.saved_model.load(model)
+
+
 def test_a_message_beyond_what_a_message_can_be_is_not_read(model):
     with open(os.path.join(model, "saved_model.pb"), "ab") as file:
         file.truncate(1 << 32)

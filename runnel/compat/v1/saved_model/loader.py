@@ -19,7 +19,7 @@ from ....formats.tensor_bundle import BundleReader
 from ....saved_model import constants
 from ....saved_model.graph_import import import_graph_def
 from ....saved_model.limits import clean_errors
-from ....saved_model.permissions import path_inside, require_assets_only, require_files_inside
+from ....saved_model.permissions import path_inside, require_files_inside, require_initializers
 from ....saved_model.reading import contains_saved_model, read_saved_model, tagged_meta_graph
 from ....saved_model.tensors import make_ndarray
 from ..keys import GraphKeys
@@ -220,7 +220,7 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
         ][:1]  # fmt: skip
     for name in names:
         operation = graph.get_operation_by_name(scope + _node_name(name))
-        require_assets_only(_needed_by(operation), assets)
+        require_initializers(_needed_by(operation), assets)
         session.run(operation, fed)
 
 
