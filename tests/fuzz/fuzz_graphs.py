@@ -32,10 +32,12 @@ from collections import Counter
 from pathlib import Path
 
 import graph_seeds
+from google.protobuf import text_format
 from message_mutations import Mutator, strings_in
 
 import runnel as tf
 from runnel.core.op import REGISTRY
+from runnel.saved_model.constants import KERAS_METADATA_FILENAME
 from runnel.saved_model.graph_export import GraphDef
 from runnel.saved_model.messages import SavedModel
 from runnel.saved_model.restored import SignatureMap
@@ -87,7 +89,9 @@ class Watch:
                 source = source.decode()
             if isinstance(source, str) and str(name).startswith("<runnel plan"):
                 self._check(source)
-        elif event.startswith(("os.system", "subprocess.", "os.exec", "os.remove", "os.rename")):
+        elif event in ("os.remove", "os.rename", "os.mkdir", "os.rmdir"):
+            self.seen.append(f"writes {os.fspath(arguments[0])!r}")
+        elif event.startswith(("os.system", "subprocess.", "os.exec", "os.posix_spawn")):
             self.seen.append(event)
 
     def _check(self, source):
@@ -110,6 +114,8 @@ class Cases:
             words |= strings_in(graph_def)
         self.words = {word for word in words if len(word) < 60}
         self.messages = {}
+        files = {path: Path(path, KERAS_METADATA_FILENAME) for path in self.models.values()}
+        self.metadata = {path: file.read_bytes() for path, file in files.items() if file.exists()}
         for name, path in self.models.items():
             data = Path(path, "saved_model.pb").read_bytes()
             self.messages[name] = SavedModel.FromString(data)
@@ -138,13 +144,14 @@ class Cases:
         if message is None:
             return "refused"
         path = self.models[name]
-        Path(path, "saved_model.pb").write_bytes(message.SerializeToString())
+        self._write(path, message, source)
         clock.began()
         if source.random() < 0.15:
             with tf.Graph().as_default(), tf.compat.v1.Session() as session:
                 tf.compat.v1.saved_model.load(session, ["serve"], path)
             return "loaded"
-        load = tf.keras.models.load_model if source.random() < 0.1 else tf.saved_model.load
+        by_keras = path in self.metadata and source.random() < 0.4
+        load = tf.keras.models.load_model if by_keras else tf.saved_model.load
         loaded = load(path)
         clock.called()
         x = tf.constant(graph_seeds.X)
@@ -175,6 +182,22 @@ class Cases:
         if refusal is not None:
             raise refusal
         return "ran"
+
+    def _write(self, path, message, source):
+        """Write a SavedModel, sometimes as text or with broken metadata of Keras."""
+        binary, text = Path(path, "saved_model.pb"), Path(path, "saved_model.pbtxt")
+        text.unlink(missing_ok=True)
+        metadata = Path(path, KERAS_METADATA_FILENAME)
+        if path in self.metadata:
+            data = self.metadata[path]
+            if source.random() < 0.2:
+                data = Mutator(source, self.words).mutated_bytes(data)
+            metadata.write_bytes(data)
+        binary.write_bytes(message.SerializeToString())
+        if source.random() < 0.02:
+            binary.unlink()
+            data = text_format.MessageToString(message).encode()
+            text.write_bytes(Mutator(source, self.words).mutated_bytes(data))
 
     def _mutated(self, original, source):
         mutator = Mutator(source, self.words)
