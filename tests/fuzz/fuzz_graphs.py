@@ -347,9 +347,9 @@ def batch(numbers, seed, folder):
         if os.path.exists(result):
             found, findings = json.loads(Path(result).read_text())
             return Counter(found), findings, numbers[-1]
-        at = numbers[0]
-        with contextlib.suppress(OSError, ValueError):
-            at = int(Path(folder, "at").read_text())
+        if not os.path.exists(os.path.join(folder, "at")):
+            raise SystemExit("The originals could not be made.")
+        at = int(Path(folder, "at").read_text())
         story = f"the process ended with status {os.waitstatus_to_exitcode(status)}"
         return Counter({"CRASHED": at - numbers[0] + 1}), [(at, story)], at
     finally:

@@ -48,6 +48,83 @@ PROGRAMS = {
     "array": (_array, X),
     "map": (lambda x: tf.map_fn(lambda row: row * 2.0, x), X),
     "images": (lambda x: tf.nn.conv2d(x, tf.ones([3, 3, 3, 2]), 1, "SAME"), IMAGES),
+    "convolutions": (
+        lambda x: (
+            tf.nn.depthwise_conv2d(x, tf.ones([2, 2, 3, 2]), [1, 2, 2, 1], "VALID"),
+            tf.nn.conv2d_transpose(x, tf.ones([3, 3, 4, 3]), [2, 12, 12, 4], 2),
+            tf.nn.conv2d(x, tf.ones([2, 2, 3, 1]), 1, [[0, 0], [1, 0], [0, 1], [0, 0]]),
+            tf.nn.avg_pool2d(x, 3, 1, "SAME"),
+        ),
+        IMAGES,
+    ),
+    "normalization": (
+        lambda x: tf.compat.v1.nn.fused_batch_norm(x, tf.ones([3]), tf.zeros([3]))[0], IMAGES
+    ),
+    "blocks": (
+        lambda x: (
+            tf.nn.space_to_depth(x, 2),
+            tf.nn.lrn(x),
+            tf.image.extract_patches(x, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"),
+            tf.image.crop_and_resize(x, [[0.0, 0.0, 1.0, 1.0]], [0], [3, 3]),
+            tf.image.adjust_contrast(x, 2.0),
+        ),
+        IMAGES,
+    ),
+    "segments": (
+        lambda x: (
+            tf.math.segment_sum(x, [0, 0, 1]),
+            tf.math.unsorted_segment_max(x, [0, 2, 1], 3),
+            tf.math.top_k(x, 2),
+            tf.cumsum(x, 1, exclusive=True),
+            tf.math.bincount([1, 2, 2]),
+            tf.unique([1, 2, 1]),
+            tf.sequence_mask([1, 3]),
+            tf.roll(x, 1, 0),
+        ),
+        X,
+    ),
+    "linear": (
+        lambda x: (
+            tf.linalg.svd(x, compute_uv=False),
+            tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True) + 9.0 * tf.eye(3)),
+            tf.einsum("ij,kj->ik", x, x),
+            tf.signal.rfft(x),
+            tf.linalg.band_part(x, 1, 0),
+            tf.linalg.diag(x, k=1),
+        ),
+        X,
+    ),
+    "sparse": (
+        lambda x: (
+            tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(x), tf.transpose(x)),
+            tf.sparse.to_dense(tf.sparse.reorder(tf.sparse.from_dense(x))),
+            tf.nn.embedding_lookup_sparse(
+                x, tf.SparseTensor([[0, 0]], [1], [1, 1]), None, combiner="sum"
+            ),
+        ),
+        X,
+    ),
+    "losses": (
+        lambda x: (
+            tf.nn.sparse_softmax_cross_entropy_with_logits([1, 2, 0], x),
+            tf.quantization.fake_quant_with_min_max_args(x),
+        ),
+        X,
+    ),
+    "bytes": (
+        lambda x: (
+            tf.strings.substr(x, 0, 1),
+            tf.strings.as_string(tf.strings.length(x), width=4, fill="0"),
+            tf.strings.unicode_decode(x, "UTF-8").flat_values,
+            tf.strings.join([x, x], "-"),
+            tf.io.decode_raw(x[1], tf.uint8),
+            tf.strings.to_hash_bucket_fast(x, 7),
+            tf.strings.format("{}", [x]),
+            tf.io.decode_csv(["1,2"], [[0], [0.5]]),
+            tf.strings.ngrams(x, 2),
+        ),
+        WORDS,
+    ),
     "pooling": (lambda x: tf.nn.max_pool2d(tf.image.resize(x, [4, 8]), 2, 2, "VALID"), IMAGES),
     "strings": (lambda x: (tf.strings.upper(x), tf.strings.split(x).values, x + "!"), WORDS),
     "regex": (lambda x: tf.strings.regex_replace(x, "o.", "[\\0]"), WORDS),
@@ -145,7 +222,14 @@ def saved_models(folder):
         model, found["objects"], {"serving_default": model.serve, "find": model.find}
     )
     keras = tf.keras.Sequential(
-        [tf.keras.layers.Dense(2, activation="relu", input_shape=(4,)), tf.keras.layers.Dense(1)]
+        [
+            tf.keras.layers.Dense(2, activation="relu", input_shape=(4,)),
+            tf.keras.layers.Reshape([2, 1]),
+            tf.keras.layers.LSTM(3, return_sequences=True),
+            tf.keras.layers.GRU(2),
+            tf.keras.layers.BatchNormalization(),
+            tf.keras.layers.Dense(1),
+        ]
     )
     found["keras"] = os.path.join(folder, "keras")
     keras.save(found["keras"], save_format="tf")
