@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...code_objects import loading_scope
 from .base import PreprocessingLayer, TakesText, as_tensor, is_ragged
 from .string_lookup import StringLookup
 
@@ -221,10 +222,11 @@ class TextVectorization(TakesText, PreprocessingLayer):
     def from_config(cls, config):
         """A layer made from `get_config`."""
         config = dict(config)
-        for name in ("standardize", "split"):
-            if isinstance(config.get(name), dict):
-                config[name] = tf.keras.saving.deserialize_keras_object(config[name])
-        return super().from_config(config)
+        with loading_scope():
+            for name in ("standardize", "split"):
+                if isinstance(config.get(name), dict):
+                    config[name] = tf.keras.saving.deserialize_keras_object(config[name])
+            return super().from_config(config)
 
     def save_own_variables(self, store):
         """Write what tokens weigh into a mapping."""
