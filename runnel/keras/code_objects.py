@@ -121,6 +121,6 @@ def require_trust(what: str) -> None:
         raise ValueError(
             f"Requested the deserialization of {what}. This carries a potential risk of arbitrary "
             "code execution and thus it is disallowed by default. If you trust the source of the "
-            "saved model, you can pass `safe_mode=False` to the loading function, or load it inside "
-            "of `with tf.keras.saving.SafeModeScope(False):`."
+            "saved model, you can pass `safe_mode=False` to the loading function, or load it "
+            "inside of `with tf.keras.saving.SafeModeScope(False):`."
         )

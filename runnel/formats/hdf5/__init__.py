@@ -1,7 +1,6 @@
 """HDF5 files as Keras has them, read without libhdf5: a stranger's file cannot crash or stop it."""
 
 from .datasets import Dataset as Dataset
-from .foreign import plain_copy as plain_copy
 from .groups import Group as Group, open_group as open_group
 from .source import (
     DamagedFile as DamagedFile,

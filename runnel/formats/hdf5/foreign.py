@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from .source import DamagedFile
 
-_SECONDS = 20
+_SECONDS = 8
 _BYTES_PER_SECOND = 20 << 20
 _MEMORY = 1 << 30
 

@@ -160,9 +160,9 @@ def _function_of(config: Any, custom_objects: Any, key: str, kind: str, module: 
             )
         return found
     if kind == "lambda":
-        code = value["value"] if isinstance(value, dict) else value
-        if isinstance(code[0], LiveText):
-            return code[0].value
+        if isinstance(value, list | tuple) and value and isinstance(value[0], LiveText):
+            return value[0].value
         require_trust("a Lambda layer with a Python `lambda` inside it")
+        code = value["value"] if isinstance(value, dict) else value
         return load_code(code, {"tf": tf, "np": np})
     return value

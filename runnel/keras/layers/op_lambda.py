@@ -36,8 +36,10 @@ _CODECS = ("decode_", "encode_", "parse_", "serialize_", "deserialize_")
 # Homes of functions that run Python functions, reach files or processes, or change variables.
 _FORBIDDEN = tuple(
     f"runnel.ops.{name}"
-    for name in ("script", "printing", "debugging", "message_types", "protos", "queues", "lookup")
-    + ("training", "variable_updates")
+    for name in (
+        *("debugging", "lookup", "message_types", "printing", "protos", "queues", "script"),
+        *("training", "variable_updates"),
+    )
 )
 # The parameters of computing functions that are paths of files.
 _PATHS = frozenset({"filename", "vocab_file", "descriptor_source"})

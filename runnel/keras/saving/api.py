@@ -16,6 +16,7 @@ from .files import (
     is_hdf5,
     is_zip,
     reading,
+    reading_config,
     reading_h5,
     replacing,
     require_file,
@@ -231,7 +232,8 @@ def model_from_config(config: Any, custom_objects: Any = None) -> Any:
             "`model_from_config` expects a dictionary, not a list. Received: "
             f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
         )
-    return tf.keras.layers.deserialize(config, custom_objects=custom_objects)
+    with reading_config():
+        return tf.keras.layers.deserialize(config, custom_objects=custom_objects)
 
 
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
@@ -243,6 +245,6 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     """
     from . import json_encoding
 
-    config = json_encoding.loads(json_string)
-    with custom_object_scope(custom_objects or {}):
+    with custom_object_scope(custom_objects or {}), reading_config():
+        config = json_encoding.loads(json_string)
         return tf.keras.layers.deserialize(config, custom_objects=custom_objects)

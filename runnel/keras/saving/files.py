@@ -41,6 +41,22 @@ def reading(path: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def reading_config() -> Iterator[None]:
+    """Read a config of a stranger: what makes no sense in it becomes a ValueError or TypeError."""
+    try:
+        yield
+    except _SENSELESS as error:
+        if _is_meant(error):
+            raise
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ValueError(f"The config is not that of a model: it leads to {what}") from error
+
+
+_SENSELESS = (
+    *(AttributeError, ArithmeticError, AssertionError, LookupError, MemoryError),
+    RecursionError,
+)
 _MEANT = (ValueError, TypeError, RuntimeError, NotImplementedError, ImportError, OSError)
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
@@ -72,7 +88,9 @@ def reading_h5(where: str | bytes) -> Iterator[hdf5.Group]:
         else:
             yield root
             return
-    with hdf5.plain_copy(where, words) as copy, hdf5.Source(copy) as source:
+    from ...formats.hdf5.foreign import plain_copy
+
+    with plain_copy(where, words) as copy, hdf5.Source(copy) as source:
         try:
             root = hdf5.open_group(source)
             root.check()
