@@ -42,7 +42,8 @@ class LiveText(str):
     JSON there is the text alone, which is not trusted. `written` is what a file gets in its place.
     """
 
-    __slots__ = ("value", "written")
+    value: Any
+    written: Any
 
     def __new__(cls, text: str, value: Any, written: Any = None) -> LiveText:
         self = super().__new__(cls, text)

@@ -1,4 +1,4 @@
-"""How much memory the config of a stranger's model may claim for its weights."""
+"""How much memory the config of a stranger's model may claim for its weights and the like."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def weights_of_file(size: int) -> Iterator[None]:
         _left.count, _left.file = outer
 
 
-def claim(layer: Any, shape: tuple[int | None, ...], width: int) -> None:
-    """Note that a weight is made; refuse it if the file cannot have it."""
+def claim(name: Any, shape: tuple[int | None, ...], width: int, what: str = "a weight") -> None:
+    """Note that a layer makes so many things of some bytes; refuse it if the file is too small."""
     if _left.count is None:
         return
     needed = width * math.prod(each for each in shape if each is not None)
     if needed > _left.count:
         raise ValueError(
-            f"The layer {layer.name!r} of the model in the file wants a weight of shape {shape}, "
+            f"The layer {name!r} of the model in the file wants {what} of shape {shape}, about "
             f"{needed} bytes, but the weights in the file have {_left.file} bytes in all. The file "
             "is damaged or was made to use up memory. If you trust its source, `safe_mode=False` "
             "loads it all the same."

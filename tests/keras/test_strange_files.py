@@ -554,6 +554,32 @@ def test_a_config_gets_no_more_memory_than_the_weights_in_its_file(kind):
         load(kind, large)
 
 
+@pytest.mark.parametrize(
+    ("attack", "words"),
+    (
+        ({"class_name": "RNN"}, "a loop"),
+        ({"class_name": "StringLookup", "vocabulary": ["a"], "num_oov_indices": 2**40}, "tokens"),
+        ({"class_name": "TextVectorization", "ngrams": 2**40, "vocabulary": ["a"]}, "n-grams"),
+    ),
+)
+@pytest.mark.parametrize("kind", ("keras", "h5"))
+def test_other_numbers_that_would_use_up_memory(kind, attack, words):
+    def change(layer):
+        config = {"name": "x", **attack}
+        kind = config.pop("class_name")
+        if kind != "RNN":
+            return _object("keras.layers", kind, config)
+        cells = [_object("keras.layers", "GRUCell", {"name": "g", "units": 1})]
+        config["cell"] = _object("keras.layers", "StackedRNNCells", {"name": "c", "cells": cells})
+        rnn = _object("keras.layers", kind, config)
+        repeated = _object("keras.layers", "RepeatVector", {"name": "r", "n": 2**31 - 1})
+        repeated["config"]["batch_input_shape"] = [None, 2]
+        return _object("keras", "Sequential", {"name": "inner", "layers": [repeated, rnn]})
+
+    with pytest.raises(ValueError, match=f"wants {words}"):
+        load(kind, change)
+
+
 def test_deep_and_senseless_json():
     for text in ("[" * 100_000, '{"class_name": 3, "config": {}}', '{"a": [', "3"):
         with pytest.raises(ValueError):
@@ -615,7 +641,9 @@ def test_every_flipped_bit_is_noticed_or_harmless(name):
 
 
 def test_the_original_reads_files_with_checksums_and_changes_them():
-    model = keras.Sequential([layers.Dense(2, input_shape=(3,)), layers.BatchNormalization()])
+    model = keras.Sequential(
+        [layers.Dense(2, input_shape=(3,)), layers.BatchNormalization(name="bn")]
+    )
     model.compile("adam", "mse")
     model.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
     for name in ("m.h5", "m.weights.h5"):
@@ -631,7 +659,7 @@ def test_the_original_reads_files_with_checksums_and_changes_them():
     loaded = keras.models.load_model("m.h5")
     assert all(map(np.array_equal, loaded.get_weights(), theirs.get_weights()))
     with h5py.File("m.h5", "r+") as file:
-        file["model_weights/batch_normalization/batch_normalization/gamma:0"][...] = 5
+        file["model_weights/bn/bn/gamma:0"][...] = 5
     assert keras.models.load_model("m.h5").layers[1].gamma.numpy().tolist() == [5, 5]
 
 

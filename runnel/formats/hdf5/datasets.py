@@ -125,7 +125,7 @@ class Dataset:
         if self._address == UNDEFINED:
             return self._filled(dtype)
         values = np.empty(self.shape, dtype)
-        self._source.read_into(self._address, values.reshape(-1).view(np.uint8))
+        self._source.read_into(self._address, values)
         return values
 
     def _filled(self, dtype: np.dtype) -> np.ndarray:

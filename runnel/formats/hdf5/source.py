@@ -99,7 +99,7 @@ class Source:
         self._require(address, array.nbytes)
         if not array.nbytes:
             return
-        target = memoryview(array).cast("B")
+        target = array.reshape(-1).view(np.uint8).data
         start = self.base + address
         if self._memory is not None:
             target[:] = self._memory[start : start + array.nbytes]

@@ -168,11 +168,13 @@ class _Reader:
             again: dict[str, None] = {}
             for name in ready:
                 calls = waiting[name]
-                while calls and (missing := self._missing(calls[-1])) is None:
+                while calls:
+                    missing = self._missing(calls[-1])
+                    if missing is not None:
+                        followers[missing].append(name)
+                        break
                     self._call(name, calls.pop())
                     again.update(dict.fromkeys(followers.pop(name, ())))
-                if calls:
-                    followers[missing].append(name)
             ready = list(again)
         stuck = [name for name, calls in waiting.items() if calls]
         if stuck:

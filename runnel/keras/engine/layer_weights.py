@@ -174,7 +174,7 @@ class LayerWeights(tf.Module):
         if initializer is None:
             initializer = _default_initializer(kind, name)
         shape = () if shape is None else tuple(tf.TensorShape(shape).as_list())
-        loading_limits.claim(self, shape, kind.size)
+        loading_limits.claim(self.name, shape, kind.size)
         make = initializers.get(initializer)
         regularize = regularizers.get(regularizer)
         on_read = synchronization is tf.VariableSynchronization.ON_READ

@@ -67,9 +67,9 @@ def _is_meant(error: Exception) -> bool:
     while trace is not None:
         code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__", "")
         package = module.partition(".")[0]
-        if package not in (tf.__name__, "numpy") and package not in sys.stdlib_module_names:
-            return True
         ours = package == tf.__name__
+        if not ours and package not in {"numpy", "google", *sys.stdlib_module_names}:
+            return True
         last = code.co_code[trace.tb_lasti] == _RAISE
         trace = trace.tb_next
     return ours and last and isinstance(error, (*_MEANT, tf.errors.OpError))

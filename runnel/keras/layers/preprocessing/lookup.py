@@ -10,6 +10,7 @@ import numpy as np
 
 import runnel as tf
 
+from ... import loading_limits
 from ...code_objects import LiveText, in_safe_mode, loading_scope
 from .base import PreprocessingLayer, TakesText, as_tensor, is_composite, is_ragged
 from .encoding import check_output_mode, check_sparse, default_dtype, encode
@@ -74,6 +75,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
                 "`num_oov_indices` must be greater than or equal to 0. Received: "
                 f"num_oov_indices={num_oov_indices}"
             )
+        loading_limits.claim(kind, (num_oov_indices,), 8, "tokens")
         if output_mode in ("binary", "tf-idf"):
             output_mode = {"binary": "multi_hot", "tf-idf": "tf_idf"}[output_mode]
         check_output_mode(kind, output_mode, _MODES)
