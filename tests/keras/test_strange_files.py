@@ -569,14 +569,21 @@ def test_other_numbers_that_would_use_up_memory(kind, attack, words):
         kind = config.pop("class_name")
         if kind != "TimeDistributed":
             return _object("keras.layers", kind, config)
-        # A loop of Python, since the size of the batches is known.
-        config["layer"] = _object("keras.layers", "Dense", {"name": "d", "units": 1})
+        # A loop of Python, since the size of the batches is known and the layer is the user's.
+        config["layer"] = _object(None, "Own", {"name": "o"})
         rnn = _object("keras.layers", kind, config)
         repeated = _object("keras.layers", "RepeatVector", {"name": "r", "n": 2**31 - 1})
         repeated["config"]["batch_input_shape"] = [4, 2]
         return _object("keras", "Sequential", {"name": "inner", "layers": [repeated, rnn]})
 
-    with pytest.raises(ValueError, match=f"wants {words}"):
+    class Own(layers.Layer):
+        def call(self, x):
+            return x
+
+    with (
+        keras.utils.custom_object_scope({"Own": Own}),
+        pytest.raises(ValueError, match=f"wants {words}"),
+    ):
         load(kind, change)
 
 

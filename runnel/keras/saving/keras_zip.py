@@ -90,7 +90,7 @@ def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -
                 model = tf.keras.saving.deserialize_keras_object(
                     config, custom_objects, safe_mode=safe_mode, module_objects=known_layers()
                 )
-            if not isinstance(model, tf.keras.Model):
+            if not isinstance(model, tf.keras.layers.Layer):
                 raise DamagedFileError(
                     f"The file {path} holds no model but a {type(model).__name__}."
                 )
