@@ -25,8 +25,10 @@ class Texts:
             return b""
         key = (address, index)
         if key not in self._texts:
-            start, size = self._collection(address).get(index, (0, -1))
-            self._texts[key] = self._source.read(start, size)
+            found = self._collection(address).get(index)
+            if found is None:
+                raise DamagedFile("a text is not in the heap where it should be")
+            self._texts[key] = self._source.read(*found)
         text = self._texts[key]
         if length > len(text):
             raise DamagedFile(f"a text of {length} bytes has {len(text)}")
