@@ -22,10 +22,11 @@ import runnel as tf
 from .code_objects import (
     LAMBDA_WARNING,
     dump_code,
-    in_safe_mode,
+    is_trusted,
     load_code,
+    loading_scope,
     require_trust,
-    safe_mode_scope,
+    without_live_text,
 )
 from .object_registration import custom_object_scope, get_registered_name, get_registered_object
 
@@ -34,8 +35,8 @@ _PACKAGE = __name__.rpartition(".")[0]
 # The names that the packages of Keras have had; a config's module starts with one of them.
 _KERAS_NAMES = ("keras.src", "keras", "tf_keras.src", "tf_keras", "tensorflow.keras")
 
-# Where functions that are saved by their bare name live. No other is found: a file must not be
-# able to name a function that deletes files.
+# Whose registries have the functions that are saved by their bare name. No other is found: a file
+# must not be able to name a function that deletes files.
 _FUNCTION_HOMES = (
     "losses",
     "metrics",
@@ -51,6 +52,10 @@ _TYPE_SPEC_MODULES = {
     "RaggedTensorSpec": "tensorflow.python.ops.ragged.ragged_tensor",
     "IndexedSlicesSpec": "tensorflow.python.framework.indexed_slices",
 }
+
+_NUMBERS = frozenset(
+    f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in (8, 16, 32, 64, 128)
+) | {"bool"}
 
 _FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -167,10 +172,8 @@ def deserialize_keras_object(
     kwargs.pop("printable_module_name", None)
     if kwargs:
         raise ValueError(f"The following argument(s) are not supported: {list(kwargs)}")
-    if in_safe_mode() is not None:
-        # Inside the loading of a file the user's word about the file counts.
-        safe_mode = in_safe_mode() is not False
-    with custom_object_scope(custom_objects or {}), safe_mode_scope(safe_mode):
+    # Inside the loading of a file the user's word about the file counts.
+    with custom_object_scope(custom_objects or {}), loading_scope(safe_mode):
         return _value_of(config, module_objects)
 
 
@@ -211,7 +214,9 @@ def _tensor_from(config: dict[str, Any]) -> Any:
 
 def _array_from(config: dict[str, Any]) -> Any:
     inner = config["config"]
-    return np.array(inner["value"], dtype=inner["dtype"])
+    # The dtype of a text would say how much memory each of its elements takes.
+    dtype = inner["dtype"] if str(inner["dtype"]) in _NUMBERS else None
+    return np.array(inner["value"], dtype=dtype)
 
 
 def _lambda_from(config: dict[str, Any]) -> Callable:
@@ -246,7 +251,7 @@ def _function_named(config: dict[str, Any]) -> Callable:
         return found
     keras = sys.modules[_PACKAGE]
     for home in _FUNCTION_HOMES:
-        found = getattr(getattr(keras, home, None), name, None)
+        found = getattr(keras, home)._registry.objects.get(name)
         if isinstance(found, types.FunctionType):
             return found
     raise TypeError(
@@ -281,12 +286,27 @@ def _class_in(module: str | None, name: str, config: dict[str, Any]) -> Any:
     for package in _KERAS_NAMES:
         if module == package or module.startswith(f"{package}."):
             return _class_of_keras(module[len(package) + 1 :], name)
-    if module not in sys.modules and in_safe_mode() is not False:
+    if is_trusted():
+        return _imported(module, name, config)
+    if module not in sys.modules:
         raise TypeError(
             f"Could not deserialize class {name!r} because its parent module {module} is not "
             "imported. Import it before loading; it is not done for you since a file should not "
             f"choose what code runs (safe_mode=False allows it). Full object config: {config}"
         )
+    found = vars(sys.modules[module]).get(name)
+    if found is not None and not (isclass(found) and issubclass(found, _kinds())):
+        raise TypeError(
+            f"Could not deserialize {name!r} of the module {module}: it is no layer, model, loss, "
+            "metric, optimizer, schedule, initializer, regularizer or constraint of Keras. If it "
+            "belongs to the model, decorate it with "
+            "`@tf.keras.saving.register_keras_serializable()` or name it in `custom_objects`; "
+            f"safe_mode=False allows it, too. Full object config: {config}"
+        )
+    return found
+
+
+def _imported(module: str, name: str, config: dict[str, Any]) -> Any:
     try:
         return getattr(importlib.import_module(module), name, None)
     except ModuleNotFoundError:
@@ -296,16 +316,34 @@ def _class_in(module: str | None, name: str, config: dict[str, Any]) -> Any:
         ) from None
 
 
+def _kinds() -> tuple[type, ...]:
+    """The classes whose subclasses a file may name: making one of them is what configs are for."""
+    keras = sys.modules[_PACKAGE]
+    return (
+        keras.layers.Layer,
+        keras.losses.Loss,
+        keras.optimizers.Optimizer,
+        keras.optimizers.legacy.Optimizer,
+        keras.optimizers.schedules.LearningRateSchedule,
+        keras.initializers.Initializer,
+        keras.regularizers.Regularizer,
+        keras.constraints.Constraint,
+    )
+
+
 def _class_of_keras(path: str, name: str) -> Any:
     """A class by the original's module and name: in the nearest of our packages that has it."""
     parts = path.split(".") if path else []
     for length in range(len(parts), -1, -1):
+        if not all(part.isidentifier() for part in parts[:length]):
+            continue
         try:
             package = importlib.import_module(".".join([_PACKAGE, *parts[:length]]))
         except ModuleNotFoundError:
             continue
         found = getattr(package, name, None)
-        if isclass(found):
+        # What the modules of Keras merely import from elsewhere is not Keras.
+        if isclass(found) and found.__module__.partition(".")[0] == tf.__name__:
             return found
     return None
 
@@ -362,7 +400,7 @@ def legacy_deserialize_keras_object(
             )
         name, config = identifier["class_name"], identifier["config"] or {}
         found = _known_object(name, module_objects, custom_objects, printable_module_name)
-        with custom_object_scope(custom_objects or {}):
+        with custom_object_scope(custom_objects or {}), loading_scope():
             return found.from_config(config) if hasattr(found, "from_config") else found(**config)
     if isinstance(identifier, str):
         name = identifier
@@ -444,8 +482,8 @@ class Registry:
     def serialize(self, obj: Any, use_legacy_format: bool = False) -> Any:
         """The config of an object."""
         if use_legacy_format:
-            return legacy_serialize_keras_object(obj)
-        return serialize_keras_object(obj)
+            return without_live_text(legacy_serialize_keras_object(obj))
+        return without_live_text(serialize_keras_object(obj))
 
     def deserialize(
         self,

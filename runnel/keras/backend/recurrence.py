@@ -7,6 +7,11 @@ from typing import Any, NamedTuple
 
 import runnel as tf
 
+from .. import loading_limits
+
+# About what one step of an unrolled loop takes in a graph.
+_BYTES_OF_STEP = 20_000
+
 
 class _Masking(NamedTuple):
     """Which time steps of which samples count, and what stands for the output of others."""
@@ -58,6 +63,7 @@ def rnn(
     inputs = tf.nest.map_structure(tf.convert_to_tensor, inputs)
     axis = 0 if time_major else 1
     steps = _number_of_steps(inputs, axis)
+    loading_limits.claim("rnn", (steps,), _BYTES_OF_STEP, "a loop")
     constants = list(constants) if constants else []
     states = tuple(initial_states)
     if unroll and not steps:

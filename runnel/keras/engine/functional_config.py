@@ -18,7 +18,7 @@ from ..layers.serializing import deserialize
 from ..serialization import serialize_keras_object
 from .added_terms import AddLoss, AddMetric
 from .call_spec import call_spec
-from .keras_tensor import is_keras_tensor
+from .keras_tensor import holds_keras_tensors, is_keras_tensor
 from .layer_order import call_of
 from .rebuilding import results_of, split_arguments
 
@@ -159,29 +159,43 @@ class _Reader:
         self._call_all(waiting)
 
     def _call_all(self, waiting: dict[str, list[Any]]) -> None:
-        while any(waiting.values()):
-            called = False
-            for name, calls in waiting.items():
-                while calls and self._ready(calls[0]):
-                    self._call(name, calls.pop(0))
-                    called = True
-            if not called:
-                stuck = [name for name, calls in waiting.items() if calls]
-                raise ValueError(
-                    "The config of the model is not complete: these layers are called on outputs "
-                    f"that no layer makes: {stuck}."
-                )
+        # Layers that were called since others waited for them, or that were not looked at yet.
+        for calls in waiting.values():
+            calls.reverse()
+        ready = list(waiting)
+        followers: dict[str, list[str]] = defaultdict(list)
+        while ready:
+            again: dict[str, None] = {}
+            for name in ready:
+                calls = waiting[name]
+                while calls:
+                    missing = self._missing(calls[-1])
+                    if missing is not None:
+                        followers[missing].append(name)
+                        break
+                    self._call(name, calls.pop())
+                    again.update(dict.fromkeys(followers.pop(name, ())))
+            ready = list(again)
+        stuck = [name for name, calls in waiting.items() if calls]
+        if stuck:
+            raise ValueError(
+                "The config of the model is not complete: these layers are called on outputs "
+                f"that no layer makes: {stuck}."
+            )
 
-    def _ready(self, value: Any) -> bool:
+    def _missing(self, value: Any) -> str | None:
+        """A layer that has to be called before a call with these arguments."""
         if self._is_reference(value):
-            if len(value) == 4 and not self._ready(value[3]):
-                return False
-            return value[0] == _CONSTANT or self._found(value) is not None
+            if value[0] != _CONSTANT and self._found(value) is None:
+                return str(value[0])
+            return self._missing(value[3]) if len(value) == 4 else None
         if isinstance(value, dict):
-            return all(self._ready(each) for each in value.values())
+            value = list(value.values())
         if isinstance(value, list | tuple):
-            return all(self._ready(each) for each in value)
-        return True
+            for each in value:
+                if (missing := self._missing(each)) is not None:
+                    return missing
+        return None
 
     def _is_reference(self, value: Any) -> bool:
         if not isinstance(value, list | tuple) or len(value) not in (3, 4):
@@ -217,6 +231,14 @@ class _Reader:
         lone = isinstance(inputs, list) and len(inputs) == 1 and is_keras_tensor(inputs[0])
         if lone and not isinstance(layer, TFOpLambda):
             inputs = inputs[0]
+        if isinstance(layer, TFOpLambda):
+            layer._function()
+        if isinstance(layer, TFOpLambda) and not holds_keras_tensors((inputs, kwargs)):
+            # It would be computed now, whatever it takes, and be no part of the model.
+            raise ValueError(
+                f"The config of the model calls {layer.function_name} in the layer {name!r} on "
+                "constants alone, without a tensor of the model."
+            )
         self._outputs[name].append(tf.nest.flatten(layer(inputs, **kwargs)))
 
     def _kwargs(self, data: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.main_graph import in_session
-from .. import constraints, initializers, regularizers
+from .. import constraints, initializers, loading_limits, regularizers
 from .autocast import AutoCastVariable
 from .tracking import holds_state, leaves_of, unique
 
@@ -174,6 +174,7 @@ class LayerWeights(tf.Module):
         if initializer is None:
             initializer = _default_initializer(kind, name)
         shape = () if shape is None else tuple(tf.TensorShape(shape).as_list())
+        loading_limits.claim(self.name, shape, kind.size)
         make = initializers.get(initializer)
         regularize = regularizers.get(regularizer)
         on_read = synchronization is tf.VariableSynchronization.ON_READ

@@ -11,7 +11,7 @@ import numpy as np
 
 import runnel as tf
 
-from ..code_objects import dump_code, in_safe_mode, load_code, require_trust
+from ..code_objects import LiveText, dump_code, is_trusted, load_code, require_trust
 from ..engine.base_layer import Layer
 from ..object_registration import get_registered_object
 
@@ -138,7 +138,7 @@ def _function_config(value: Any) -> tuple[Any, str, str | None]:
     if isinstance(value, types.LambdaType) and value.__name__ == "<lambda>":
         return dump_code(value), "lambda", value.__module__
     if callable(value):
-        return value.__name__, "function", value.__module__
+        return LiveText(value.__name__, value), "function", value.__module__
     return value, "raw", None
 
 
@@ -147,18 +147,22 @@ def _function_of(config: Any, custom_objects: Any, key: str, kind: str, module: 
     if kind == "function":
         known = {**(custom_objects or {})}
         found = known.get(value) or get_registered_object(value)
+        if found is None and isinstance(value, LiveText):
+            found = value.value
         # A file must not choose which module's function is called.
-        if found is None and module is not None and not in_safe_mode():
+        if found is None and module is not None and is_trusted():
             found = getattr(importlib.import_module(module), value, None)
         if found is None:
             raise ValueError(
                 f"Unknown {key} of a Lambda layer: {value!r}. Name it in `custom_objects` or in a "
-                "`tf.keras.utils.custom_object_scope`."
+                "`tf.keras.utils.custom_object_scope`; with `safe_mode=False` it is taken from the "
+                f"module that the file names, {module}."
             )
         return found
     if kind == "lambda":
-        if in_safe_mode() is not None:
-            require_trust("a Lambda layer with a Python `lambda` inside it")
+        if isinstance(value, list | tuple) and value and isinstance(value[0], LiveText):
+            return value[0].value
+        require_trust("a Lambda layer with a Python `lambda` inside it")
         code = value["value"] if isinstance(value, dict) else value
         return load_code(code, {"tf": tf, "np": np})
     return value

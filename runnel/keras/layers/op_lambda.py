@@ -25,8 +25,54 @@ from ..engine.tracking import unique
 # What the names of operators in files stand for.
 _OPERATORS = {"__operators__.add": "math.add", "compat.v1.floor_div": "math.floordiv"}
 _SLICES = ("__operators__.getitem", "__operators__.ragged_getitem")
-# Operations that run Python functions or write files: a model file must not be able to name them.
-_FORBIDDEN = ("runnel.ops.script", "runnel.ops.printing", "runnel.ops.debugging")
+# A model file may name the functions of these namespaces, which compute tensors from tensors. There
+# is no way from them to other modules, and none of them has the functions on files and processes.
+_COMPUTING = frozenset(
+    {"audio", "bitwise", "image", "linalg", "math", "nn", "quantization", "ragged", "random"}
+    | {"sets", "signal", "sparse", "strings"}
+)
+# In `tf.io` those compute that turn bytes into values and back.
+_CODECS = ("decode_", "encode_", "parse_", "serialize_", "deserialize_")
+# Homes of functions that run Python functions, reach files or processes, or change variables.
+_FORBIDDEN = tuple(
+    f"runnel.ops.{name}"
+    for name in (
+        *("debugging", "lookup", "message_types", "printing", "protos", "queues", "script"),
+        *("training", "variable_updates"),
+    )
+)
+# The parameters of computing functions that are paths of files.
+_PATHS = frozenset({"filename", "vocab_file", "descriptor_source"})
+
+
+@functools.cache
+def computing_function(name: str) -> Any:
+    """The public function of a name that a model may call; None if there is none.
+
+    The name may come from a file, so that a function must show that it merely computes: by its
+    namespace, by the module it is written in, and by its parameters.
+    """
+    path = _OPERATORS.get(name, name).removeprefix("compat.v1.").split(".")
+    if not path or not all(part.isidentifier() and part[0] != "_" for part in path):
+        return None
+    *spaces, last = path
+    if spaces == ["io"]:
+        if not last.startswith(_CODECS):
+            return None
+    elif spaces and spaces[0] not in _COMPUTING:
+        return None
+    target: Any = tf
+    for part in spaces:
+        target = getattr(target, part, None)
+        if not inspect.ismodule(target):
+            return None
+    target = getattr(target, last, None)
+    home = getattr(target, "__module__", None) or ""
+    if not inspect.isfunction(target) or not home.startswith("runnel.ops."):
+        return None
+    if home.startswith(_FORBIDDEN) or (home == "runnel.ops.io" and spaces != ["io"]):
+        return None
+    return None if _PATHS & set(inspect.signature(target).parameters) else target
 
 
 class TFOpLambda(Layer):
@@ -94,17 +140,12 @@ class TFOpLambda(Layer):
 
     def _function(self) -> Any:
         name = self.function_name
-        path = _OPERATORS.get(name, name).removeprefix("compat.v1.").split(".")
-        target: Any = tf
-        for part in path:
-            target = None if part.startswith("_") else getattr(target, part, None)
-        home = getattr(target, "__module__", None) or ""
-        allowed = home.startswith("runnel.ops.") and home not in _FORBIDDEN
-        if not (inspect.isfunction(target) and allowed):
+        target = computing_function(name)
+        if target is None:
             raise ValueError(
                 f"TF symbol `{name}` could not be found: the layer {self.name!r} calls a function "
-                "that is not public here, so it can be neither saved nor loaded. Put the "
-                "computation into a layer of your own."
+                "that is not public here or does more than compute tensors from tensors, so it can "
+                "be neither saved nor loaded. Put the computation into a layer of your own."
             )
         return target
 

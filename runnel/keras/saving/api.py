@@ -12,7 +12,17 @@ from ...saved_model.permissions import require_files_inside
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
 from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip
-from .files import h5, is_zip, replacing, require_file
+from .files import (
+    DamagedFileError,
+    is_hdf5,
+    is_zip,
+    reading,
+    reading_config,
+    reading_h5,
+    replacing,
+    require_file,
+    writing_h5,
+)
 from .state import load_state, save_state
 
 _ENDINGS = (
@@ -107,15 +117,17 @@ def load_model(
     outer = in_safe_mode()
     trust = safe_mode if outer is None else outer
     with custom_object_scope(custom_objects or {}), safe_mode_scope(trust):
-        if is_zip(path):
-            return keras_zip.load_model(path, custom_objects, compile, trust)
-        if os.path.isfile(path) and h5().is_hdf5(path):
-            return h5_models.load_model(path, custom_objects, compile)
+        if os.path.isfile(path):
+            with reading(path):
+                if is_hdf5(path):
+                    return h5_models.load_model(path, custom_objects, compile)
+                if is_zip(path):
+                    return keras_zip.load_model(path, custom_objects, compile, trust)
         if os.path.isdir(path):
             from . import tf_models
 
             return tf_models.load_model(path, custom_objects, compile, options)
-    raise OSError(
+    raise DamagedFileError(
         f"The file {path} is neither a .keras file nor an HDF5 file: it may be broken, or of "
         f"another format. {_ENDINGS}"
     )
@@ -145,7 +157,7 @@ def save_weights(
     with replacing(path, overwrite) as temporary:
         if temporary is None:
             return
-        with h5().File(temporary, "w") as file:
+        with writing_h5(temporary) as file:
             (save_state if native else h5_weights.save_weights)(file, model)
 
 
@@ -175,16 +187,24 @@ def load_weights(
             require_files_inside(path, VARIABLES_DIRECTORY)
             path = inside
         return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
-    if is_zip(path):
-        keras_zip.load_weights(path, model, skip_mismatch)
-        return None
-    if not h5().is_hdf5(path):
-        raise OSError(f"The file {path} is not an HDF5 file, so it has no weights to load.")
-    with h5().File(path, "r") as file:
+    with reading(path):
+        if is_hdf5(path):
+            _load_h5_weights(model, path, skip_mismatch, by_name)
+        elif is_zip(path):
+            keras_zip.load_weights(path, model, skip_mismatch)
+        else:
+            raise DamagedFileError(
+                f"The file {path} is not an HDF5 file, so it has no weights to load."
+            )
+    return None
+
+
+def _load_h5_weights(model: Any, path: str, skip_mismatch: bool, by_name: bool) -> None:
+    with reading_h5(path) as file:
         group = file.get("model_weights", file)
         if "layer_names" not in group.attrs and "layer_names0" not in group.attrs:
             load_state(file, model, skip_mismatch)
-            return None
+            return
         if skip_mismatch and not by_name:
             raise ValueError(
                 "When calling model.load_weights, skip_mismatch can only be set to True when "
@@ -199,7 +219,6 @@ def load_weights(
             h5_weights.load_weights_by_name(group, model, skip_mismatch)
         else:
             h5_weights.load_weights(group, model)
-    return None
 
 
 def _make_folder(path: str) -> None:
@@ -215,7 +234,8 @@ def model_from_config(config: Any, custom_objects: Any = None) -> Any:
             "`model_from_config` expects a dictionary, not a list. Received: "
             f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
         )
-    return tf.keras.layers.deserialize(config, custom_objects=custom_objects)
+    with reading_config():
+        return tf.keras.layers.deserialize(config, custom_objects=custom_objects)
 
 
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
@@ -227,6 +247,6 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     """
     from . import json_encoding
 
-    config = json_encoding.loads(json_string)
-    with custom_object_scope(custom_objects or {}):
+    with custom_object_scope(custom_objects or {}), reading_config():
+        config = json_encoding.loads(json_string)
         return tf.keras.layers.deserialize(config, custom_objects=custom_objects)

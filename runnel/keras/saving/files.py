@@ -1,12 +1,115 @@
-"""Files of models: which kind one is, and writing that never destroys the old one."""
+"""Files of models: which kind one is, reading that trusts nothing, writing that loses nothing."""
 
 from __future__ import annotations
 
+import dis
 import os
 import secrets
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
+
+import runnel as tf
+
+from ...formats import hdf5
+from ..code_objects import is_trusted
+from ..loading_limits import weights_of_file
+
+
+class DamagedFileError(OSError, ValueError):
+    """A file of a model or of weights that is damaged, or was made to do harm."""
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Read a file of a stranger: whatever is wrong with it becomes one kind of error.
+
+    Errors that were raised on purpose stay what they are, since they say what to do, and so do
+    those of the user's own classes.
+    """
+    try:
+        yield
+    except hdf5.DamagedFile as error:
+        raise DamagedFileError(f"The file {path} is damaged: {error}.") from error
+    except Exception as error:
+        if isinstance(error, DamagedFileError) or _is_meant(error):
+            raise
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise DamagedFileError(
+            f"The file {path} is damaged, or no file of Keras: what is in it leads to {what}"
+        ) from error
+
+
+@contextmanager
+def reading_config() -> Iterator[None]:
+    """Read a config of a stranger: what makes no sense in it becomes a ValueError or TypeError."""
+    try:
+        yield
+    except _SENSELESS as error:
+        if _is_meant(error):
+            raise
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ValueError(f"The config is not that of a model: it leads to {what}") from error
+
+
+_SENSELESS = (
+    *(AttributeError, ArithmeticError, AssertionError, LookupError, MemoryError),
+    RecursionError,
+)
+_MEANT = (ValueError, TypeError, RuntimeError, NotImplementedError, ImportError, OSError)
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def _is_meant(error: Exception) -> bool:
+    """Whether an error was raised on purpose here, or anyhow in the user's code."""
+    trace = error.__traceback__
+    while trace is not None:
+        code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__", "")
+        package = module.partition(".")[0]
+        ours = package == tf.__name__
+        if not ours and package not in {"numpy", "google", *sys.stdlib_module_names}:
+            return True
+        last = code.co_code[trace.tb_lasti] == _RAISE
+        trace = trace.tb_next
+    return ours and last and isinstance(error, (*_MEANT, tf.errors.OpError))
+
+
+@contextmanager
+def reading_h5(where: str | bytes) -> Iterator[hdf5.Group]:
+    """The groups in an HDF5 file, or in the bytes of one, all looked at before they are used."""
+    with hdf5.Source(where) as source:
+        source.check_seal()
+        try:
+            root = hdf5.open_group(source)
+            root.check()
+        except hdf5.UnknownStructure as reason:
+            words = str(reason)
+        else:
+            yield root
+            return
+    from ...formats.hdf5.foreign import plain_copy
+
+    with plain_copy(where, words) as copy, hdf5.Source(copy) as source:
+        try:
+            root = hdf5.open_group(source)
+            root.check()
+        except hdf5.UnknownStructure as reason:
+            raise hdf5.DamagedFile(f"it has {reason}, which models do not have") from None
+        yield root
+
+
+def limits_of(weights: hdf5.Group) -> Any:
+    """The memory that a model with these weights may have; any, for those who trust the file."""
+    return nullcontext() if is_trusted() else weights_of_file(weights.total_bytes)
+
+
+@contextmanager
+def writing_h5(path: str) -> Iterator[Any]:
+    """A new HDF5 file, sealed with a checksum when it is complete."""
+    with h5().File(path, "w", libver="earliest") as file:
+        yield file
+    hdf5.seal(path)
 
 
 def h5() -> Any:
@@ -58,6 +161,11 @@ def require_file(path: str) -> None:
     """Refuse a path where there is nothing."""
     if not os.path.exists(path):
         raise OSError(f"No file or directory found at {path}")
+
+
+def is_hdf5(path: str) -> bool:
+    """Whether a file has the signature of HDF5."""
+    return hdf5.is_hdf5(path)
 
 
 def is_zip(path: str) -> bool:

@@ -8,7 +8,7 @@ import runnel as tf
 
 from ..layers.serializing import deserialize
 from . import compiling, h5_weights, json_encoding, keras3
-from .files import h5, replacing
+from .files import limits_of, reading_h5, replacing, writing_h5
 
 _NOT_SUBCLASSED = (
     "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
@@ -35,7 +35,7 @@ def save_model(
     with replacing(path, overwrite) as temporary:
         if temporary is None:
             return
-        with h5().File(temporary, "w") as file:
+        with writing_h5(temporary) as file:
             file.attrs["keras_version"] = h5_weights.VERSION
             file.attrs["backend"] = "tensorflow"
             file.attrs["model_config"] = json_encoding.dumps(config)
@@ -81,7 +81,7 @@ def _with_older_spec(config: Any) -> Any:
 
 def load_model(path: str, custom_objects: Any, compile: bool) -> Any:
     """The model in an HDF5 file."""
-    with h5().File(path, "r") as file:
+    with reading_h5(path) as file, limits_of(file):
         text = file.attrs.get("model_config")
         if text is None:
             raise ValueError(

@@ -60,8 +60,8 @@ def write_values(group: Any, variables: list[Any]) -> None:
 
 
 def read_values(group: Any) -> list[Any]:
-    """The arrays that `write_values` wrote."""
-    return [np.asarray(group[name]) for name in read_names(group, "weight_names")]
+    """The datasets that `write_values` wrote; they are read when they are made arrays."""
+    return [group[name] for name in read_names(group, "weight_names")]
 
 
 def _weights_of(layer: Any) -> list[Any]:
@@ -176,6 +176,6 @@ def _shape_problem(index: int, layer: Any, variable: Any, value: Any) -> str | N
 def _assign(pairs: list[tuple[Any, Any]], model: Any) -> None:
     # Only now, so that a mismatch leaves the model as it was.
     for variable, value in pairs:
-        variable.assign(value)
+        variable.assign(np.asarray(value))
     for layer in model._flatten_layers():
         layer.finalize_state()

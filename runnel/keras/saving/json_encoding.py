@@ -9,12 +9,13 @@ import numpy as np
 
 import runnel as tf
 
+from ..code_objects import without_live_text
 from ..serialization import serialize_keras_object, type_spec_from
 
 
 def dumps(config: Any, **options: Any) -> str:
     """A config as text."""
-    return json.dumps(config, default=_plain, **options)
+    return json.dumps(without_live_text(config), default=_plain, **options)
 
 
 def _plain(value: Any) -> Any:
@@ -29,7 +30,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, set | frozenset):
         return sorted(value)
-    return serialize_keras_object(value)
+    return without_live_text(serialize_keras_object(value))
 
 
 def loads(text: str | bytes) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import os
+import stat
 import tempfile
 import time
 import zipfile
@@ -12,9 +14,10 @@ from typing import Any
 
 import runnel as tf
 
+from ..code_objects import is_trusted
 from ..layers.serializing import known_layers
 from . import json_encoding, keras3
-from .files import h5, replacing
+from .files import DamagedFileError, h5, limits_of, reading_h5, replacing
 from .h5_weights import VERSION
 from .state import load_state, save_state, walk
 
@@ -49,7 +52,7 @@ def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 def _weights_file(model: Any) -> bytes:
     buffer = io.BytesIO()
-    with h5().File(buffer, "w") as file:
+    with h5().File(buffer, "w", libver="earliest") as file:
         save_state(file, model)
     return buffer.getvalue()
 
@@ -68,26 +71,29 @@ def _write_assets(archive: zipfile.ZipFile, model: Any) -> None:
 def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -> Any:
     """The model in a .keras file."""
     with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        for name in names:
-            _refuse_outside(name, path)
+        names = _checked(archive, path)
         missing = [name for name in (_CONFIG, _WEIGHTS) if name not in names]
         if missing:
-            raise ValueError(
+            raise DamagedFileError(
                 f"The file {path} is not a model: {' and '.join(missing)} is missing in it. It has "
                 f"{names}."
             )
-        config = json_encoding.loads(archive.read(_CONFIG))
+        config = json_encoding.loads(_read(archive, _CONFIG))
         if _METADATA in names:
-            metadata = json_encoding.loads(archive.read(_METADATA))
+            metadata = json_encoding.loads(_read(archive, _METADATA))
             if keras3.is_version_3(metadata.get("keras_version")):
                 config = keras3.as_version_2(config)
         if not compile:
             config = {key: value for key, value in config.items() if key != "compile_config"}
-        model = tf.keras.saving.deserialize_keras_object(
-            config, custom_objects, safe_mode=safe_mode, module_objects=known_layers()
-        )
-        with h5().File(io.BytesIO(archive.read(_WEIGHTS)), "r") as file:
+        with reading_h5(_read(archive, _WEIGHTS)) as file:
+            with limits_of(file):
+                model = tf.keras.saving.deserialize_keras_object(
+                    config, custom_objects, safe_mode=safe_mode, module_objects=known_layers()
+                )
+            if not isinstance(model, tf.keras.layers.Layer):
+                raise DamagedFileError(
+                    f"The file {path} holds no model but a {type(model).__name__}."
+                )
             load_state(file, model)
         _load_assets(archive, model)
     return model
@@ -96,10 +102,48 @@ def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -
 def load_weights(path: str, model: Any, skip_mismatch: bool) -> None:
     """Read the weights alone from a .keras file."""
     with zipfile.ZipFile(path) as archive:
-        if _WEIGHTS not in archive.namelist():
-            raise ValueError(f"The file {path} is not a model: {_WEIGHTS} is missing in it.")
-        with h5().File(io.BytesIO(archive.read(_WEIGHTS)), "r") as file:
+        if _WEIGHTS not in _checked(archive, path):
+            raise DamagedFileError(f"The file {path} is not a model: {_WEIGHTS} is missing in it.")
+        with reading_h5(_read(archive, _WEIGHTS)) as file:
             load_state(file, model, skip_mismatch)
+
+
+def _checked(archive: zipfile.ZipFile, path: str) -> list[str]:
+    """The names in an archive that can be one of Keras."""
+    names = archive.namelist()
+    for name in names:
+        _refuse_outside(name, path)
+    repeated = [name for name, count in collections.Counter(names).items() if count > 1]
+    if repeated:
+        raise DamagedFileError(
+            f"The file {path} has several parts of the name {repeated[0]!r}: which one counts "
+            "would be anybody's guess."
+        )
+    entries = archive.infolist()
+    if any(stat.S_ISLNK(entry.external_attr >> 16) for entry in entries):
+        raise DamagedFileError(f"The file {path} holds symbolic links, which no model has.")
+    if sum(entry.compress_size for entry in entries) > os.path.getsize(path):
+        raise DamagedFileError(f"The file {path} has parts that overlap.")
+    return names
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A part of an archive, with its checksum checked.
+
+    It may be many times larger than what it takes in the file, but not beyond all measure, unless
+    the user trusts the file.
+    """
+    entry = archive.getinfo(name)
+    times, room = (64, 1 << 20) if name.endswith(".json") else (256, 64 << 20)
+    most = times * entry.compress_size + room
+    if entry.file_size > most and not is_trusted():
+        raise DamagedFileError(
+            f"The file {archive.filename} has a part {name!r} of {entry.file_size} bytes that "
+            f"takes {entry.compress_size} bytes in it; up to {most} are taken to be a model. If "
+            "you trust its source, `safe_mode=False` loads it all the same."
+        )
+    # As many bytes as it is said to have, and no more, are unpacked.
+    return archive.read(entry)
 
 
 def _refuse_outside(name: str, path: str) -> None:
@@ -107,7 +151,7 @@ def _refuse_outside(name: str, path: str) -> None:
     for kind in (PurePosixPath, PureWindowsPath):
         parts = kind(name)
         if parts.is_absolute() or parts.drive or parts.root or ".." in parts.parts:
-            raise ValueError(
+            raise DamagedFileError(
                 f"The file {path} holds {name!r}, a path that leaves the folder of the model. It "
                 "was not made by Keras and is not loaded."
             )
@@ -124,5 +168,5 @@ def _load_assets(archive: zipfile.ZipFile, model: Any) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 for name in own:
                     with open(os.path.join(folder, name.rpartition("/")[2]), "wb") as file:
-                        file.write(archive.read(name))
+                        file.write(_read(archive, name))
                 holder.load_assets(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import runnel as tf
@@ -13,7 +14,7 @@ from ...saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
-from ...saved_model.limits import MOST_BYTES, clean_errors, require_size
+from ...saved_model.limits import MOST_BYTES, require_size
 from ...saved_model.loading import load as load_saved_model
 from ...saved_model.messages import KerasMetadata
 from ...saved_model.options import SaveOptions
@@ -21,13 +22,15 @@ from ...saved_model.permissions import require_files_inside
 from ...saved_model.saving import exported, write
 from ...train.checkpoint import Checkpoint
 from ...train.trackables import children_of
+from ..code_objects import is_trusted
 from ..engine.keras_tensor import trial_outputs
 from ..engine.model import Model
 from ..engine.sequential import Sequential
 from ..layers.preprocessing.lookup import IndexLookup
 from ..layers.serializing import deserialize
+from ..loading_limits import weights_of_file
 from . import compiling, json_encoding, tf_format
-from .files import user_agrees
+from .files import DamagedFileError, reading, user_agrees
 from .tf_metadata import metadata_of
 
 _NO_INPUTS = (
@@ -39,6 +42,11 @@ _NOT_OF_KERAS = (
     "The SavedModel at %s was not written by `model.save`: it has no file "
     + KERAS_METADATA_FILENAME
     + ". It is loaded as `tf.saved_model.load` does."
+)
+# Whatever is strange in a config: the saved functions are there, too.
+_NOT_MADE = (
+    *(AttributeError, ImportError, LookupError, NotImplementedError, RecursionError),
+    *(TypeError, ValueError),
 )
 _NOT_COMPILED = (
     "No training configuration found in save file, so the model was *not* compiled. Compile it "
@@ -78,12 +86,16 @@ def load_model(path: str, custom_objects: Any, compile: bool, options: Any = Non
         tf.get_logger().warning(_NOT_OF_KERAS, path)
         return loaded
     require_size(found, MOST_BYTES)
-    with open(found, "rb") as file, clean_errors(f"The file {found}", OSError):
-        nodes = {node.node_id: node for node in KerasMetadata.FromString(file.read()).nodes}
-    if 0 not in nodes:
+    with reading(found):
+        with open(found, "rb") as file:
+            nodes = {node.node_id: node for node in KerasMetadata.FromString(file.read()).nodes}
+        root = json_encoding.loads(nodes[0].metadata) if 0 in nodes else None
+    if root is None:
         return load_saved_model(path, options=options)
-    root = json_encoding.loads(nodes[0].metadata)
-    model = _from_config(root, custom_objects)
+    if not isinstance(root, dict):
+        raise DamagedFileError(f"The file {found} is damaged: {root!r} is no config of a model.")
+    with nullcontext() if is_trusted() else weights_of_file(_bytes_of_variables(path)):
+        model = _from_config(root, custom_objects)
     if model is None:
         return _revived(root, load_saved_model(path, options=options), compile, custom_objects)
     config = root.get("training_config")
@@ -91,6 +103,12 @@ def load_model(path: str, custom_objects: Any, compile: bool, options: Any = Non
         _compile(model, config, custom_objects)
     _restore(model, path)
     return model
+
+
+def _bytes_of_variables(path: str) -> int:
+    folder = os.path.join(path, VARIABLES_DIRECTORY)
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sum(os.path.getsize(os.path.join(folder, name)) for name in names)
 
 
 def _compile(model: Any, config: Any, custom_objects: Any) -> None:
@@ -110,7 +128,7 @@ def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
     }
     try:
         model = deserialize(_accepted(config), custom_objects)
-    except (ImportError, KeyError, NotImplementedError, TypeError, ValueError) as reason:
+    except _NOT_MADE as reason:
         tf.get_logger().debug("The model is made of its saved functions: %s", reason)
         return None
     if not model.built or not model.weights:

@@ -10,6 +10,8 @@ import numpy as np
 
 import runnel as tf
 
+from ... import loading_limits
+from ...code_objects import LiveText, in_safe_mode, loading_scope
 from .base import PreprocessingLayer, TakesText, as_tensor, is_composite, is_ragged
 from .encoding import check_output_mode, check_sparse, default_dtype, encode
 from .vocabulary import (
@@ -73,6 +75,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
                 "`num_oov_indices` must be greater than or equal to 0. Received: "
                 f"num_oov_indices={num_oov_indices}"
             )
+        loading_limits.claim(kind, (num_oov_indices,), 8, "tokens")
         if output_mode in ("binary", "tf-idf"):
             output_mode = {"binary": "multi_hot", "tf-idf": "tf_idf"}[output_mode]
         check_output_mode(kind, output_mode, _MODES)
@@ -163,7 +166,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
                 f"output_mode={self.output_mode} and idf_weights={idf_weights}"
             )
         if isinstance(vocabulary, str):
-            given = tokens_in_file(vocabulary, self._as_token)
+            given = self._tokens_in_file(vocabulary)
         else:
             given = plain_tokens(_as_array(vocabulary), self.encoding)
         if not given:
@@ -189,6 +192,21 @@ class IndexLookup(TakesText, PreprocessingLayer):
         if weights is not None:
             with_special = len(given) > len(tokens)
             self._weigh(weights if with_special else self._with_oov_weights(weights))
+
+    def _tokens_in_file(self, path: str) -> list[Any]:
+        if in_safe_mode() and not isinstance(path, LiveText):
+            raise ValueError(
+                f"The config of the layer {self.name!r} names a file outside of the model as its "
+                f"vocabulary, {path!r}. A model could thus read any file of this machine, so it is "
+                "refused by default. If you trust the source of the model, you can pass "
+                "`safe_mode=False` to the loading function, or load it inside of "
+                "`with tf.keras.saving.SafeModeScope(False):`."
+            )
+        tokens = tokens_in_file(path, self._as_token)
+        if isinstance(self.input_vocabulary, str):
+            # What is saved has the words themselves: the file may be gone when it is loaded.
+            self.input_vocabulary = LiveText(path, None, tokens)
+        return tokens
 
     def _check_kind(self, tokens: list[Any]) -> None:
         wanted = str if self.encoding is not None else int
@@ -388,6 +406,12 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return tf.TensorSpec(shape=shape, dtype=dtype)
 
     # Saving it.
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer made from `get_config`; a file of words is read for those who trust it."""
+        with loading_scope():
+            return super().from_config(config)
 
     def get_config(self):
         """The arguments to make an equal layer; a learnt vocabulary is no part of it."""

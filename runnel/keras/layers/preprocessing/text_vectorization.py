@@ -6,6 +6,8 @@ from typing import Any
 
 import runnel as tf
 
+from ... import loading_limits
+from ...code_objects import loading_scope
 from .base import PreprocessingLayer, TakesText, as_tensor, is_ragged
 from .string_lookup import StringLookup
 
@@ -79,6 +81,8 @@ class TextVectorization(TakesText, PreprocessingLayer):
                 "`output_sequence_length` must not be set if ragged is True. Received: "
                 f"ragged={ragged} and output_sequence_length={output_sequence_length}"
             )
+        if isinstance(ngrams, int):
+            loading_limits.claim(type(self).__name__, (ngrams,), 1000, "n-grams")
         saved_size = kwargs.pop("vocabulary_size", None)
         super().__init__(**kwargs)
         self._max_tokens = max_tokens
@@ -221,10 +225,11 @@ class TextVectorization(TakesText, PreprocessingLayer):
     def from_config(cls, config):
         """A layer made from `get_config`."""
         config = dict(config)
-        for name in ("standardize", "split"):
-            if isinstance(config.get(name), dict):
-                config[name] = tf.keras.saving.deserialize_keras_object(config[name])
-        return super().from_config(config)
+        with loading_scope():
+            for name in ("standardize", "split"):
+                if isinstance(config.get(name), dict):
+                    config[name] = tf.keras.saving.deserialize_keras_object(config[name])
+            return super().from_config(config)
 
     def save_own_variables(self, store):
         """Write what tokens weigh into a mapping."""
