@@ -9,6 +9,8 @@ import numpy as np
 
 import runnel as tf
 
+from ..keywords import RefusesUnknownKeywords
+
 _OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 _BATCH_HOOKS = tuple(
     f"on_{phase}_batch_{moment}"
@@ -17,7 +19,7 @@ _BATCH_HOOKS = tuple(
 )
 
 
-class Callback:
+class Callback(RefusesUnknownKeywords):
     """Something to do at certain moments of training, evaluation and prediction.
 
     Override the methods whose moments matter. `self.model` is the model, `self.params` a dict with

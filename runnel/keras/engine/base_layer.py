@@ -11,8 +11,10 @@ import runnel as tf
 
 from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
+from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from .. import regularizers
+from ..keywords import RefusesUnknownKeywords
 from ..mixed_precision import Policy, global_policy
 from . import masking, naming
 from .call_context import context
@@ -28,7 +30,7 @@ _ALLOWED = frozenset(
 )
 
 
-class Layer(LayerNodes):
+class Layer(RefusesUnknownKeywords, LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
     >>> class Scale(tf.keras.layers.Layer):
@@ -60,7 +62,8 @@ class Layer(LayerNodes):
     ) -> None:
         for key in kwargs:
             if key not in _ALLOWED:
-                raise TypeError("Keyword argument not understood:", key)
+                near = keyword_advice(type(self), key)
+                raise TypeError(f"Keyword argument not understood: {key!r}.{near}")
         if not isinstance(trainable, bool | np.bool_):
             raise TypeError(
                 "Expected `trainable` argument to be a boolean, but received: "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import itertools
 import sys
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import runnel as tf
 
@@ -18,6 +18,19 @@ from .call_context import context
 from .naming import unique_name
 
 _order = itertools.count()
+
+_IN_A_LAYER = (
+    "It is a symbolic input or output of a Keras model and has no value yet. Use a function of "
+    "tf.* in place of Python's or NumPy's (tf.exp for np.exp; tf.where or tf.cond for `if`; "
+    "x.shape for len), or put the code into the `call` of a layer of your own and call that layer "
+    "on it."
+)
+_NO_VALUE = "{tensor} cannot be used as {use}. " + _IN_A_LAYER
+_NO_LOOP = (
+    "Cannot iterate over {tensor}, a symbolic tensor whose first dimension is not known. The first "
+    "is the batch: use tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, "
+    "axis=1) for an axis of known size."
+)
 
 # Members of composites stand between the operations that use them, and what looks for handlers
 # between a function's stand-in and the function itself.
@@ -88,6 +101,25 @@ class KerasTensor(SymbolicTensor):
     def layer_name(self) -> str:
         """The name of the layer that makes this value."""
         return self.op.layer.name  # type: ignore[attr-defined]
+
+    def _no_value(self, what: str) -> NoReturn:
+        raise TypeError(_NO_VALUE.format(tensor=self, use=f"a Python {what}"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(_NO_VALUE.format(tensor=self, use="a NumPy array"))
+
+    def __iter__(self) -> Iterator[tf.Tensor]:
+        if not self._shape.rank or self._shape[0] is None:
+            raise TypeError(_NO_LOOP.format(tensor=self))
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        raise TypeError(_NO_VALUE.format(tensor=self, use="a sequence with len()"))
+
+    @property
+    def numpy(self) -> NoReturn:
+        """Not there: the value of a model under construction is not known."""
+        raise AttributeError(_NO_VALUE.format(tensor=self, use="a NumPy array, by numpy(),"))
 
     def _adopt(self, composite: Any) -> None:
         """Make a ragged or sparse tensor of such values one of Keras's own."""

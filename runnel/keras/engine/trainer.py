@@ -12,6 +12,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.main_graph import in_session
+from ...core.suggestions import keyword_advice
 from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain
 from .data_adapter import (
@@ -385,7 +386,8 @@ class Trainer:
     ) -> Any:
         """The loss and metrics on data: a number, a list, or a dict."""
         if kwargs:
-            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+            near = keyword_advice(Trainer.evaluate, next(iter(kwargs)))
+            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}.{near}")
         self._need_compiled()
         verbose = 1 if verbose == "auto" else verbose
         batches = batches_of(x, y, sample_weight, batch_size, False, steps)
@@ -510,7 +512,10 @@ def _check_older_arguments(given: dict[str, Any]) -> None:
             raise ValueError(f"`{name}` argument in `compile()` is not supported in TF2.")
     unknown = set(given) - _IGNORED - {"distribute", "target_tensors"}
     if unknown:
-        raise TypeError(f"Invalid keyword argument(s) in `compile()`: {unknown}")
+        raise TypeError(
+            f"Invalid keyword argument(s) in `compile()`: {unknown}."
+            f"{keyword_advice(Trainer.compile, min(unknown))}"
+        )
 
 
 def _together(parts: list[Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.convert import convert_to_tensor
+from ..keywords import RefusesUnknownKeywords
 from ..object_registration import get_registered_name
 from .masks import mask_of
 from .weighting import (
@@ -19,7 +20,7 @@ from .weighting import (
 )
 
 
-class Loss:
+class Loss(RefusesUnknownKeywords):
     """Labels and predictions to one number; subclasses write `call`, a loss for every sample.
 
     >>> class Quartic(tf.keras.losses.Loss):

@@ -13,6 +13,7 @@ import runnel as tf
 
 from ...core.context import scope_within, state
 from ...core.indexed_slices import IndexedSlices
+from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from ...ops import training
 from .. import backend, initializers
@@ -109,8 +110,8 @@ class Optimizer:
                     f"valid arguments, or use the legacy optimizer, e.g., {legacy}."
                 )
             raise TypeError(
-                f"{name} is not a valid argument of {type(self).__name__}. Its arguments are "
-                "listed in its docstring."
+                f"{name} is not a valid argument of {type(self).__name__}."
+                f"{keyword_advice(type(self), name)}"
             )
 
     # Learning rate and step count.
