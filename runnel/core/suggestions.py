@@ -43,9 +43,12 @@ def parameters_of(function: Callable[..., Any]) -> list[str]:
         made_by = vars(kind).get("__init__") if isinstance(kind, type) else kind
         if not inspect.isfunction(made_by):
             continue
-        for each in inspect.signature(made_by).parameters.values():
+        parameters = inspect.signature(made_by).parameters.values()
+        for each in parameters:
             if each.name != "self" and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
                 names[each.name] = None
+        if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+            break  # nothing is passed on to the constructors of its bases
     return list(names)
 
 

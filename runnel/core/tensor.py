@@ -76,6 +76,23 @@ else:
         __slots__ = ()
 
 
+_NO_TRUTH = (
+    "The truth value of a tensor of shape {shape} is ambiguous: only that of a single element is "
+    "clear. Use tf.reduce_any(x) or tf.reduce_all(x), x & y for `x and y` of booleans, and "
+    "tf.where to choose element by element."
+)
+_NOT_ONE_NUMBER = (
+    "{kind}() takes a tensor with one element, and this one has the shape {shape}. Take one "
+    "element, as x[0], reduce the tensor (tf.reduce_sum, tf.reduce_mean), or convert them all: "
+    "tf.cast(x, dtype), x.numpy().tolist()."
+)
+_NO_INDEX = (
+    "Only a scalar integer tensor is an index or a count in Python, got one of shape {shape} and "
+    "dtype {dtype}. tf.cast(x, tf.int32) converts a number; tf.gather takes many indices."
+)
+_NO_FORMAT = "{failure}: the tensor has the shape {shape}, and a format is for one number."
+
+
 class Reference:
     """A hashable stand-in for a tensor or variable, equal only to references of the same object."""
 
@@ -216,25 +233,51 @@ class Tensor(Operators):
         return (self[i] for i in range(self._array.shape[0]))
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        try:
+            return bool(self._array)
+        except ValueError:
+            raise ValueError(_NO_TRUTH.format(shape=self.shape)) from None
 
     def __int__(self) -> int:
-        return int(self._array)
+        try:
+            return int(self._array)
+        except (TypeError, ValueError) as failure:
+            raise self._no_number(failure, "int") from None
 
     def __float__(self) -> float:
-        return float(self._array)
+        try:
+            return float(self._array)
+        except (TypeError, ValueError) as failure:
+            raise self._no_number(failure, "float") from None
+
+    def _no_number(self, failure: Exception, kind: str) -> Exception:
+        """What to raise where a value cannot become a Python number."""
+        if self.dtype.name == "string":
+            return type(failure)(f"{failure}. tf.strings.to_number converts text.")
+        if self._array.shape:
+            return type(failure)(_NOT_ONE_NUMBER.format(kind=kind, shape=self.shape))
+        return failure
 
     def __complex__(self) -> complex:
         return complex(self._array)
 
     def __index__(self) -> int:
-        return int(self._array.__index__())
+        try:
+            return int(self._array.__index__())
+        except (AttributeError, TypeError) as failure:
+            message = _NO_INDEX.format(shape=self.shape, dtype=self.dtype.name)
+            raise type(failure)(message) from None
 
     def __format__(self, spec: str) -> str:
         array = self._array
         if type(array) is np.ndarray and not array.ndim:
             array = array[()]
-        return format(array, spec)
+        try:
+            return format(array, spec)
+        except TypeError as failure:
+            if not array.shape:
+                raise
+            raise TypeError(_NO_FORMAT.format(failure=failure, shape=self.shape)) from None
 
     def __hash__(self) -> int:
         raise TypeError(f"Tensor is unhashable. Instead, use tensor.ref() as the key. ({self!r})")

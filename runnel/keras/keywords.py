@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..core.suggestions import keyword_advice
@@ -19,17 +18,19 @@ class RefusesUnknownKeywords:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            code = getattr(cls.__init__, "__code__", None)
-            if code is not None and not code.co_flags & _TAKES_ANY:
-                known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-                for name in kwargs:
-                    if name not in known:
-                        raise TypeError(unexpected_keyword(f"{cls.__name__}.__init__", cls, name))
+            refuse_unknown(cls, kwargs)
         return super().__new__(cls)
 
 
-def unexpected_keyword(called: str, function: Callable[..., Any], name: str) -> str:
-    """The message for a keyword that a function or class does not take."""
-    return (
-        f"{called}() got an unexpected keyword argument {name!r}.{keyword_advice(function, name)}"
-    )
+def refuse_unknown(kind: type, kwargs: dict[str, Any]) -> None:
+    """Raise TypeError for a keyword that the constructor of a class does not take."""
+    code = getattr(kind.__init__, "__code__", None)  # type: ignore[misc]
+    if code is None or code.co_flags & _TAKES_ANY:
+        return
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for name in kwargs:
+        if name not in known:
+            raise TypeError(
+                f"{kind.__name__}.__init__() got an unexpected keyword argument {name!r}."
+                f"{keyword_advice(kind, name)}"
+            )

@@ -7,6 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.suggestions import nearest
+from .call_context import context
 
 _NO_BATCH_AXIS = (
     " An axis is missing. The first axis is that of the batch: a single example needs "
@@ -153,7 +154,8 @@ def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: 
 
 
 def _an_axis_less(rank: int, wanted: int) -> str:
-    return _NO_BATCH_AXIS if rank == wanted - 1 else ""
+    # For values of models under construction the call of the layer knows more.
+    return _NO_BATCH_AXIS if rank == wanted - 1 and not context.trial else ""
 
 
 def _check_shape(sizes: list[int | None], spec: InputSpec, where: str) -> None:

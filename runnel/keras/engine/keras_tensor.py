@@ -25,10 +25,9 @@ _IN_A_LAYER = (
     "x.shape for len), or put the code into the `call` of a layer of your own and call that layer "
     "on it."
 )
-_NO_VALUE = "{tensor} cannot be used as {use}. " + _IN_A_LAYER
+_NO_VALUE = "{tensor!r} cannot be used as {use}. " + _IN_A_LAYER
 _NO_LOOP = (
-    "Cannot iterate over {tensor}, a symbolic tensor whose first dimension is not known. The first "
-    "is the batch: use tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, "
+    "Cannot iterate over {tensor!r}, whose first dimension is not known: it is the batch. Use tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, "
     "axis=1) for an axis of known size."
 )
 
@@ -71,6 +70,15 @@ _NAMED = frozenset(
         "square", "squared_difference", "tan", "tanh", "truediv", "xdivy", "xlogy", "zeta",
     )} | {"broadcast_to", "nn.elu", "nn.relu", "nn.selu", "nn.softsign", "reverse", "tile"}
 )  # fmt: skip
+
+_LAST_OUTPUT_ONLY = (
+    ' The layer before it, "{name}", gives its last output only: {kind}(..., '
+    "return_sequences=True) gives one for each time step."
+)
+_INPUT_SHAPE = (
+    " The shape of an input leaves out the batch: {shape} is that of one example. Images have the "
+    "axes (height, width, channels), sequences (steps, features)."
+)
 
 
 class KerasHistory(NamedTuple):
@@ -119,7 +127,7 @@ class KerasTensor(SymbolicTensor):
     @property
     def numpy(self) -> NoReturn:
         """Not there: the value of a model under construction is not known."""
-        raise AttributeError(_NO_VALUE.format(tensor=self, use="a NumPy array, by numpy(),"))
+        raise AttributeError(_NO_VALUE.format(tensor=self, use="an array of NumPy"))
 
     def _adopt(self, composite: Any) -> None:
         """Make a ragged or sparse tensor of such values one of Keras's own."""
@@ -461,7 +469,25 @@ def holds_keras_tensors(structure: Any) -> bool:
 def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
     """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
     arguments = (inputs, list(rest), dict(kwargs))
-    return Node(layer, arguments, trial_outputs(layer, inputs, rest, kwargs)).outputs
+    try:
+        outputs = trial_outputs(layer, inputs, rest, kwargs)
+    except ValueError as failure:
+        if type(failure) is not ValueError or "found ndim=" not in str(failure):
+            raise
+        raise ValueError(f"{failure}{_of_missing_axis(inputs)}") from None
+    return Node(layer, arguments, outputs).outputs
+
+
+def _of_missing_axis(inputs: Any) -> str:
+    """What to tell a user whose layer meets inputs of another rank than it takes."""
+    if not isinstance(inputs, KerasTensor):
+        return ""
+    before = inputs.op.layer  # type: ignore[attr-defined]
+    if getattr(before, "return_sequences", None) is False:
+        return _LAST_OUTPUT_ONLY.format(name=before.name, kind=type(before).__name__)
+    if type(before).__name__ == "InputLayer":
+        return _INPUT_SHAPE.format(shape=tuple(inputs.shape[1:]))
+    return ""
 
 
 def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -> Any:

@@ -490,7 +490,13 @@ class Trainer:
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
         if reset_metrics:
             self.reset_metrics()
-        logs = numbers(step(data))
+        try:
+            logs = numbers(step(data))
+        except tf.errors.InvalidArgumentError as failure:
+            if "must have the same first dimension" not in failure.message:
+                raise
+            # A single batch is of a known size: as in the original its sizes are a wrong value.
+            raise ValueError(failure.message) from failure
         if return_dict:
             return logs
         return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))

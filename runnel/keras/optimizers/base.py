@@ -24,6 +24,10 @@ from .schedules import LearningRateSchedule
 _DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
 # Not a tf.constant: the module may be loaded while a graph is built.
 _ONE = tf.Tensor(np.int64(1), tf.int64)
+_NO_RATE = (
+    "`learning_rate` of {kind} must be a number such as 0.001, or a schedule of "
+    "tf.keras.optimizers.schedules. Received: learning_rate={given!r}"
+)
 
 
 class CallableList(list):
@@ -149,9 +153,14 @@ class Optimizer:
                 return learning_rate
             if isinstance(learning_rate, tf.Tensor | tf.Variable):
                 learning_rate = tf.cast(learning_rate, backend.floatx())
-            return tf.Variable(
-                learning_rate, name="learning_rate", dtype=backend.floatx(), trainable=False
-            )
+            try:
+                return tf.Variable(
+                    learning_rate, name="learning_rate", dtype=backend.floatx(), trainable=False
+                )
+            except (TypeError, ValueError) as failure:
+                kind = type(self).__name__
+                message = _NO_RATE.format(kind=kind, given=learning_rate)
+                raise type(failure)(message) from None
 
     @property
     def learning_rate(self) -> Any:
@@ -176,7 +185,11 @@ class Optimizer:
         if current is None or isinstance(learning_rate, LearningRateSchedule):
             self._learning_rate = self._build_learning_rate(learning_rate)
         else:
-            current.assign(learning_rate)
+            try:
+                current.assign(learning_rate)
+            except (TypeError, ValueError) as failure:
+                message = _NO_RATE.format(kind=type(self).__name__, given=learning_rate)
+                raise type(failure)(message) from None
 
     lr = learning_rate
 
