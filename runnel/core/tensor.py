@@ -90,6 +90,21 @@ _NO_INDEX = (
     "Only a scalar integer tensor is an index or a count in Python, got one of shape {shape} and "
     "dtype {dtype}. tf.cast(x, tf.int32) converts a number; tf.gather takes many indices."
 )
+_CAST = (
+    "Keep it a tensor (tf.cast changes its dtype), or run eagerly: model.compile(..., "
+    "run_eagerly=True), tf.config.run_functions_eagerly(True)."
+)
+_SYMBOLIC_ADVICE = {
+    "bool": "Use tf.cond or tf.where, or run eagerly.",
+    "index": "tf.gather(list, i) and tf.range(n) take symbolic numbers, as do tf functions.",
+    "int": _CAST,
+    "float": _CAST,
+    "complex": _CAST,
+}
+_OUT_OF_SCOPE = (
+    "is out of scope: it was made while a function was traced and cannot be used outside of it. "
+    "Return it from the function, or keep its value in a tf.Variable."
+)
 _NO_FORMAT = "{failure}: the tensor has the shape {shape}, and a format is for one number."
 
 
@@ -353,10 +368,7 @@ class OutOfScopeError(TypeError, ValueError):
     """A symbolic tensor is used outside of the graph it belongs to."""
 
     def __init__(self, tensor: SymbolicTensor) -> None:
-        super().__init__(
-            f"{tensor!s} is out of scope: it was made while a function was traced and cannot be "
-            "used outside of it. Return it from the function, or keep its value in a tf.Variable."
-        )
+        super().__init__(f"{tensor!s} {tensor._scope_advice}")
         self.tensor = tensor
 
 
@@ -368,6 +380,7 @@ class SymbolicTensor(Tensor):
     _shape: TensorShape
     op: Operation
     index: int
+    _scope_advice = _OUT_OF_SCOPE
 
     def __init__(self, op: Operation, index: int, dtype: DType, shape: TensorShape) -> None:
         self.op = op
@@ -422,9 +435,10 @@ class SymbolicTensor(Tensor):
         return (self[i] for i in range(self._shape[0]))
 
     def _no_value(self, what: str) -> NoReturn:
-        raise OperatorNotAllowedInGraphError(
+        kind = OperatorNotAllowedInGraphError if what == "bool" else TypeError
+        raise kind(
             f"Using the symbolic tensor {self.name} as a Python {what} is not allowed: it has no "
-            "value while its function is being traced. Use tf.cond or tf.where, or run eagerly."
+            f"value while its function is being traced. {_SYMBOLIC_ADVICE[what]}"
         )
 
     def __bool__(self) -> bool:

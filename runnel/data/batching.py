@@ -34,7 +34,7 @@ def flag(value: Any, name: str) -> bool:
 
 def batch_size_of(value: Any, op: str) -> Tensor:
     """The number of elements in a batch."""
-    size = scalar(value)
+    size = scalar(value, name="batch_size")
     known = number(size)
     if known is not None and known < 1:
         raise invalid("Batch size must be greater than zero.", op)

@@ -35,11 +35,23 @@ from .structure import Leaves, Packer, arrays_of
 AUTOTUNE = -1
 
 
+_NOT_A_COUNT = (
+    "`{name}` of a dataset must be an integer: a Python int, or a scalar tensor of the dtype int64 "
+    "(tf.cast(n, tf.int64) makes one). Received: {name}={value!r}"
+)
+
+
 def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
     """A number that a dataset needs while it runs; eager wherever its value is known."""
-    if not isinstance(value, Tensor) and state.graph is None:
-        return convert_to_tensor(value, dtype)
-    tensor = convert_to_tensor(value, dtype)
+    try:
+        tensor = convert_to_tensor(value, dtype)
+    except (TypeError, ValueError) as failure:
+        if not name:
+            raise
+        raise type(failure)(_NOT_A_COUNT.format(name=name, value=value)) from None
+    if name and tensor.shape.rank:
+        message = f"{name} must be a scalar, got {name}={value!r}"
+        raise errors.InvalidArgumentError(None, None, message)
     if isinstance(tensor, SymbolicTensor):
         known = constant_value(tensor)
         if known is not None:
@@ -424,7 +436,7 @@ class Dataset:
         from .combining import _ZipDataset
         from .sources import counting
 
-        return _ZipDataset((counting(scalar(start)), self))
+        return _ZipDataset((counting(scalar(start, name="start")), self))
 
     def filter(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
         """The elements for which a function gives True.

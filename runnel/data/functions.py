@@ -41,7 +41,10 @@ class Traced:
         self, function: Callable[..., Any], inputs: Any, name: str, spread: bool = True
     ) -> None:
         if not callable(function):
-            raise TypeError(f"{name} takes a function, got {function!r}.")
+            raise ValueError(
+                f"Argument `func` must be a callable. {name} takes a function of its elements, "
+                f"received func={function!r} (of type {type(function)})."
+            )
         self._function = function
         self._inputs = inputs
         self._spread = spread

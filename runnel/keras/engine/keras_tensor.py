@@ -27,8 +27,9 @@ _IN_A_LAYER = (
 )
 _NO_VALUE = "{tensor!r} cannot be used as {use}. " + _IN_A_LAYER
 _NO_LOOP = (
-    "Cannot iterate over {tensor!r}, whose first dimension is not known: it is the batch. Use tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, "
-    "axis=1) for an axis of known size."
+    "Cannot iterate over {tensor!r}, whose first dimension is not known: it is the batch. Use "
+    "tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, axis=1) for an axis "
+    "of known size."
 )
 
 # Members of composites stand between the operations that use them, and what looks for handlers
@@ -71,6 +72,10 @@ _NAMED = frozenset(
     )} | {"broadcast_to", "nn.elu", "nn.relu", "nn.selu", "nn.softsign", "reverse", "tile"}
 )  # fmt: skip
 
+_OUT_OF_MODEL = (
+    "was passed to what computes with values: a tf.function, tf.map_fn, tf.Variable, a dataset or "
+    "the like. " + _IN_A_LAYER
+)
 _LAST_OUTPUT_ONLY = (
     ' The layer before it, "{name}", gives its last output only: {kind}(..., '
     "return_sequences=True) gives one for each time step."
@@ -100,6 +105,7 @@ class KerasTensor(SymbolicTensor):
 
     _keras_history: KerasHistory
     _label: str
+    _scope_advice = _OUT_OF_MODEL
 
     @property
     def name(self) -> str:
@@ -347,7 +353,11 @@ class LayersGraph(Graph):
 
     def add_to(self, layer: Any, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Add an operation to those of a layer."""
-        types = op.types_of_results(inputs, attrs)
+        try:
+            types = op.types_of_results(inputs, attrs)
+        except tf.errors.InvalidArgumentError as mismatch:
+            # As in every graph, a program that can never run is an error of types.
+            raise TypeError(mismatch.message) from None
         shapes = op.infer_shapes(inputs, attrs)
         node = OperationNode(self, op, op.name, inputs, attrs)
         node.order = next(_order)

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.arguments import require_number
 from ...core.context import state
 from ...core.tensor import Tensor
 from ...ops.nn.finished import CONVOLVED
@@ -61,6 +62,8 @@ class Conv(Layer):
         self.rank = rank
         if isinstance(filters, float):
             filters = int(filters)
+        if filters is not None:
+            require_number(filters, "filters", type(self).__name__)
         if filters is not None and filters <= 0:
             raise ValueError(
                 "Invalid value for argument `filters`. Expected a strictly positive value. "
