@@ -19,7 +19,10 @@ def nearest(name: str, known: Iterable[str], count: int = 2) -> list[str]:
     # Where two names differ in their case alone, the one written like the user's is suggested.
     alike_last = sorted(known, key=lambda each: each.islower() == name.islower())
     by_lower_case = {each.lower(): each for each in alike_last}
-    near = difflib.get_close_matches(name.lower(), by_lower_case, n=count, cutoff=0.6)
+    short = name.lower()
+    near = difflib.get_close_matches(short, by_lower_case, n=count, cutoff=0.6)
+    if not near and len(short) > 2:
+        near = sorted(each for each in by_lower_case if each.startswith(short))[:count]
     return [by_lower_case[each] for each in near]
 
 

@@ -239,6 +239,11 @@ class Dataset:
         """The same elements under these options."""
         from .selecting import _OptionsDataset
 
+        if not isinstance(options, Options):
+            raise AttributeError(
+                f"with_options takes a tf.data.Options, received {options!r} of type "
+                f"{type(options).__name__}."
+            )
         return _OptionsDataset(self, options)
 
     # Sources.
@@ -383,6 +388,11 @@ class Dataset:
         """The elements of this dataset, then those of the other."""
         from .combining import _ConcatenateDataset
 
+        if not isinstance(dataset, Dataset):
+            raise AttributeError(
+                f"concatenate takes another tf.data.Dataset, received {dataset!r} of type "
+                f"{type(dataset).__name__}: Dataset.from_tensor_slices makes one."
+            )
         return _ConcatenateDataset(self, dataset)
 
     def take(self, count: Any, name: Any = None) -> Dataset:

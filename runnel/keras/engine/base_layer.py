@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,13 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         if "batch_input_shape" in kwargs:
             self._batch_input_shape = tuple(kwargs["batch_input_shape"])
         elif "input_shape" in kwargs:
-            self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+            shape = kwargs["input_shape"]
+            if not isinstance(shape, Iterable):
+                raise TypeError(
+                    "`input_shape` is a tuple of sizes without that of the batch. Received: "
+                    f"input_shape={shape!r}. For vectors of {shape!r} numbers: ({shape!r},)"
+                )
+            self._batch_input_shape = (kwargs.get("batch_size"), *shape)
 
     # What a layer is.
 

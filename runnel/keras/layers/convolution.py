@@ -21,6 +21,7 @@ from .arguments import (
     options_config,
     padding_of,
     set_options,
+    without_room,
 )
 from .at_once import outputs_at_once
 
@@ -175,7 +176,7 @@ class Conv(Layer):
         if self.rank == 2 and type(inputs) is Tensor and state.graph is None:
             outputs = self._at_once(inputs)
             if outputs is not None:
-                return outputs
+                return outputs if outputs._array.size else without_room(self, inputs, outputs)
         if self._is_causal:
             inputs = tf.pad(inputs, self._compute_causal_padding(inputs))
         return self._activated(self.convolution_op(inputs, self.kernel))
