@@ -6,6 +6,8 @@ came, what fits or how to mend it. The class of the exception is the original's.
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 import runnel
@@ -238,6 +240,11 @@ VALUES = [
     ("format of a vector", lambda tf, k: f"{tf.ones([2]):.2f}", "the shape (2,)"),
     ("list as index", lambda tf, k: tf.ones([3])[[0, 1]], "tf.gather(x, [0, 1])"),
     ("list as index of a variable", lambda tf, k: tf.Variable([1, 2])[[0, 1]], "tf.gather"),
+    ("item assignment", lambda tf, k: operator.setitem(tf.ones([3]), 0, 1.0),
+     "tf.tensor_scatter_nd_update"),
+    ("item assignment in a variable", lambda tf, k: operator.setitem(tf.Variable([1]), 0, 1),
+     "v[i].assign"),
+    ("item of a dataset", lambda tf, k: tf.data.Dataset.range(3)[0], "next(iter(dataset))"),
     ("array as index", lambda tf, k: tf.ones([3])[np.array([0, 1])], "tf.gather"),
     ("broken index", lambda tf, k: tf.ones([3])[1.5], "Round it"),
     ("None as a value", lambda tf, k: tf.constant(1.0) + None, "is a `return` missing"),

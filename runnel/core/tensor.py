@@ -10,6 +10,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import DType
 from .errors import OperatorNotAllowedInGraphError
+from .item_access import NoItems
 from .shapes import TensorShape
 from .type_spec import TensorSpec, register_type_spec
 
@@ -101,6 +102,11 @@ _SYMBOLIC_ADVICE = {
     "float": _CAST,
     "complex": _CAST,
 }
+_UNCHANGING = (
+    "'Tensor' object does not support item assignment: tensors do not change. Make another, by "
+    "tf.tensor_scatter_nd_update(x, [[i]], [value]) or tf.where, or use a tf.Variable: "
+    "v[i].assign(value)."
+)
 _OUT_OF_SCOPE = (
     "is out of scope: it was made while a function was traced and cannot be used outside of it. "
     "Return it from the function, or keep its value in a tf.Variable."
@@ -198,6 +204,8 @@ class Tensor(Operators):
                 f"Tensor's shape {self.shape} is not compatible with supplied shape "
                 f"{TensorShape(shape)}."
             )
+
+    __setitem__ = NoItems(_UNCHANGING)
 
     @property
     def ndim(self) -> int:

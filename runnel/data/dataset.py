@@ -18,6 +18,7 @@ from ..core import dtypes, errors, nest
 from ..core.context import state
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import int64
+from ..core.item_access import NoItems
 from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
 from .cardinality import INFINITE, UNKNOWN
@@ -172,6 +173,12 @@ class Dataset:
         TensorSpec(shape=(2,), dtype=tf.int32, name=None)
         """
         return self._spec
+
+    __getitem__ = NoItems(
+        "A tf.data.Dataset is not subscriptable: its elements are made one after the other. "
+        "next(iter(dataset)) is the first, dataset.skip(i).take(1) the one at i, list(dataset) "
+        "all of them."
+    )
 
     def __iter__(self) -> Any:
         return OwnedIterator(self) if state.graph is None else iterator_in_graph(self)
