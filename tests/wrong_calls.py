@@ -74,6 +74,21 @@ def custom_gradient(tf, rule):
     return tape.gradient(result, variable)
 
 
+def without_constructor(k):
+    class Own(k.Model):
+        def __init__(self):
+            self.dense = k.layers.Dense(1)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    return Own()(X)
+
+
+def of_one(value):
+    return value
+
+
 def applied(tf, k, pairs):
     return k.optimizers.SGD().apply_gradients(pairs)
 
@@ -261,6 +276,14 @@ VALUES = [
     ("no schedule", lambda tf, k: trained(
         k, callbacks=[k.callbacks.LearningRateScheduler(0.1)]), "schedule=0.1"),
     ("map by a number", lambda tf, k: tf.data.Dataset.range(3).map(5), "func=5"),
+    ("no super().__init__()", lambda tf, k: without_constructor(k), "super().__init__()"),
+    ("map of pairs", lambda tf, k: tf.data.Dataset.from_tensor_slices((X, Y)).map(of_one),
+     "gets 2 argument(s)"),
+    ("number for a list", lambda tf, k: tf.train.Int64List(value=5), "value=[5]"),
+    ("text for bytes", lambda tf, k: tf.train.BytesList(value=["a"]), "text.encode()"),
+    ("list for a feature", lambda tf, k: tf.train.Feature(int64_list=[1]), "Int64List(value="),
+    ("text for a TensorArray", lambda tf, k: tf.TensorArray(tf.float32, 1).write(0, "a"),
+     "dtype is float32"),
     ("list beside a dataset", lambda tf, k: tf.data.Dataset.range(3).concatenate([1]), "[1]"),
     ("defaults of a CSV", lambda tf, k: tf.io.decode_csv("1", 0), "record_defaults=0"),
     ("generator of a seed", lambda tf, k: tf.random.Generator(5), "from_seed"),

@@ -30,6 +30,18 @@ _ALLOWED = frozenset(
 )
 
 
+class MadeByConstructor:
+    """In the place of an attribute that `Layer.__init__` sets: an error where it was not called."""
+
+    def __get__(self, layer: Any, owner: type) -> Any:
+        if layer is None:
+            return self
+        raise RuntimeError(
+            f"You must call `super().__init__()` in the constructor of {owner.__name__}, before "
+            "anything else: it makes what every layer and model needs."
+        )
+
+
 class Layer(RefusesUnknownKeywords, LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
@@ -42,6 +54,10 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
     [1.0, 2.0]
     """
 
+    # What every layer has that called the constructor of this class.
+    _autocast: Any = MadeByConstructor()
+    _dtype_policy: Any = MadeByConstructor()
+    _name: Any = MadeByConstructor()
     # Whether the layer keeps states between batches, and whether it passes masks on.
     stateful = False
     supports_masking = False
