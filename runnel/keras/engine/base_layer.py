@@ -11,6 +11,7 @@ import runnel as tf
 
 from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
+from ...core.errors import OpError
 from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from .. import regularizers
@@ -27,6 +28,13 @@ from .layer_weights import set_plainly
 _ALLOWED = frozenset(
     {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "autocast"}
     | {"activity_regularizer", "implementation"}
+)
+
+
+_IN_LAYER = "Exception encountered when calling layer"
+_FAILED_IN = (
+    _IN_LAYER + " '{name}' (type {kind}).\n\n{message}\n\n"
+    "Call arguments received by layer '{name}' (type {kind}):\n  inputs={inputs}"
 )
 
 
@@ -198,7 +206,11 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                 and not masking.state.in_use
                 and not context.losses_made
             ):
-                return self.call(inputs)
+                try:
+                    return self.call(inputs)
+                except OpError as failure:
+                    self._name_in(failure, inputs)
+                    raise
         return self._call_with_care(args, kwargs)
 
     def _call_with_care(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -275,6 +287,9 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
             context.depth = depth + 1
             call = self.call if state.graph is None else graph_call(self)
             outputs = call(inputs, *rest, **kwargs)
+        except OpError as failure:
+            self._name_in(failure, inputs)
+            raise
         finally:
             context.training, context.depth, context.scope = training, depth, scope
             state.name_scope, context.compute_dtype = names, compute_dtype
@@ -283,6 +298,16 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         if masking.state.in_use or spec.makes_masks:
             self._pass_masks_on(inputs, outputs, kwargs.get("mask", mask))
         return outputs
+
+    def _name_in(self, failure: OpError, inputs: Any) -> None:
+        """Say in the error of an operation which layer it was in, the innermost one."""
+        if _IN_LAYER not in failure.message:
+            failure._message = _FAILED_IN.format(
+                name=self._name,
+                kind=type(self).__name__,
+                message=failure.message,
+                inputs=tf.nest.map_structure(_spec_text, inputs),
+            )
 
     def _cast_inputs(self, inputs: Any) -> Any:
         wanted = self._compute_dtype_object
@@ -352,6 +377,12 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
 
     def finalize_state(self) -> None:
         """Called when the weights of a layer that adapts to data are final."""
+
+
+def _spec_text(value: Any) -> Any:
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return value
+    return f"tf.Tensor(shape={value.shape}, dtype={value.dtype.name})"
 
 
 def _is_own(function: Any) -> bool:
