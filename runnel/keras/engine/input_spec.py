@@ -10,7 +10,7 @@ from ...core.suggestions import nearest
 from .call_context import context
 
 _NO_BATCH_AXIS = (
-    " An axis is missing. The first axis is that of the batch: a single example needs "
+    ". An axis is missing. The first axis is that of the batch: a single example needs "
     "tf.expand_dims(x, 0), or x[None] in NumPy; the examples of a dataset need "
     "dataset.batch(batch_size)."
 )
@@ -132,14 +132,14 @@ def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: 
     if spec.ndim is not None and not spec.allow_last_axis_squeeze and rank != spec.ndim:
         raise ValueError(
             f"{where}expected ndim={spec.ndim}, found ndim={rank}. "
-            f"Full shape received: {tuple(sizes)}.{_an_axis_less(rank, spec.ndim)}"
+            f"Full shape received: {tuple(sizes)}{_an_axis_less(rank, spec.ndim)}"
         )
     if spec.max_ndim is not None and rank > spec.max_ndim:
         raise ValueError(f"{where}expected max_ndim={spec.max_ndim}, found ndim={rank}")
     if spec.min_ndim is not None and rank < spec.min_ndim:
         raise ValueError(
             f"{where}expected min_ndim={spec.min_ndim}, found ndim={rank}. "
-            f"Full shape received: {tuple(sizes)}.{_an_axis_less(rank, spec.min_ndim)}"
+            f"Full shape received: {tuple(sizes)}{_an_axis_less(rank, spec.min_ndim)}"
         )
     if spec.dtype is not None and dtype.name != spec.dtype:
         raise ValueError(f"{where}expected dtype={spec.dtype}, found dtype={dtype}")

@@ -77,11 +77,11 @@ _OUT_OF_MODEL = (
     "the like. " + _IN_A_LAYER
 )
 _LAST_OUTPUT_ONLY = (
-    ' The layer before it, "{name}", gives its last output only: {kind}(..., '
+    '. The layer before it, "{name}", gives its last output only: {kind}(..., '
     "return_sequences=True) gives one for each time step."
 )
 _INPUT_SHAPE = (
-    " The shape of an input leaves out the batch: {shape} is that of one example. Images have the "
+    ". The shape of an input leaves out the batch: {shape} is that of one example. Images have the "
     "axes (height, width, channels), sequences (steps, features)."
 )
 
