@@ -613,7 +613,7 @@ def __getattr__(name: str) -> object:
     if name[:1] != "_":
         v1 = dir(_importlib.import_module(".compat.v1", __name__))
         hint = f"; in TensorFlow 2 it is tf.compat.v1.{name}" if name in v1 else ""
-    raise AttributeError(f"module 'runnel' has no attribute {name!r}{hint}")
+    raise _importlib.import_module(".core.suggestions", __name__).no_attribute(__name__, name, hint)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,6 @@
 """tf.bitwise: Bit operations on integers."""
 
+from .core.suggestions import suggesting as _suggesting
 from .ops.math.bitwise import (
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
@@ -8,3 +9,5 @@ from .ops.math.bitwise import (
     left_shift as left_shift,
     right_shift as right_shift,
 )
+
+__getattr__ = _suggesting(__name__)

@@ -4,6 +4,7 @@ from .core.devices import (
     get_log_device_placement as get_log_device_placement,
     set_log_device_placement as set_log_device_placement,
 )
+from .core.suggestions import suggesting as _suggesting
 from .ops.debugging import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,
@@ -35,3 +36,5 @@ from .ops.debugging import (
     is_numeric_tensor as is_numeric_tensor,
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
 )
+
+__getattr__ = _suggesting(__name__)

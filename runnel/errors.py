@@ -37,3 +37,6 @@ from .core.errors import (
     UnimplementedError as UnimplementedError,
     UnknownError as UnknownError,
 )
+from .core.suggestions import suggesting as _suggesting
+
+__getattr__ = _suggesting(__name__)

@@ -33,7 +33,9 @@ def __getattr__(name: str) -> object:
         _sys.modules[f"{__name__}.v2"] = module
         globals()["v2"] = module
         return module
-    raise AttributeError(f"module 'runnel.compat' has no attribute {name!r}")
+    from ..core.suggestions import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

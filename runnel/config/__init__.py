@@ -10,6 +10,7 @@ from ..core.devices import (
     settings,
 )
 from ..core.function import Execution
+from ..core.suggestions import suggesting as _suggesting
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -149,3 +150,5 @@ __all__ = [
     "set_visible_devices",
     "threading",
 ]
+
+__getattr__ = _suggesting(__name__)

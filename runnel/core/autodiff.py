@@ -41,6 +41,13 @@ class _VariableWatcher:
         state.tapes = tuple([tape for tape in state.tapes if tape is not self])
 
 
+_NO_RULE = (
+    "A function with @tf.custom_gradient returns its result and the function of its gradient: "
+    "`return y, grad`, where grad(upstream) gives a gradient for each argument. The second was "
+    "{got!r}, which is not callable."
+)
+
+
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate a function that returns its result and the function computing its gradient.
 
@@ -188,6 +195,8 @@ def _custom_rule(
     """The rule of a function of `count` arguments, with tensors in some places."""
 
     def rule(record: Record, *gradients: Any) -> list[Any]:
+        if not callable(gradient_function):
+            raise TypeError(_NO_RULE.format(got=gradient_function))
         if variables:
             found, of_variables = gradient_function(*gradients, variables=variables)
             if len(of_variables) != len(variables):

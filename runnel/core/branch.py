@@ -15,6 +15,11 @@ from .op import Op, execute
 from .plan import Plan
 from .tensor import SymbolicTensor, Tensor
 
+_NO_GRAPH = (
+    "tf.cond, tf.while_loop, tf.map_fn and the like take no symbolic inputs or outputs of a Keras "
+    "model: put them into the `call` of a layer of your own, and call that layer on the values."
+)
+
 
 class BranchGraph(FuncGraph):
     """The graph of a branch or a loop's body, inside of the graph that is being built."""
@@ -35,7 +40,8 @@ class BranchGraph(FuncGraph):
     @classmethod
     def inside(cls, name: str, scope: str = "") -> BranchGraph:
         """An empty graph inside of the one being built, whose names begin with the scope."""
-        assert state.graph is not None
+        if state.graph is None:
+            raise TypeError(_NO_GRAPH)
         graph = cls(state.graph.unique_name(name))
         graph.scope = scope
         return graph
@@ -54,7 +60,8 @@ class BranchGraph(FuncGraph):
 
 def scope_of(name: str) -> str:
     """The full name of a condition or a loop that is about to be built here."""
-    assert state.graph is not None
+    if state.graph is None:
+        raise TypeError(_NO_GRAPH)
     return state.graph.unique_name(state.name_scope + name)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .context import state
 from .dtypes import DType, as_dtype, from_numpy
-from .op import KERNEL_FAILURES, REGISTRY, execute, op, type_text
+from .op import KERNEL_FAILURES, REGISTRY, execute, op, type_text, unsupported
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, Tensor
 
@@ -30,6 +30,12 @@ _NOT_FLOAT32 = (
     "Can't convert Python sequence with a value out of range for float32 to Tensor. Give the "
     "dtype: tf.float64 holds it, and in tf.float32 it becomes infinite."
 )
+_NONE_GIVEN = " None came where a value is needed: is a `return` missing in a function?"
+_NONE_INSIDE = (
+    " It holds None. Where this is a shape, the size is not known while a function is traced: "
+    "take it from tf.shape(x), as in tf.zeros([tf.shape(x)[0], 2])."
+)
+_DICT_GIVEN = " A dict has no one tensor: convert its values, or take one by its key."
 # Halfway from the largest float32 to what would be the next: from here on there is infinity.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 
@@ -300,23 +306,37 @@ def _reject_objects(array: np.ndarray[Any, Any], value: Any, first: Any) -> None
     if all(isinstance(leaf, int) for leaf in leaves):
         raise ValueError(_TOO_LARGE)
     if first is None or not isinstance(first, int | float | complex):
-        raise ValueError(_unsupported(value if first is None else first))
+        raise unsupported()(_unsupported(value if first is None else first))
     raise ValueError(_MIXED)
 
 
 def _unsupported(value: Any) -> str:
     return (
         f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
-        "Tensor."
+        f"Tensor.{_advice(value)}"
     )
+
+
+def _advice(value: Any) -> str:
+    if value is None:
+        return _NONE_GIVEN
+    if isinstance(value, list | tuple) and None in value:
+        return _NONE_INSIDE
+    return _DICT_GIVEN if isinstance(value, dict) else ""
 
 
 def _misfit(value: Any, dtype: DType) -> TypeError:
     text = repr(value)
     shown = text if len(text) <= 200 else f"{text[:200]}..."
+    if dtype is dtypes.string:
+        how = "tf.strings.as_string(values)"
+    elif isinstance(_first_leaf(value), str | bytes):
+        how = f"tf.strings.to_number(values, tf.{dtype.name})"
+    else:
+        how = f"tf.cast(values, tf.{dtype.name})"
     return TypeError(
         f"Cannot convert {shown} to EagerTensor of dtype {type_text(dtype)}. Give values of that "
-        f"dtype, or convert them: tf.cast(values, tf.{dtype.name})."
+        f"dtype, or convert them: {how}."
     )
 
 
@@ -381,7 +401,8 @@ def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, memoryview):
         return _from_python(value.tolist(), dtype)
-    raise ValueError(_unsupported(value))
+    kind = ValueError if value is None else unsupported()
+    raise kind(_unsupported(value))
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:

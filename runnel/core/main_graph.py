@@ -112,13 +112,27 @@ def in_session(method: Method) -> Method:
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
         if state.home is None:
-            return method(*args, **kwargs)
+            try:
+                return method(*args, **kwargs)
+            except TypeError as failure:
+                if not kwargs or failure.__traceback__ is None or failure.__traceback__.tb_next:
+                    raise  # from inside of the method
+                raise _of_keywords(method, kwargs, failure) from None
         from ..compat.v1.keras_session import at_work
 
         with at_work():
             return method(*args, **kwargs)
 
     return call  # type: ignore[return-value]
+
+
+def _of_keywords(method: Callable[..., Any], kwargs: Any, failure: TypeError) -> TypeError:
+    """What to raise for a call with keywords that a method does not have."""
+    from .suggestions import keyword_advice, parameters_of
+
+    known = parameters_of(method)
+    unknown = next((name for name in kwargs if name not in known), None)
+    return failure if unknown is None else TypeError(f"{failure}.{keyword_advice(method, unknown)}")
 
 
 register_type_spec(GraphTensor, lambda tensor: tensor._type_spec)

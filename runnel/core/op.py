@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
@@ -10,7 +11,7 @@ from . import dtypes, errors
 from .context import state, tracebacks
 from .dtypes import DType
 from .shapes import TensorShape
-from .tensor import OutOfScopeError, Tensor
+from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
 
 class Registry(dict[str, "Op"]):
@@ -283,12 +284,37 @@ class Op:
             return kind(None, None, message)
         if isinstance(failure, MemoryError):
             return errors.ResourceExhaustedError(None, None, f"{failure} [Op:{self.name}]")
-        message = str(failure)
+        message = _in_own_words(str(failure))
         try:
             self.infer_shapes(inputs, attrs)
         except ValueError as mismatch:
             message = str(mismatch)
         return errors.InvalidArgumentError(None, None, f"{message} [Op:{self.name}]")
+
+
+# What NumPy says of shapes that were not known before the kernel ran.
+_NO_RESHAPE = re.compile(r"cannot reshape array of size (\d+) into shape \(([\d, -]*)\)")
+_NO_BROADCAST = re.compile(r"operands could not be broadcast together with shapes ([(\d,) ]+)")
+
+
+def _in_own_words(message: str) -> str:
+    """A message of a kernel, with what NumPy says of arrays said of tensors."""
+    reshape = _NO_RESHAPE.match(message)
+    if reshape:
+        wanted = reshape[2].strip(", ")
+        return (
+            f"Input to reshape is a tensor with {reshape[1]} values, which do not fit into the "
+            f"requested shape [{wanted}]"
+        )
+    broadcast = _NO_BROADCAST.match(message)
+    if broadcast:
+        shapes = re.findall(r"\(([\d, ]*)\)", broadcast[1])
+        sizes = " vs. ".join(f"[{shape.strip(', ')}]" for shape in shapes)
+        return (
+            f"Incompatible shapes: {sizes}. Sizes fit, counted from the last, if they are equal or "
+            "one of them is 1."
+        )
+    return message
 
 
 def type_text(dtype: DType) -> str:
@@ -421,7 +447,12 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
             raise
         return leak.tensor.graph.add(op, inputs, attrs)
     except KERNEL_FAILURES as failure:
-        raise op.explain(failure, inputs, attrs) from tracebacks.cause(failure)
+        explained = op.explain(failure, inputs, attrs)
+        if isinstance(failure, errors.OpError) and any(
+            isinstance(each, SymbolicTensor) for each in inputs
+        ):
+            explained = TypeError(failure.message)  # as where a graph refuses dtypes
+        raise explained from tracebacks.cause(failure)
     except CompositeInput as found:
         return found.composite._execute(op, inputs, attrs)
     if op.single:

@@ -69,10 +69,10 @@ def require_rank(value: Tensor, rank: int, what: str) -> None:
 def normalized_axis(axis: int, rank: int, what: str = "axis") -> int:
     """A non-negative axis; ValueError unless -rank <= axis < rank."""
     if not -rank <= axis < rank:
-        raise ValueError(
-            f"{what} = {axis} is out of range: expected a value in [{-rank}, {rank}) for a tensor "
-            f"of rank {rank}."
-        )
+        fitting = f"expected a value in [{-rank}, {rank}) for a tensor of rank {rank}."
+        if not rank:
+            fitting = "a scalar (rank 0) has no axes. Leave the axis out, or give it tensors."
+        raise ValueError(f"{what} = {axis} is out of range: {fitting}")
     return axis % rank
 
 

@@ -41,6 +41,12 @@ _UNWATCHED = (
 # What gradients are computed by, where it is no structure of such.
 _LEAVES = frozenset({Tensor, Variable})
 
+_NEVER_ENTERED = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+    "jacobians), and this one recorded nothing: compute the target in a block `with "
+    "tf.GradientTape() as tape:`."
+)
+
 
 class UnconnectedGradients(enum.Enum):
     """What the gradient of something that does not affect the target is: None, or zeros."""
@@ -259,6 +265,8 @@ class GradientTape:
         return None
 
     def _begin_use(self, target: Any, sources: Any) -> None:
+        if not self._entered:
+            raise RuntimeError(_NEVER_ENTERED)
         if self._used:
             raise RuntimeError(_USED_UP)
         if target is None or sources is None:

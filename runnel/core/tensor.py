@@ -10,6 +10,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import DType
 from .errors import OperatorNotAllowedInGraphError
+from .item_access import NoItems
 from .shapes import TensorShape
 from .type_spec import TensorSpec, register_type_spec
 
@@ -74,6 +75,43 @@ else:
 
     class Operators:
         __slots__ = ()
+
+
+_NO_TRUTH = (
+    "The truth value of a tensor of shape {shape} is ambiguous: only that of a single element is "
+    "clear. Use tf.reduce_any(x) or tf.reduce_all(x), x & y for `x and y` of booleans, and "
+    "tf.where to choose element by element."
+)
+_NOT_ONE_NUMBER = (
+    "{kind}() takes a tensor with one element, and this one has the shape {shape}. Take one "
+    "element, as x[0], reduce the tensor (tf.reduce_sum, tf.reduce_mean), or convert them all: "
+    "tf.cast(x, dtype), x.numpy().tolist()."
+)
+_NO_INDEX = (
+    "Only a scalar integer tensor is an index or a count in Python, got one of shape {shape} and "
+    "dtype {dtype}. tf.cast(x, tf.int32) converts a number; tf.gather takes many indices."
+)
+_CAST = (
+    "Keep it a tensor (tf.cast changes its dtype), or run eagerly: model.compile(..., "
+    "run_eagerly=True), tf.config.run_functions_eagerly(True)."
+)
+_SYMBOLIC_ADVICE = {
+    "bool": "Use tf.cond or tf.where, or run eagerly.",
+    "index": "tf.gather(list, i) and tf.range(n) take symbolic numbers, as do tf functions.",
+    "int": _CAST,
+    "float": _CAST,
+    "complex": _CAST,
+}
+_UNCHANGING = (
+    "'Tensor' object does not support item assignment: tensors do not change. Make another, by "
+    "tf.tensor_scatter_nd_update(x, [[i]], [value]) or tf.where, or use a tf.Variable: "
+    "v[i].assign(value)."
+)
+_OUT_OF_SCOPE = (
+    "is out of scope: it was made while a function was traced and cannot be used outside of it. "
+    "Return it from the function, or keep its value in a tf.Variable."
+)
+_NO_FORMAT = "{failure}: the tensor has the shape {shape}, and a format is for one number."
 
 
 class Reference:
@@ -167,6 +205,8 @@ class Tensor(Operators):
                 f"{TensorShape(shape)}."
             )
 
+    __setitem__ = NoItems(_UNCHANGING)
+
     @property
     def ndim(self) -> int:
         return len(self.shape)
@@ -216,25 +256,51 @@ class Tensor(Operators):
         return (self[i] for i in range(self._array.shape[0]))
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        try:
+            return bool(self._array)
+        except ValueError:
+            raise ValueError(_NO_TRUTH.format(shape=self.shape)) from None
 
     def __int__(self) -> int:
-        return int(self._array)
+        try:
+            return int(self._array)
+        except (TypeError, ValueError) as failure:
+            raise self._no_number(failure, "int") from None
 
     def __float__(self) -> float:
-        return float(self._array)
+        try:
+            return float(self._array)
+        except (TypeError, ValueError) as failure:
+            raise self._no_number(failure, "float") from None
+
+    def _no_number(self, failure: Exception, kind: str) -> Exception:
+        """What to raise where a value cannot become a Python number."""
+        if self.dtype.name == "string":
+            return type(failure)(f"{failure}. tf.strings.to_number converts text.")
+        if self._array.shape:
+            return type(failure)(_NOT_ONE_NUMBER.format(kind=kind, shape=self.shape))
+        return failure
 
     def __complex__(self) -> complex:
         return complex(self._array)
 
     def __index__(self) -> int:
-        return int(self._array.__index__())
+        try:
+            return int(self._array.__index__())
+        except (AttributeError, TypeError) as failure:
+            message = _NO_INDEX.format(shape=self.shape, dtype=self.dtype.name)
+            raise type(failure)(message) from None
 
     def __format__(self, spec: str) -> str:
         array = self._array
         if type(array) is np.ndarray and not array.ndim:
             array = array[()]
-        return format(array, spec)
+        try:
+            return format(array, spec)
+        except TypeError as failure:
+            if not array.shape:
+                raise
+            raise TypeError(_NO_FORMAT.format(failure=failure, shape=self.shape)) from None
 
     def __hash__(self) -> int:
         raise TypeError(f"Tensor is unhashable. Instead, use tensor.ref() as the key. ({self!r})")
@@ -310,10 +376,7 @@ class OutOfScopeError(TypeError, ValueError):
     """A symbolic tensor is used outside of the graph it belongs to."""
 
     def __init__(self, tensor: SymbolicTensor) -> None:
-        super().__init__(
-            f"{tensor!s} is out of scope: it was made while a function was traced and cannot be "
-            "used outside of it. Return it from the function, or keep its value in a tf.Variable."
-        )
+        super().__init__(f"{tensor!s} {tensor._scope_advice}")
         self.tensor = tensor
 
 
@@ -325,6 +388,7 @@ class SymbolicTensor(Tensor):
     _shape: TensorShape
     op: Operation
     index: int
+    _scope_advice = _OUT_OF_SCOPE
 
     def __init__(self, op: Operation, index: int, dtype: DType, shape: TensorShape) -> None:
         self.op = op
@@ -379,9 +443,10 @@ class SymbolicTensor(Tensor):
         return (self[i] for i in range(self._shape[0]))
 
     def _no_value(self, what: str) -> NoReturn:
-        raise OperatorNotAllowedInGraphError(
+        kind = OperatorNotAllowedInGraphError if what == "bool" else TypeError
+        raise kind(
             f"Using the symbolic tensor {self.name} as a Python {what} is not allowed: it has no "
-            "value while its function is being traced. Use tf.cond or tf.where, or run eagerly."
+            f"value while its function is being traced. {_SYMBOLIC_ADVICE[what]}"
         )
 
     def __bool__(self) -> bool:

@@ -21,6 +21,7 @@ from .buffers import is_own
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype
+from .item_access import NoItems
 from .op import REGISTRY, Op, execute, op, unsupported
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
@@ -176,6 +177,11 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     _tensor: Tensor = _Taken()  # type: ignore[assignment]
     # The name that `add_weight` of a layer was given: the weight's own in checkpoints.
     _weight_name: str | None = None
+
+    __setitem__ = NoItems(
+        "'Variable' object does not support item assignment. A part of a variable is changed by "
+        "its own assign: v[i].assign(value), v[1:3].assign(values)."
+    )
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """tf.data: Input pipelines."""
 
+from ..core.suggestions import suggesting as _suggesting
 from . import experimental as experimental
 from .cardinality import INFINITE as INFINITE_CARDINALITY, UNKNOWN as UNKNOWN_CARDINALITY
 from .dataset import AUTOTUNE as AUTOTUNE, Dataset as Dataset
@@ -32,3 +33,5 @@ __all__ = [
     "ThreadingOptions",
     "experimental",
 ]
+
+__getattr__ = _suggesting(__name__)

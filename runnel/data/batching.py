@@ -34,7 +34,7 @@ def flag(value: Any, name: str) -> bool:
 
 def batch_size_of(value: Any, op: str) -> Tensor:
     """The number of elements in a batch."""
-    size = scalar(value)
+    size = scalar(value, name="batch_size")
     known = number(size)
     if known is not None and known < 1:
         raise invalid("Batch size must be greater than zero.", op)
@@ -193,6 +193,12 @@ class _RebatchDataset(Dataset):
         self._tensors = (scalar(sizes),) if sizes.shape.rank == 0 else (sizes,)
         self._drop = flag(drop_remainder, "drop_remainder")
         specs = nest.flatten(dataset.element_spec)
+        if any(getattr(getattr(spec, "shape", None), "rank", None) == 0 for spec in specs):
+            raise ValueError(
+                "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset "
+                "with scalar elements. Fix the issue by adding the `batch` transformation to the "
+                "dataset."
+            )
         self._plain = are_plain([part for spec in specs for part in part_specs(spec)])
         known = constant_value(self._tensors[0])
         flat = [] if known is None else np.ravel(known).tolist()

@@ -18,6 +18,7 @@ from ..core import dtypes, errors, nest
 from ..core.context import state
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import int64
+from ..core.item_access import NoItems
 from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
 from .cardinality import INFINITE, UNKNOWN
@@ -35,11 +36,23 @@ from .structure import Leaves, Packer, arrays_of
 AUTOTUNE = -1
 
 
+_NOT_A_COUNT = (
+    "`{name}` of a dataset must be an integer: a Python int, or a scalar tensor of the dtype int64 "
+    "(tf.cast(n, tf.int64) makes one). Received: {name}={value!r}"
+)
+
+
 def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
     """A number that a dataset needs while it runs; eager wherever its value is known."""
-    if not isinstance(value, Tensor) and state.graph is None:
-        return convert_to_tensor(value, dtype)
-    tensor = convert_to_tensor(value, dtype)
+    try:
+        tensor = convert_to_tensor(value, dtype)
+    except (TypeError, ValueError) as failure:
+        if not name:
+            raise
+        raise type(failure)(_NOT_A_COUNT.format(name=name, value=value)) from None
+    if name and tensor.shape.rank:
+        message = f"{name} must be a scalar, got {name}={value!r}"
+        raise errors.InvalidArgumentError(None, None, message)
     if isinstance(tensor, SymbolicTensor):
         known = constant_value(tensor)
         if known is not None:
@@ -161,6 +174,12 @@ class Dataset:
         """
         return self._spec
 
+    __getitem__ = NoItems(
+        "A tf.data.Dataset is not subscriptable: its elements are made one after the other. "
+        "next(iter(dataset)) is the first, dataset.skip(i).take(1) the one at i, list(dataset) "
+        "all of them."
+    )
+
     def __iter__(self) -> Any:
         return OwnedIterator(self) if state.graph is None else iterator_in_graph(self)
 
@@ -227,6 +246,11 @@ class Dataset:
         """The same elements under these options."""
         from .selecting import _OptionsDataset
 
+        if not isinstance(options, Options):
+            raise AttributeError(
+                f"with_options takes a tf.data.Options, received {options!r} of type "
+                f"{type(options).__name__}."
+            )
         return _OptionsDataset(self, options)
 
     # Sources.
@@ -371,6 +395,11 @@ class Dataset:
         """The elements of this dataset, then those of the other."""
         from .combining import _ConcatenateDataset
 
+        if not isinstance(dataset, Dataset):
+            raise AttributeError(
+                f"concatenate takes another tf.data.Dataset, received {dataset!r} of type "
+                f"{type(dataset).__name__}: Dataset.from_tensor_slices makes one."
+            )
         return _ConcatenateDataset(self, dataset)
 
     def take(self, count: Any, name: Any = None) -> Dataset:
@@ -424,7 +453,7 @@ class Dataset:
         from .combining import _ZipDataset
         from .sources import counting
 
-        return _ZipDataset((counting(scalar(start)), self))
+        return _ZipDataset((counting(scalar(start, name="start")), self))
 
     def filter(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
         """The elements for which a function gives True.

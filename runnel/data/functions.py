@@ -29,6 +29,12 @@ def _arguments(structure: Any) -> tuple[Any, ...]:
     return structure if type(structure) is tuple else (structure,)
 
 
+_OTHER_ARGUMENTS = (
+    "{failure}. The function of {name} gets {count} argument(s), one for each component of an "
+    "element that is a tuple: {shown}. Elements (x, y) need a function of both, lambda x, y: ..."
+)
+
+
 class Traced:
     """A function of elements.
 
@@ -41,7 +47,10 @@ class Traced:
         self, function: Callable[..., Any], inputs: Any, name: str, spread: bool = True
     ) -> None:
         if not callable(function):
-            raise TypeError(f"{name} takes a function, got {function!r}.")
+            raise ValueError(
+                f"Argument `func` must be a callable. {name} takes a function of its elements, "
+                f"received func={function!r} (of type {type(function)})."
+            )
         self._function = function
         self._inputs = inputs
         self._spread = spread
@@ -74,7 +83,10 @@ class Traced:
         with graph.building():
             placed = nest.map_structure(lambda spec: _placeholder(graph, spec), self._inputs)
             arguments = _arguments(placed) if self._spread else placed
-            result = autograph.convert(self._function, None)(*arguments)
+            try:
+                result = autograph.convert(self._function, None)(*arguments)
+            except TypeError as failure:
+                raise self._of_arguments(failure, len(arguments)) from failure.__cause__
             result = self._checked(result)
             self.output = specs_of(result)
             structure, graph.outputs = structure_of(result, graph)
@@ -82,6 +94,21 @@ class Traced:
         self._random = Stream.made > streams
         self._concrete = ConcreteFunction(graph, structure)
         self.captured = tuple(self._concrete._captured)
+
+    def _of_arguments(self, failure: TypeError, count: int) -> TypeError:
+        """What to raise for a function that takes another number of arguments than it gets."""
+        import inspect
+
+        try:
+            inspect.signature(self._function).bind(*range(count))
+        except TypeError:
+            shown = ", ".join(map(str, nest.flatten(self._inputs)))
+            return TypeError(_OTHER_ARGUMENTS.format(
+                failure=failure, name=self.name, count=count, shown=shown
+            ))  # fmt: skip
+        except ValueError:
+            pass  # of a function of C, which has no signature
+        return failure
 
     def _checked(self, result: Any) -> Any:
         try:

@@ -98,7 +98,7 @@ class _ParallelMapDataset(_MapDataset):
         self, dataset: Dataset, function: Callable[..., Any], calls: Any, deterministic: Any
     ) -> None:
         super().__init__(dataset, function)
-        known = number(scalar(calls))
+        known = number(scalar(calls, name="num_parallel_calls"))
         self._calls = -1 if known is None else known
         if self._calls < 1 and self._calls != -1:
             raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
@@ -253,7 +253,10 @@ class _ParallelInterleaveDataset(_InterleaveDataset):
         self, dataset: Dataset, function: Callable[..., Any], cycle: Any, block: Any, calls: Any
     ) -> None:
         super().__init__(dataset, function, cycle, block)
-        length, threads = number(self._tensors[-2]), number(scalar(calls))
+        length, threads = (
+            number(self._tensors[-2]),
+            number(scalar(calls, name="num_parallel_calls")),
+        )
         if threads is not None and threads < 1 and threads != -1:
             raise invalid(
                 "`num_parallel_calls` must be greater than zero.", "ParallelInterleaveDataset"

@@ -106,7 +106,7 @@ class _PrefetchDataset(_Same):
 
     def __init__(self, dataset: Dataset, buffer_size: Any) -> None:
         super().__init__(dataset)
-        self._tensors = (scalar(-1 if buffer_size is None else buffer_size),)
+        self._tensors = (scalar(-1 if buffer_size is None else buffer_size, name="buffer_size"),)
         size = number(self._tensors[0])
         if size is not None and size < -1:
             raise invalid(

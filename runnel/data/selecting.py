@@ -47,7 +47,7 @@ class _TakeDataset(_Same):
 
     def __init__(self, dataset: Dataset, count: Any) -> None:
         super().__init__(dataset)
-        self._tensors = (scalar(count),)
+        self._tensors = (scalar(count, name="count"),)
 
     def _size(self) -> int:
         return cardinality.of_take(self._inputs[0]._size(), number(self._tensors[0]))
@@ -72,7 +72,7 @@ class _SkipDataset(_Same):
 
     def __init__(self, dataset: Dataset, count: Any) -> None:
         super().__init__(dataset)
-        self._tensors = (scalar(count),)
+        self._tensors = (scalar(count, name="count"),)
 
     def _size(self) -> int:
         return cardinality.of_skip(self._inputs[0]._size(), number(self._tensors[0]))
@@ -102,7 +102,7 @@ class _RepeatDataset(_Same):
 
     def __init__(self, dataset: Dataset, count: Any) -> None:
         super().__init__(dataset)
-        self._tensors = (scalar(count),)
+        self._tensors = (scalar(count, name="count"),)
 
     def _size(self) -> int:
         return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
@@ -147,7 +147,7 @@ class _ShardDataset(_Same):
 
     def __init__(self, dataset: Dataset, num_shards: Any, index: Any) -> None:
         super().__init__(dataset)
-        self._tensors = scalar(num_shards), scalar(index)
+        self._tensors = scalar(num_shards, name="num_shards"), scalar(index, name="index")
         shards, place = (number(tensor) for tensor in self._tensors)
         if shards == place == SHARD_HINT:
             return

@@ -22,7 +22,7 @@ class _ShuffleDataset(Seeded, _Same):
 
     def __init__(self, dataset: Dataset, buffer_size: Any, seed: Any, anew: bool) -> None:
         super().__init__(dataset)
-        self._tensors = (scalar(buffer_size),)
+        self._tensors = (scalar(buffer_size, name="buffer_size"),)
         self._take_seeds(seed, anew)
         size = number(self._tensors[0])
         if size is not None and size < 1 and size != -2:

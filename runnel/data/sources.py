@@ -72,6 +72,12 @@ class _TensorDataset(Dataset):
         return 1
 
 
+_NO_ROWS = (
+    "Unbatching a tensor is only supported for rank >= 1: from_tensor_slices takes apart the first "
+    "axis, and {spec} is a scalar. Give a list or array, or use Dataset.from_tensors."
+)
+
+
 class _TensorSliceDataset(Dataset):
     """The rows of tensors."""
 
@@ -79,8 +85,11 @@ class _TensorSliceDataset(Dataset):
         values = _values(tensors)
         whole = specs_of(values)
         self._whole = nest.flatten(whole)
-        if not self._whole:
+        if not self._whole or tensors is None:
             raise ValueError("Invalid `element`. `element` should not be empty.")
+        for spec in self._whole:
+            if getattr(getattr(spec, "shape", None), "rank", None) == 0:
+                raise ValueError(_NO_ROWS.format(spec=spec))
         self._spec = nest.map_structure(unbatched, whole)
         self._parts = Parts(self._whole, nest.flatten(self._spec))
         self._tensors = tuple(tensors_of(values))

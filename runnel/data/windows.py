@@ -43,7 +43,11 @@ class _WindowDataset(Dataset):
 
     def __init__(self, dataset: Dataset, size: Any, shift: Any, stride: Any, drop: Any) -> None:
         self._inputs = (dataset,)
-        self._tensors = (scalar(size), scalar(size if shift is None else shift), scalar(stride))
+        self._tensors = (
+            scalar(size, name="size"),
+            scalar(size if shift is None else shift, name="shift"),
+            scalar(stride, name="stride"),
+        )
         names = ("Window size", "Window shift", "Window stride")
         for tensor, name in zip(self._tensors, names, strict=True):
             value = number(tensor)
@@ -119,7 +123,7 @@ class _GroupByWindowDataset(Dataset):
                 "specified at the same time."
             )
         if window_size_func is None:
-            size = scalar(window_size)
+            size = scalar(window_size, name="window_size")
             window_size_func = lambda key: size  # noqa: E731
         self._inputs = (dataset,)
         key_spec = TensorSpec([], dtypes.int64)

@@ -73,7 +73,9 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_importlib.import_module(f"runnel.{_LATER[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'runnel.experimental' has no attribute {name!r}")
+    from ..core.suggestions import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -29,6 +29,12 @@ from numpy import ndarray
 from . import example_messages as messages
 from .wire import varint
 
+_HOW_TO_MAKE = (
+    " A tf.train.Feature holds a list of one kind: Feature(int64_list=Int64List(value=[5])) of "
+    "integers, Feature(float_list=FloatList(value=[0.5])) of floats, Feature(bytes_list="
+    "BytesList(value=[b'text'])) of bytes (text.encode())."
+)
+
 
 class _Table(dict[Any, Any]):
     """The results of a function, the first of them kept: a look costs less than a call."""
@@ -111,7 +117,13 @@ class _Part(Message, metaclass=_PartType):
 
     def _made(self, positional: Any, unknown: dict[str, Any], **fields: Any) -> Any:
         """The real message of what was given."""
-        return self._real(*positional, **_realized({**fields, **unknown}))
+        given = {**fields, **unknown}
+        try:
+            return self._real(*positional, **_realized(given))
+        except TypeError as failure:
+            shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
+            message = f"{failure}. Received: {shown}.{_HOW_TO_MAKE}"
+            raise TypeError(message) from None
 
     def _message(self) -> Any:
         """The real message; from now on this part holds it."""

@@ -1,5 +1,6 @@
 """tf.image: Operations on images."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.image.adjusting import (
     adjust_brightness as adjust_brightness,
     adjust_contrast as adjust_contrast,
@@ -100,3 +101,5 @@ from ..ops.image.suppression import (
     non_max_suppression_padded as non_max_suppression_padded,
     non_max_suppression_with_scores as non_max_suppression_with_scores,
 )
+
+__getattr__ = _suggesting(__name__)

@@ -1,5 +1,6 @@
 """tf.io: Files, and what their bytes mean."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..formats.tfrecord import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,
@@ -59,3 +60,5 @@ from ..ops.serialized_sparse import (
 )
 from ..saved_model.graph_files import write_graph as write_graph
 from . import gfile as gfile
+
+__getattr__ = _suggesting(__name__)

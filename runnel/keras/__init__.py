@@ -67,7 +67,9 @@ def __getattr__(name: str) -> _Any:
         value = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'runnel.keras' has no attribute {name!r}")
+    from ..core.suggestions import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..core.suggestions import suggesting as _suggesting
 from .backend.elementwise import (
     elu as elu,
     hard_sigmoid as hard_sigmoid,
@@ -153,3 +154,6 @@ def get(identifier):
         f"Could not interpret activation function identifier: {identifier}. It should be a name, "
         "a config or a callable."
     )
+
+
+__getattr__ = _suggesting(__name__)

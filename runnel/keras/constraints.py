@@ -8,11 +8,13 @@ import numpy as np
 
 import runnel as tf
 
+from ..core.suggestions import suggesting as _suggesting
 from .backend.settings import epsilon
+from .keywords import RefusesUnknownKeywords
 from .serialization import Registry, names_of
 
 
-class Constraint:
+class Constraint(RefusesUnknownKeywords):
     """Makes of a weight one that obeys a rule; subclasses say which.
 
     >>> class Bounded(tf.keras.constraints.Constraint):
@@ -217,3 +219,6 @@ def get(identifier):
     {'max_value': 2, 'axis': 0}
     """
     return _registry.get(identifier)
+
+
+__getattr__ = _suggesting(__name__)

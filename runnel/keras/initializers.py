@@ -12,8 +12,10 @@ from typing import Any
 
 import runnel as tf
 
+from ..core.suggestions import suggesting as _suggesting
 from .backend.random_generator import RandomGenerator
 from .backend.settings import floatx
+from .keywords import RefusesUnknownKeywords
 from .serialization import Registry, deserialize_keras_object, names_of
 
 _PARTITION = ("partition_shape", "partition_offset")
@@ -23,7 +25,7 @@ _KEYWORDS = [*_PARTITION, "layout"]
 _DEVIATION_WHEN_TRUNCATED = 0.87962566103423978
 
 
-class Initializer:
+class Initializer(RefusesUnknownKeywords):
     """Makes a tensor of a shape and dtype; subclasses say how.
 
     >>> class Sevens(tf.keras.initializers.Initializer):
@@ -485,3 +487,6 @@ def get(identifier):
     if isinstance(identifier, type):
         return identifier()
     return _registry.get(identifier)
+
+
+__getattr__ = _suggesting(__name__)

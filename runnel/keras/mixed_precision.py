@@ -92,4 +92,6 @@ def __getattr__(name: str) -> Any:
         from .optimizers.loss_scale import LossScaleOptimizer
 
         return LossScaleOptimizer
-    raise AttributeError(f"module 'runnel.keras.mixed_precision' has no attribute {name!r}")
+    from ..core.suggestions import no_attribute
+
+    raise no_attribute(__name__, name)

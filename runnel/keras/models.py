@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..core.suggestions import suggesting as _suggesting
 from .engine import experimental_models
 from .engine.functional import Functional
 from .engine.keras_tensor import is_keras_tensor, note_value
@@ -108,3 +109,6 @@ def _clone_functional(model: Any, input_tensors: Any, clone: Callable[[Any], Any
     if terms:
         copy._add_terms(terms)
     return copy
+
+
+__getattr__ = _suggesting(__name__)

@@ -9,11 +9,13 @@ import numpy as np
 
 import runnel as tf
 
+from ..core.suggestions import keyword_advice, suggesting as _suggesting
 from .backend.settings import floatx
+from .keywords import RefusesUnknownKeywords
 from .serialization import Registry, names_of
 
 
-class Regularizer:
+class Regularizer(RefusesUnknownKeywords):
     """Makes a scalar penalty of a tensor; subclasses say how.
 
     >>> class Average(tf.keras.regularizers.Regularizer):
@@ -69,7 +71,7 @@ class L1(Regularizer):
 
     def __init__(self, l1=0.01, **kwargs):
         l1 = kwargs.pop("l", l1)
-        _require_none_left(kwargs)
+        _require_none_left(type(self), kwargs)
         self.l1 = _penalty(0.01 if l1 is None else l1)
 
     def __call__(self, x):
@@ -90,7 +92,7 @@ class L2(Regularizer):
 
     def __init__(self, l2=0.01, **kwargs):
         l2 = kwargs.pop("l", l2)
-        _require_none_left(kwargs)
+        _require_none_left(type(self), kwargs)
         self.l2 = _penalty(0.01 if l2 is None else l2)
 
     def __call__(self, x):
@@ -102,9 +104,10 @@ class L2(Regularizer):
         return {"l2": float(self.l2)}
 
 
-def _require_none_left(kwargs: dict[str, Any]) -> None:
+def _require_none_left(kind: type, kwargs: dict[str, Any]) -> None:
     if kwargs:
-        raise TypeError(f"Argument(s) not recognized: {kwargs}")
+        near = keyword_advice(kind, next(iter(kwargs)))
+        raise TypeError(f"Argument(s) not recognized: {kwargs}.{near}")
 
 
 class L1L2(Regularizer):
@@ -212,3 +215,6 @@ def get(identifier):
     if isinstance(identifier, str | dict):
         return deserialize(identifier)
     return _registry.get(identifier)
+
+
+__getattr__ = _suggesting(__name__)

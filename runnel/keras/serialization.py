@@ -6,7 +6,6 @@ The form written is {"module", "class_name", "config", "registered_name"}; the o
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import types
@@ -19,6 +18,7 @@ import numpy as np
 
 import runnel as tf
 
+from ..core.suggestions import nearest
 from .code_objects import (
     LAMBDA_WARNING,
     dump_code,
@@ -430,15 +430,11 @@ def _known_object(
 
 def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
     """What to tell a user who gave a name that nothing has; with the nearest that something has."""
-    # Where two names differ in their case alone, the one written like the user's is suggested.
-    alike_last = sorted(known, key=lambda each: each.islower() == name.islower())
-    by_lower_case = {each.lower(): each for each in alike_last}
-    near = difflib.get_close_matches(name.lower(), by_lower_case, n=5, cutoff=0.6)
-    # Several names of one object are one suggestion: the nearest.
-    names = {id(known[by_lower_case[each]]): by_lower_case[each] for each in reversed(near)}
-    nearest = " or ".join(map(repr, list(names.values())[:-3:-1]))
+    near = nearest(name, known, count=5)
     if near:
-        suggestion = f" Did you mean {nearest}?"
+        # Several names of one object are one suggestion: the nearest.
+        names = {id(known[each]): each for each in reversed(near)}
+        suggestion = f" Did you mean {' or '.join(map(repr, list(names.values())[:-3:-1]))}?"
     else:
         several = {id(known[each]): each for each in reversed(list(known))}
         suggestion = f" Known are {', '.join(sorted(several.values()))}." if several else ""

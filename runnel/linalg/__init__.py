@@ -134,7 +134,9 @@ _LATER = frozenset(
 
 def __getattr__(name: str) -> _Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ..core.suggestions import no_attribute
+
+        raise no_attribute(__name__, name)
     from ..ops.linalg import operators
 
     value = globals()[name] = getattr(operators, name)

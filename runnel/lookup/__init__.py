@@ -1,5 +1,6 @@
 """tf.lookup: Tables from keys to values."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.lookup.initializers import (
     KeyValueTensorInitializer as KeyValueTensorInitializer,
     TextFileIndex as TextFileIndex,
@@ -10,3 +11,5 @@ from ..ops.lookup.static import (
     StaticVocabularyTable as StaticVocabularyTable,
 )
 from . import experimental as experimental
+
+__getattr__ = _suggesting(__name__)

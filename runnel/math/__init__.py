@@ -1,5 +1,6 @@
 """tf.math: Arithmetic, special functions, reductions and segments."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.math.arithmetic import (
     accumulate_n as accumulate_n,
     add as add,
@@ -166,3 +167,5 @@ from ..ops.nn.softmax import (
     softmax as softmax,
 )
 from . import special as special
+
+__getattr__ = _suggesting(__name__)

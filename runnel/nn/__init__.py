@@ -172,7 +172,9 @@ def __getattr__(name: str) -> _Any:
         module = _importlib.import_module(f"runnel.{path}")
         value = globals()[name] = getattr(module, attribute)
         return value
-    raise AttributeError(f"module 'runnel.nn' has no attribute {name!r}")
+    from ..core.suggestions import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -138,15 +138,24 @@ def traced_branches(functions, scope, names):
     return captured, [branch.aligned(captured) for branch in branches], structures
 
 
+class _Value:
+    """What stands for a tensor where the structure of results is shown."""
+
+    def __repr__(self):
+        return "a tensor"
+
+
 def common_outputs(branches, structures, names):
     """The dtypes and shapes of results that every branch has; TypeError where they differ."""
     first = structures[0]
     for structure, name in zip(structures[1:], names[1:], strict=True):
         try:
             nest.assert_same_structure(first, structure, expand_composites=True)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError):
+            shown = [nest.map_structure(lambda _: _Value(), each) for each in (first, structure)]
             raise TypeError(
-                f"{names[0]} and {name} must return the same structure of results: {error}"
+                f"{names[0]} and {name} must return the same structure of results, with as many "
+                f"tensors. {names[0]} returns {shown[0]!r}, {name} returns {shown[1]!r}."
             ) from None
     columns = list(zip(*[branch.outputs for branch in branches], strict=False))
     if len({len(branch.outputs) for branch in branches}) > 1:

@@ -258,6 +258,11 @@ def decode_csv(
     >>> numbers.numpy().tolist(), words.numpy().tolist()
     ([1, 7], [b'a', b'b'])
     """
+    if not isinstance(record_defaults, list | tuple):
+        raise TypeError(
+            "`record_defaults` must be a list with a default value for each column, such as "
+            f"[[0], [0.0], ['']]. Received: record_defaults={record_defaults!r}"
+        )
     defaults = [convert_to_tensor(default) for default in record_defaults]
     chosen = _chosen_columns(select_cols, len(defaults))
     for argument, value in (("field_delim", field_delim), ("na_value", na_value)):

@@ -154,6 +154,11 @@ class Generator:
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("Give `copy_from`, or `state` and `alg`, but not both.")
+            if not hasattr(copy_from, "algorithm"):
+                raise AttributeError(
+                    "`copy_from` of tf.random.Generator is another generator, received "
+                    f"{copy_from!r}: tf.random.Generator.from_seed(seed) takes a seed."
+                )
             state, self._alg = copy_from.state.read_value(), copy_from.algorithm
         elif state is None or alg is None:
             raise AssertionError(f"Both `state` and `alg` are needed, got {state} and {alg}.")

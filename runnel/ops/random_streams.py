@@ -189,7 +189,13 @@ def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
     elif drawn:
         op_seed = of_graph.drawn
         of_graph.drawn += 1
-    seed, seed2 = global_seed % _SEED_LIMIT, op_seed % _SEED_LIMIT
+    try:
+        seed, seed2 = global_seed % _SEED_LIMIT, op_seed % _SEED_LIMIT
+    except TypeError:
+        raise TypeError(
+            "A seed must be an integer. The global one, of tf.random.set_seed, is "
+            f"{global_seed!r}, that of the operation {op_seed!r}."
+        ) from None
     # Two zeros would mean "no seed".
     return (seed, seed2, drawn) if seed or seed2 else (0, _SEED_LIMIT, drawn)
 

@@ -125,7 +125,8 @@ class TensorArray:
 
     def _checked(self, value):
         if not isinstance(value, Tensor):
-            value = convert_to_tensor(value, self._dtype)
+            as_text = isinstance(value, str | bytes) and self._dtype.name != "string"
+            value = convert_to_tensor(value, None if as_text else self._dtype)
         if value.dtype is not self._dtype:
             raise errors.InvalidArgumentError(
                 None,

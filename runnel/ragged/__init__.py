@@ -1,5 +1,6 @@
 """tf.ragged: ragged tensors from lists, ranges and masks, and functions of their flat values."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.ragged.constructors import (
     boolean_mask as boolean_mask,
     constant as constant,
@@ -14,3 +15,5 @@ from ..ops.sparse.crossing import (
     ragged_cross as cross,
     ragged_cross_hashed as cross_hashed,
 )
+
+__getattr__ = _suggesting(__name__)

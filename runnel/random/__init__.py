@@ -1,5 +1,6 @@
 """tf.random: Random numbers."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.candidate_sampling import (
     all_candidate_sampler as all_candidate_sampler,
     fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
@@ -41,3 +42,5 @@ from ..ops.random_streams import (
     set_seed as set_seed,
 )
 from . import experimental as experimental
+
+__getattr__ = _suggesting(__name__)

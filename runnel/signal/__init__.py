@@ -1,5 +1,6 @@
 """tf.signal: Signal processing: transforms, frames, windows, spectrograms."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.signal.cosine import (
     dct as dct,
     idct as idct,
@@ -46,3 +47,5 @@ from ..ops.signal.windows import (
     kaiser_window as kaiser_window,
     vorbis_window as vorbis_window,
 )
+
+__getattr__ = _suggesting(__name__)

@@ -1,5 +1,6 @@
 """tf.sparse: tensors of which only the elements that count are kept."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.sparse.arithmetic import (
     add as add,
     map_values as map_values,
@@ -43,3 +44,5 @@ from ..ops.sparse.shaping import (
     transpose as transpose,
 )
 from ..ops.sparse.sparse_tensor import SparseTensor as SparseTensor
+
+__getattr__ = _suggesting(__name__)

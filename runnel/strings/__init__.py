@@ -1,5 +1,6 @@
 """tf.strings: Operations on tensors of text."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..ops.strings.bytes import (
     join as join,
     length as length,
@@ -42,3 +43,5 @@ from ..ops.strings.unicode import (
     unicode_split_with_offsets as unicode_split_with_offsets,
     unicode_transcode as unicode_transcode,
 )
+
+__getattr__ = _suggesting(__name__)

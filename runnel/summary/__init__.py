@@ -1,5 +1,6 @@
 """tf.summary: what happens in training, written to event files that TensorBoard shows."""
 
+from ..core.suggestions import suggesting as _suggesting
 from . import experimental as experimental
 from .recording import (
     audio as audio,
@@ -23,3 +24,5 @@ from .writers import (
     record_if as record_if,
     should_record_summaries as should_record_summaries,
 )
+
+__getattr__ = _suggesting(__name__)

@@ -43,6 +43,8 @@ def summary_scope(
     layer/loss layer/loss/
     """
     del values
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"The name of a summary must be a string, received name={name!r}.")
     name = name or default_name
     tag = state.name_scope + name
     with name_scope(re.sub(r"[^-/\w.]", "", name) or default_name) as scope:

@@ -30,7 +30,9 @@ if _TYPE_CHECKING:
 def __getattr__(name: str) -> _Any:
     # Abseil's test case brings half of the standard library.
     if name != "TestCase":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ..core.suggestions import no_attribute
+
+        raise no_attribute(__name__, name)
     from .case import TestCase
 
     globals()[name] = TestCase

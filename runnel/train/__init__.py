@@ -1,5 +1,6 @@
 """Checkpoints: saving and restoring variables, in TensorFlow's files; the records of examples."""
 
+from ..core.suggestions import suggesting as _suggesting
 from ..formats.example_messages import ClusterDef as ClusterDef, JobDef as JobDef
 from ..formats.example_values import (
     BytesList as BytesList,
@@ -30,3 +31,5 @@ from .state_file import (
     latest_checkpoint as latest_checkpoint,
 )
 from .views import CheckpointView as CheckpointView, TrackableView as TrackableView
+
+__getattr__ = _suggesting(__name__)

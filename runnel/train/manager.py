@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..core.arguments import require_number
 from ..core.logger import get_logger
 from ..core.variable import Variable
 from ..formats.tensor_bundle import index_path, shard_files
@@ -45,6 +46,8 @@ class CheckpointManager:
         init_fn: Callable[[], Any] | None = None,
         last_checkpoint_step: int | None = None,
     ) -> None:
+        if max_to_keep is not None:
+            require_number(max_to_keep, "max_to_keep", "CheckpointManager")
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError(
                 f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}."

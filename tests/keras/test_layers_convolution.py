@@ -170,7 +170,7 @@ def test_bad_arguments(index):
         with pytest.raises(ValueError) as caught:
             FAILURES[index](keras.layers, lambda *shape: np.zeros(shape, "float32"))
         texts.append(str(caught.value))
-    assert texts[1] == texts[0]
+    assert texts[1].startswith(texts[0])  # and maybe advice
 
 
 def test_model_with_a_window_larger_than_its_input():
@@ -180,8 +180,8 @@ def test_model_with_a_window_larger_than_its_input():
         lambda L: L.SeparableConv1D(4, 3)(L.Input((2, 3))),
     ):
         compare_failure(lambda tf, keras: make(keras.layers), message="Negative dimension")
-    empty = runnel.keras.layers.Conv2D(4, 3)(np.zeros((1, 2, 5, 3), "float32"))
-    assert tuple(empty.shape) == (1, 0, 3, 4)
+    with pytest.raises(runnel.errors.InvalidArgumentError, match="smaller `kernel_size`"):
+        runnel.keras.layers.Conv2D(4, 3)(np.zeros((1, 2, 5, 3), "float32"))
 
 
 def test_activation_that_is_none():

@@ -87,7 +87,7 @@ def test_bad_arguments(index):
         with pytest.raises(ValueError) as caught:
             FAILURES[index](keras.layers)
         texts.append(str(caught.value))
-    assert texts[1] == texts[0]
+    assert texts[1].startswith(texts[0])  # and maybe advice
 
 
 def test_rate_of_one():

@@ -73,7 +73,7 @@ def test_bad_arguments(index):
         with pytest.raises(ValueError) as caught:
             FAILURES[index](keras.layers, lambda *shape: np.zeros(shape, "float32"))
         texts.append(str(caught.value))
-    assert texts[1] == texts[0]
+    assert texts[1].startswith(texts[0])  # and maybe advice
 
 
 def test_window_larger_than_input():

@@ -87,7 +87,9 @@ _LATER = {
 
 def __getattr__(name: str) -> _Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ...core.suggestions import no_attribute
+
+        raise no_attribute(__name__, name)
     module, known = _LATER[name]
     value = getattr(_importlib.import_module(f"..{module}", __name__), known)
     globals()[name] = value

@@ -1,5 +1,6 @@
 """tf.keras.applications: well-known models for images."""
 
+from ...core.suggestions import suggesting as _suggesting
 from . import (
     convnext as convnext,
     densenet as densenet,
@@ -107,3 +108,5 @@ from .resnet_v2 import (
 )
 from .vgg import VGG16 as VGG16, VGG19 as VGG19
 from .xception import Xception as Xception
+
+__getattr__ = _suggesting(__name__)

@@ -1,5 +1,6 @@
 """tf.keras.backend: the functions that Keras itself is written on, and older programs use."""
 
+from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental
 from .cross_entropy import (
     binary_crossentropy as binary_crossentropy,
@@ -174,3 +175,5 @@ from .windows import (
     pool3d as pool3d,
     separable_conv2d as separable_conv2d,
 )
+
+__getattr__ = _suggesting(__name__)

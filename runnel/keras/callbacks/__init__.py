@@ -1,5 +1,6 @@
 """tf.keras.callbacks: what happens at certain moments of training."""
 
+from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental
 from .backup import BackupAndRestore as BackupAndRestore
 from .base import Callback as Callback, CallbackList as CallbackList
@@ -19,3 +20,5 @@ from .progress import ProgbarLogger as ProgbarLogger
 from .sidecar_export import SidecarEvaluatorModelExport as SidecarEvaluatorModelExport
 from .stopping import EarlyStopping as EarlyStopping, TerminateOnNaN as TerminateOnNaN
 from .tensorboard import TensorBoard as TensorBoard
+
+__getattr__ = _suggesting(__name__)

@@ -9,6 +9,8 @@ import numpy as np
 
 import runnel as tf
 
+from ..keywords import RefusesUnknownKeywords
+
 _OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 _BATCH_HOOKS = tuple(
     f"on_{phase}_batch_{moment}"
@@ -16,8 +18,26 @@ _BATCH_HOOKS = tuple(
     for moment in ("begin", "end")
 )
 
+_NO_CALLBACK = (
+    "{callback!r} of type {kind} is no callback and has no {hook}: `callbacks` takes instances of "
+    "tf.keras.callbacks.Callback, such as tf.keras.callbacks.EarlyStopping('val_loss')."
+)
+_CLASS_AS_CALLBACK = (
+    "`callbacks` takes instances, not classes: write {kind}(...) with its arguments in place of "
+    "{kind}."
+)
 
-class Callback:
+
+def _hook(callback: Any, name: str) -> Any:
+    try:
+        return getattr(callback, name)
+    except AttributeError:
+        kind = type(callback).__name__
+        message = _NO_CALLBACK.format(callback=callback, kind=kind, hook=name)
+        raise AttributeError(message) from None
+
+
+class Callback(RefusesUnknownKeywords):
     """Something to do at certain moments of training, evaluation and prediction.
 
     Override the methods whose moments matter. `self.model` is the model, `self.params` a dict with
@@ -165,6 +185,8 @@ class CallbackList:
         if self._history is not None:
             model.history = self._history
         for callback in self.callbacks:
+            if isinstance(callback, type):
+                raise TypeError(_CLASS_AS_CALLBACK.format(kind=callback.__name__))
             callback.set_model(model)
 
     def listens(self, hook: str) -> bool:
@@ -177,7 +199,7 @@ class CallbackList:
                 callback._meet([each for each in self.callbacks if each is not callback])
         self._listeners: dict[str, list[Callable]] = {
             hook: [
-                getattr(callback, hook)
+                _hook(callback, hook)
                 for callback in self.callbacks
                 if not isinstance(callback, Callback) or callback._listens(hook)
             ]

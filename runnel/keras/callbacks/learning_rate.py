@@ -9,6 +9,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.arguments import require_number
 from ..utils.interactive import print_message
 from .base import Callback
 from .monitoring import (
@@ -17,6 +18,12 @@ from .monitoring import (
     learning_rate_of,
     monitored,
     set_learning_rate,
+)
+
+_NO_SCHEDULE = (
+    "`schedule` of LearningRateScheduler must be a function of the epoch and the learning rate "
+    "that returns the new one, such as lambda epoch, rate: rate * 0.9. Received: "
+    "schedule={schedule!r}"
 )
 
 
@@ -38,6 +45,8 @@ class LearningRateScheduler(Callback):
         try:
             rate = self.schedule(epoch, float(learning_rate(self.model.optimizer)))
         except TypeError:
+            if not callable(self.schedule):
+                raise TypeError(_NO_SCHEDULE.format(schedule=self.schedule)) from None
             # A function of the epoch alone, as schedules used to be.
             rate = self.schedule(epoch)
         if not isinstance(rate, tf.Tensor | float | np.float32 | np.float64):
@@ -85,6 +94,8 @@ class ReduceLROnPlateau(Callback):
         **kwargs: Any,
     ) -> None:
         super().__init__()
+        for name, value in (("factor", factor), ("patience", patience), ("min_lr", min_lr)):
+            require_number(value, name, "ReduceLROnPlateau")
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Got {factor}")
         if "epsilon" in kwargs:

@@ -72,7 +72,15 @@ class CSVLogger(Callback):
         path = Path(self.filename)
         if self.append and path.exists():
             self.append_header = not path.read_bytes().split(b"\n", 1)[0]
-        self.csv_file = path.open("a" if self.append else "w", newline="", encoding="utf-8")
+        try:
+            self.csv_file = path.open("a" if self.append else "w", newline="", encoding="utf-8")
+        except FileNotFoundError:
+            raise tf.errors.NotFoundError(
+                None,
+                None,
+                f"{path}; No such file or directory. CSVLogger makes the file, but not its folder: "
+                "os.makedirs makes one.",
+            ) from None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         logs = logs or {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import require_number
 from ..utils.interactive import print_message
 from .base import Callback
 from .monitoring import known_mode, monitored
@@ -37,6 +38,8 @@ class EarlyStopping(Callback):
         start_from_epoch: int = 0,
     ) -> None:
         super().__init__()
+        for name, value in (("min_delta", min_delta), ("patience", patience)):
+            require_number(value, name, "EarlyStopping")
         self.monitor = monitor
         self.patience = patience
         self.verbose = verbose

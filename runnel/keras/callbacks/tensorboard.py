@@ -10,6 +10,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.suggestions import keyword_advice
 from ...summary.encoding import metadata
 from .base import Callback
 
@@ -83,7 +84,7 @@ class TensorBoard(Callback):
         if unknown:
             raise ValueError(
                 f"Unrecognized arguments in `TensorBoard` Callback: {unknown}. Supported kwargs "
-                f"are: {set(_OLD)}"
+                f"are: {set(_OLD)}.{keyword_advice(TensorBoard, min(unknown))}"
             )
         for name, value in kwargs.items():
             if value:

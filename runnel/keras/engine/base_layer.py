@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,11 @@ import runnel as tf
 
 from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
+from ...core.errors import OpError
+from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from .. import regularizers
+from ..keywords import RefusesUnknownKeywords
 from ..mixed_precision import Policy, global_policy
 from . import masking, naming
 from .call_context import context
@@ -28,7 +31,26 @@ _ALLOWED = frozenset(
 )
 
 
-class Layer(LayerNodes):
+_IN_LAYER = "Exception encountered when calling layer"
+_FAILED_IN = (
+    _IN_LAYER + " '{name}' (type {kind}).\n\n{message}\n\n"
+    "Call arguments received by layer '{name}' (type {kind}):\n  inputs={inputs}"
+)
+
+
+class MadeByConstructor:
+    """In the place of an attribute that `Layer.__init__` sets: an error where it was not called."""
+
+    def __get__(self, layer: Any, owner: type) -> Any:
+        if layer is None:
+            return self
+        raise RuntimeError(
+            f"You must call `super().__init__()` in the constructor of {owner.__name__}, before "
+            "anything else: it makes what every layer and model needs."
+        )
+
+
+class Layer(RefusesUnknownKeywords, LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
     >>> class Scale(tf.keras.layers.Layer):
@@ -40,6 +62,10 @@ class Layer(LayerNodes):
     [1.0, 2.0]
     """
 
+    # What every layer has that called the constructor of this class.
+    _autocast: Any = MadeByConstructor()
+    _dtype_policy: Any = MadeByConstructor()
+    _name: Any = MadeByConstructor()
     # Whether the layer keeps states between batches, and whether it passes masks on.
     stateful = False
     supports_masking = False
@@ -60,7 +86,8 @@ class Layer(LayerNodes):
     ) -> None:
         for key in kwargs:
             if key not in _ALLOWED:
-                raise TypeError("Keyword argument not understood:", key)
+                near = keyword_advice(type(self), key)
+                raise TypeError(f"Keyword argument not understood: {key!r}.{near}")
         if not isinstance(trainable, bool | np.bool_):
             raise TypeError(
                 "Expected `trainable` argument to be a boolean, but received: "
@@ -99,7 +126,13 @@ class Layer(LayerNodes):
         if "batch_input_shape" in kwargs:
             self._batch_input_shape = tuple(kwargs["batch_input_shape"])
         elif "input_shape" in kwargs:
-            self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+            shape = kwargs["input_shape"]
+            if not isinstance(shape, Iterable):
+                raise TypeError(
+                    "`input_shape` is a tuple of sizes without that of the batch. Received: "
+                    f"input_shape={shape!r}. For vectors of {shape!r} numbers: ({shape!r},)"
+                )
+            self._batch_input_shape = (kwargs.get("batch_size"), *shape)
 
     # What a layer is.
 
@@ -173,7 +206,11 @@ class Layer(LayerNodes):
                 and not masking.state.in_use
                 and not context.losses_made
             ):
-                return self.call(inputs)
+                try:
+                    return self.call(inputs)
+                except OpError as failure:
+                    self._name_in(failure, inputs)
+                    raise
         return self._call_with_care(args, kwargs)
 
     def _call_with_care(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -250,6 +287,9 @@ class Layer(LayerNodes):
             context.depth = depth + 1
             call = self.call if state.graph is None else graph_call(self)
             outputs = call(inputs, *rest, **kwargs)
+        except OpError as failure:
+            self._name_in(failure, inputs)
+            raise
         finally:
             context.training, context.depth, context.scope = training, depth, scope
             state.name_scope, context.compute_dtype = names, compute_dtype
@@ -258,6 +298,16 @@ class Layer(LayerNodes):
         if masking.state.in_use or spec.makes_masks:
             self._pass_masks_on(inputs, outputs, kwargs.get("mask", mask))
         return outputs
+
+    def _name_in(self, failure: OpError, inputs: Any) -> None:
+        """Say in the error of an operation which layer it was in, the innermost one."""
+        if _IN_LAYER not in failure.message:
+            failure._message = _FAILED_IN.format(
+                name=self._name,
+                kind=type(self).__name__,
+                message=failure.message,
+                inputs=tf.nest.map_structure(_spec_text, inputs),
+            )
 
     def _cast_inputs(self, inputs: Any) -> Any:
         wanted = self._compute_dtype_object
@@ -327,6 +377,12 @@ class Layer(LayerNodes):
 
     def finalize_state(self) -> None:
         """Called when the weights of a layer that adapts to data are final."""
+
+
+def _spec_text(value: Any) -> Any:
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return value
+    return f"tf.Tensor(shape={value.shape}, dtype={value.dtype.name})"
 
 
 def _is_own(function: Any) -> bool:

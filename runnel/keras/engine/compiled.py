@@ -11,6 +11,11 @@ from ..losses.base import LossFunctionWrapper
 from ..losses.weighting import fit_weights
 from . import masking
 
+_OTHER_COUNT = (
+    "The model has {count} output(s), {names}, and {given} came: the targets, and likewise their "
+    "weights, are a list with one for each output, or a dict by the outputs' names."
+)
+
 
 class _Container:
     """Per-output settings in the order of the outputs, once these are known."""
@@ -61,6 +66,9 @@ class _Container:
             keys = sorted(outputs) if isinstance(outputs, dict) else names
             return [given.get(key) for key in keys]
         if isinstance(given, list | tuple):
+            count = len(tf.nest.flatten(outputs))
+            if len(given) != count:
+                raise ValueError(_OTHER_COUNT.format(count=count, names=names, given=len(given)))
             return list(given)
         return [given] * len(tf.nest.flatten(outputs))
 

@@ -378,6 +378,13 @@ class _Mapped(Batches):
         return map(self._function, self._batches.epoch())
 
 
+_NO_CLASS_WEIGHT = (
+    "`class_weight` has no weight for the classes {wrong} of the labels. It must have a weight for "
+    "every class, from 0 on; a class that should count as always has the weight 1. Received: "
+    "class_weight={given}"
+)
+
+
 def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
     """A function that gives the examples of a batch the weights of their classes."""
     if set(class_weight) != set(range(len(class_weight))):
@@ -399,7 +406,12 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
             labels = labels.argmax(-1)
         else:
             labels = labels.reshape(-1).round().astype(np.int64)
-        weight = tf.gather(table, labels)
+        try:
+            weight = tf.gather(table, labels)
+        except tf.errors.InvalidArgumentError:
+            wrong = np.unique(labels[(labels < 0) | (labels >= len(table))]).tolist()
+            message = _NO_CLASS_WEIGHT.format(wrong=wrong, given=class_weight)
+            raise tf.errors.InvalidArgumentError(None, None, message) from None
         if sample_weight is not None:
             weight = weight * tf.cast(sample_weight, weight.dtype)
         return x, y, weight

@@ -9,7 +9,7 @@ import runnel as tf
 
 from . import masking
 from .added_terms import AddLoss, AddMetric
-from .input_spec import InputSpec
+from .input_spec import InputSpec, values_by_name
 from .keras_tensor import KerasTensor, Node, is_keras_tensor, note_value, parts_of, value_in
 from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
@@ -155,9 +155,9 @@ class Functional(Model):
 
     def _flat_inputs(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, dict):
-            if isinstance(self._nested_inputs, dict):
-                return [inputs[key] for key in sorted(self._nested_inputs)]
-            return [inputs[name] for name in self.input_names]
+            nested = self._nested_inputs
+            names = sorted(nested) if isinstance(nested, dict) else self.input_names
+            return values_by_name(inputs, names)
         flat = tf.nest.flatten(inputs)
         if len(flat) != len(self.inputs):
             raise ValueError(

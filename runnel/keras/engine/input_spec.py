@@ -6,6 +6,15 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.suggestions import nearest
+from .call_context import context
+
+_NO_BATCH_AXIS = (
+    ". An axis is missing. The first axis is that of the batch: a single example needs "
+    "tf.expand_dims(x, 0), or x[None] in NumPy; the examples of a dataset need "
+    "dataset.batch(batch_size)."
+)
+
 
 class InputSpec:
     """The rank, shape, dtype and sizes of axes that a layer accepts.
@@ -68,6 +77,25 @@ class InputSpec:
         return cls(**config)
 
 
+def values_by_name(inputs: dict[str, Any], names: list[str]) -> list[Any]:
+    """The values of a dict in the order of the inputs' names; ValueError if one is missing."""
+    try:
+        return [inputs[name] for name in names]
+    except KeyError:
+        missing = next(name for name in names if name not in inputs)
+        raise ValueError(
+            f'Missing data for input "{missing}". You passed a data dictionary with keys '
+            f"{list(inputs)}. Expected the following keys: {names}.{_renamed(missing, inputs)}"
+        ) from None
+
+
+def _renamed(missing: str, inputs: dict[str, Any]) -> str:
+    near = nearest(missing, [key for key in inputs if isinstance(key, str)], count=1)
+    if near:
+        return f" Did you mean {near[0]!r}? Name the key {missing!r}, as the input is named."
+    return f" Add the key {missing!r}, or name the input otherwise: tf.keras.Input(name=...)."
+
+
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
     """Raise ValueError unless the inputs of a layer are as its input_spec says."""
     if isinstance(specs, InputSpec) and isinstance(inputs, tf.Tensor):
@@ -75,7 +103,7 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
         return
     wanted = tf.nest.flatten(specs)
     if isinstance(inputs, dict) and all(spec.name is not None for spec in wanted):
-        given = [inputs[spec.name] for spec in wanted]
+        given = values_by_name(inputs, [spec.name for spec in wanted])
     else:
         given = tf.nest.flatten(inputs)
     if len(given) != len(wanted):
@@ -104,14 +132,14 @@ def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: 
     if spec.ndim is not None and not spec.allow_last_axis_squeeze and rank != spec.ndim:
         raise ValueError(
             f"{where}expected ndim={spec.ndim}, found ndim={rank}. "
-            f"Full shape received: {tuple(sizes)}"
+            f"Full shape received: {tuple(sizes)}{_an_axis_less(rank, spec.ndim)}"
         )
     if spec.max_ndim is not None and rank > spec.max_ndim:
         raise ValueError(f"{where}expected max_ndim={spec.max_ndim}, found ndim={rank}")
     if spec.min_ndim is not None and rank < spec.min_ndim:
         raise ValueError(
             f"{where}expected min_ndim={spec.min_ndim}, found ndim={rank}. "
-            f"Full shape received: {tuple(sizes)}"
+            f"Full shape received: {tuple(sizes)}{_an_axis_less(rank, spec.min_ndim)}"
         )
     if spec.dtype is not None and dtype.name != spec.dtype:
         raise ValueError(f"{where}expected dtype={spec.dtype}, found dtype={dtype}")
@@ -123,6 +151,11 @@ def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: 
             )
     if spec.shape is not None:
         _check_shape(sizes, spec, where)
+
+
+def _an_axis_less(rank: int, wanted: int) -> str:
+    # For values of models under construction the call of the layer knows more.
+    return _NO_BATCH_AXIS if rank == wanted - 1 and not context.trial else ""
 
 
 def _check_shape(sizes: list[int | None], spec: InputSpec, where: str) -> None:

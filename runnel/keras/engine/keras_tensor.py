@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import itertools
 import sys
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import runnel as tf
 
@@ -18,6 +18,19 @@ from .call_context import context
 from .naming import unique_name
 
 _order = itertools.count()
+
+_IN_A_LAYER = (
+    "It is a symbolic input or output of a Keras model and has no value yet. Use a function of "
+    "tf.* in place of Python's or NumPy's (tf.exp for np.exp; tf.where or tf.cond for `if`; "
+    "x.shape for len), or put the code into the `call` of a layer of your own and call that layer "
+    "on it."
+)
+_NO_VALUE = "{tensor!r} cannot be used as {use}. " + _IN_A_LAYER
+_NO_LOOP = (
+    "Cannot iterate over {tensor!r}, whose first dimension is not known: it is the batch. Use "
+    "tf.map_fn or tf.vectorized_map in a layer of your own, or tf.unstack(x, axis=1) for an axis "
+    "of known size."
+)
 
 # Members of composites stand between the operations that use them, and what looks for handlers
 # between a function's stand-in and the function itself.
@@ -59,6 +72,19 @@ _NAMED = frozenset(
     )} | {"broadcast_to", "nn.elu", "nn.relu", "nn.selu", "nn.softsign", "reverse", "tile"}
 )  # fmt: skip
 
+_OUT_OF_MODEL = (
+    "was passed to what computes with values: a tf.function, tf.map_fn, tf.Variable, a dataset or "
+    "the like. " + _IN_A_LAYER
+)
+_LAST_OUTPUT_ONLY = (
+    '. The layer before it, "{name}", gives its last output only: {kind}(..., '
+    "return_sequences=True) gives one for each time step."
+)
+_INPUT_SHAPE = (
+    ". The shape of an input leaves out the batch: {shape} is that of one example. Images have the "
+    "axes (height, width, channels), sequences (steps, features)."
+)
+
 
 class KerasHistory(NamedTuple):
     """Which output of which call of which layer a KerasTensor is."""
@@ -79,6 +105,7 @@ class KerasTensor(SymbolicTensor):
 
     _keras_history: KerasHistory
     _label: str
+    _scope_advice = _OUT_OF_MODEL
 
     @property
     def name(self) -> str:
@@ -88,6 +115,25 @@ class KerasTensor(SymbolicTensor):
     def layer_name(self) -> str:
         """The name of the layer that makes this value."""
         return self.op.layer.name  # type: ignore[attr-defined]
+
+    def _no_value(self, what: str) -> NoReturn:
+        raise TypeError(_NO_VALUE.format(tensor=self, use=f"a Python {what}"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(_NO_VALUE.format(tensor=self, use="a NumPy array"))
+
+    def __iter__(self) -> Iterator[tf.Tensor]:
+        if not self._shape.rank or self._shape[0] is None:
+            raise TypeError(_NO_LOOP.format(tensor=self))
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        raise TypeError(_NO_VALUE.format(tensor=self, use="a sequence with len()"))
+
+    @property
+    def numpy(self) -> NoReturn:
+        """Not there: the value of a model under construction is not known."""
+        raise AttributeError(_NO_VALUE.format(tensor=self, use="an array of NumPy"))
 
     def _adopt(self, composite: Any) -> None:
         """Make a ragged or sparse tensor of such values one of Keras's own."""
@@ -307,7 +353,11 @@ class LayersGraph(Graph):
 
     def add_to(self, layer: Any, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Add an operation to those of a layer."""
-        types = op.types_of_results(inputs, attrs)
+        try:
+            types = op.types_of_results(inputs, attrs)
+        except tf.errors.InvalidArgumentError as mismatch:
+            # As in every graph, a program that can never run is an error of types.
+            raise TypeError(mismatch.message) from None
         shapes = op.infer_shapes(inputs, attrs)
         node = OperationNode(self, op, op.name, inputs, attrs)
         node.order = next(_order)
@@ -429,7 +479,25 @@ def holds_keras_tensors(structure: Any) -> bool:
 def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
     """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
     arguments = (inputs, list(rest), dict(kwargs))
-    return Node(layer, arguments, trial_outputs(layer, inputs, rest, kwargs)).outputs
+    try:
+        outputs = trial_outputs(layer, inputs, rest, kwargs)
+    except ValueError as failure:
+        if type(failure) is not ValueError or "found ndim=" not in str(failure):
+            raise
+        raise ValueError(f"{failure}{_of_missing_axis(inputs)}") from None
+    return Node(layer, arguments, outputs).outputs
+
+
+def _of_missing_axis(inputs: Any) -> str:
+    """What to tell a user whose layer meets inputs of another rank than it takes."""
+    if not isinstance(inputs, KerasTensor):
+        return ""
+    before = inputs.op.layer  # type: ignore[attr-defined]
+    if getattr(before, "return_sequences", None) is False:
+        return _LAST_OUTPUT_ONLY.format(name=before.name, kind=type(before).__name__)
+    if type(before).__name__ == "InputLayer":
+        return _INPUT_SHAPE.format(shape=tuple(inputs.shape[1:]))
+    return ""
 
 
 def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -> Any:

@@ -11,10 +11,16 @@ import numpy as np
 import runnel as tf
 
 from ...core.main_graph import in_session
+from ...core.suggestions import keyword_advice
 from .. import constraints, initializers, loading_limits, regularizers
 from .autocast import AutoCastVariable
 from .tracking import holds_state, leaves_of, unique
 
+# What `add_weight` takes beside its arguments: names of older versions, most without an effect.
+_WEIGHT_KEYWORDS = frozenset(
+    {"autocast", "caching_device", "collections", "experimental_autocast", "getter", "layout"}
+    | {"experimental_enable_variable_lifting", "partitioner"}
+)
 # Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
 UNTRACKED = frozenset(
     {"_tracked", "_inbound_nodes", "_outbound_nodes", "_own_losses", "_loss_functions"}
@@ -168,6 +174,10 @@ class LayerWeights(tf.Module):
         **kwargs: Any,
     ) -> tf.Variable:
         """Make a variable of this layer; the shape may also come first, as in Keras 3."""
+        for keyword in kwargs:
+            if keyword not in _WEIGHT_KEYWORDS:
+                near = keyword_advice(LayerWeights.add_weight, keyword)
+                raise TypeError(f"Unknown keyword argument: {keyword!r}.{near}")
         if name is not None and not isinstance(name, str):
             name, shape = (shape if isinstance(shape, str) else None), name
         kind = tf.as_dtype(dtype or self.dtype or tf.keras.backend.floatx())

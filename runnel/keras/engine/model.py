@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ..keywords import refuse_unknown
 from .base_layer import Layer
 from .layer_weights import LayerWeights, set_plainly
 from .older_methods import OlderMethods
@@ -36,6 +37,8 @@ class Model(Trainer, Saved, OlderMethods, Layer):
             from .functional import Functional
 
             return object.__new__(Functional)
+        if kwargs:
+            refuse_unknown(cls, kwargs)
         model = object.__new__(cls)
         set_plainly(model, "_init_arguments", (args, kwargs))
         return model

@@ -29,7 +29,8 @@ class Sequential(Functional):
         # What each layer of the stack gives in the graph, as far as it was called there.
         self._ends: list[Any] = []
         self.inputs = self.outputs = None  # type: ignore[assignment]
-        for layer in layers or []:
+        # A single layer is a list of one.
+        for layer in [layers] if isinstance(layers, Layer) else layers or []:
             self.add(layer)
 
     def add(self, layer: Any) -> None:

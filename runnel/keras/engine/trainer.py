@@ -11,7 +11,9 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.arguments import require_integer, require_number
 from ...core.main_graph import in_session
+from ...core.suggestions import keyword_advice
 from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain
 from .data_adapter import (
@@ -28,6 +30,15 @@ from .tracking import unique
 
 _NOT_COMPILED = (
     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
+)
+
+_LONE_VALIDATION_DATA = (
+    "`validation_data` is a tuple (x_val, y_val) or (x_val, y_val, sample_weights), or a dataset "
+    "or generator of such. Received a single {kind}, without targets."
+)
+_NO_LOGS = (
+    "`train_step` of {kind} returned None: it must return a dict of numbers by name, such as "
+    "{{'loss': loss}}. Is a `return` missing at its end?"
 )
 
 
@@ -286,6 +297,7 @@ class Trainer:
     ) -> Any:
         """Train the model for a number of epochs; the History of losses and metrics."""
         self._need_compiled()
+        _require_numbers(epochs, initial_epoch, steps_per_epoch, batch_size, validation_split)
         if epochs <= 0:
             raise ValueError(f"Expected epochs to be positive. Received is {epochs}.")
         verbose = 1 if verbose == "auto" else verbose
@@ -298,6 +310,8 @@ class Trainer:
         )
         validation = None
         if validation_data is not None:
+            if not isinstance(validation_data, tuple | list) and hasattr(validation_data, "dtype"):
+                raise ValueError(_LONE_VALIDATION_DATA.format(kind=type(validation_data).__name__))
             vx, vy, vw = unpack_x_y_sample_weight(validation_data)
             validation = batches_of(
                 vx, vy, vw, validation_batch_size or batch_size, False, validation_steps,
@@ -345,15 +359,19 @@ class Trainer:
         # An epoch for which no data is left reports what the one before it did.
         logs = None if earlier is None else dict(earlier)
         train_step = self._step_in_loop("train_step", batches, listeners)
+        batches_seen = False
         for first, last, group in self._executions(batches):
             if first < first_batch:
                 continue
             listeners.on_train_batch_begin(first)
+            batches_seen = True
             for data in group:
                 logs = train_step(data)
             listeners.on_train_batch_end(last, logs)
             if self.stop_training:
                 break
+        if logs is None and batches_seen:
+            raise TypeError(_NO_LOGS.format(kind=type(self).__name__))
         if logs is None:
             raise ValueError(
                 "Unexpected result of `train_function` (Empty Logs): the data has no batch."
@@ -385,7 +403,8 @@ class Trainer:
     ) -> Any:
         """The loss and metrics on data: a number, a list, or a dict."""
         if kwargs:
-            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+            near = keyword_advice(Trainer.evaluate, next(iter(kwargs)))
+            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}.{near}")
         self._need_compiled()
         verbose = 1 if verbose == "auto" else verbose
         batches = batches_of(x, y, sample_weight, batch_size, False, steps)
@@ -488,7 +507,13 @@ class Trainer:
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
         if reset_metrics:
             self.reset_metrics()
-        logs = numbers(step(data))
+        try:
+            logs = numbers(step(data))
+        except tf.errors.InvalidArgumentError as failure:
+            if "must have the same first dimension" not in failure.message:
+                raise
+            # A single batch is of a known size: as in the original its sizes are a wrong value.
+            raise ValueError(failure.message) from failure
         if return_dict:
             return logs
         return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
@@ -504,13 +529,29 @@ class Trainer:
 _IGNORED = {"cloning", "experimental_run_tf_function", "from_serialized", "sample_weight_mode"}
 
 
+def _require_numbers(
+    epochs: Any, initial_epoch: Any, steps: Any, batch_size: Any, validation_split: Any
+) -> None:
+    """Raise TypeError for arguments of `fit` that are no numbers, or not whole ones."""
+    counts = {"epochs": epochs, "initial_epoch": initial_epoch, "batch_size": batch_size}
+    for name, value in counts.items():
+        if value is not None:
+            require_integer(value, name, "fit")
+    for name, value in {"steps_per_epoch": steps, "validation_split": validation_split}.items():
+        if value is not None:
+            require_number(value, name, "fit")
+
+
 def _check_older_arguments(given: dict[str, Any]) -> None:
     for name in ("distribute", "target_tensors"):
         if given.get(name) is not None:
             raise ValueError(f"`{name}` argument in `compile()` is not supported in TF2.")
     unknown = set(given) - _IGNORED - {"distribute", "target_tensors"}
     if unknown:
-        raise TypeError(f"Invalid keyword argument(s) in `compile()`: {unknown}")
+        raise TypeError(
+            f"Invalid keyword argument(s) in `compile()`: {unknown}."
+            f"{keyword_advice(Trainer.compile, min(unknown))}"
+        )
 
 
 def _together(parts: list[Any]) -> Any:

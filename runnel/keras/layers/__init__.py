@@ -1,5 +1,6 @@
 """tf.keras.layers: the building blocks of models."""
 
+from ...core.suggestions import suggesting as _suggesting
 from ..engine.base_layer import Layer as Layer
 from ..engine.input_spec import InputSpec as InputSpec
 from . import experimental as experimental
@@ -171,3 +172,5 @@ from .reshaping import (
 )
 from .serializing import deserialize as deserialize, serialize as serialize
 from .wrapper import Wrapper as Wrapper
+
+__getattr__ = _suggesting(__name__)

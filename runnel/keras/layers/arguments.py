@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ...core.errors import InvalidArgumentError
 from ...core.tensor import SymbolicTensor
 from .. import activations, constraints, initializers, regularizers
 from ..backend.settings import image_data_format
@@ -124,6 +125,19 @@ def check_window_fits(layer: Any, inputs: Any, windows: Any, first: bool) -> Non
                 f"'{layer.name}' has a window of {tuple(windows)}, larger than its inputs of shape "
                 f"{inputs.shape}. Use larger inputs, a smaller window or padding='same'."
             )
+
+
+def without_room(layer: Any, inputs: Any, outputs: Any) -> Any:
+    """Empty outputs of no images or no filters; of too small images InvalidArgumentError."""
+    if not all(inputs.shape) or 0 not in outputs.shape[1:-1]:
+        return outputs
+    raise InvalidArgumentError(
+        None,
+        None,
+        f"Layer '{layer.name}' has a window of {layer.kernel_size}, larger than its inputs of "
+        f"shape {inputs.shape}: there is no output. Use larger inputs, a smaller `kernel_size` or "
+        "padding='same'.",
+    )
 
 
 def transposed_length(

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.arguments import require_number
 from ...core.context import state
 from ...core.tensor import Tensor
 from ...ops.nn.finished import CONVOLVED
@@ -20,6 +21,7 @@ from .arguments import (
     options_config,
     padding_of,
     set_options,
+    without_room,
 )
 from .at_once import outputs_at_once
 
@@ -61,6 +63,8 @@ class Conv(Layer):
         self.rank = rank
         if isinstance(filters, float):
             filters = int(filters)
+        if filters is not None:
+            require_number(filters, "filters", type(self).__name__)
         if filters is not None and filters <= 0:
             raise ValueError(
                 "Invalid value for argument `filters`. Expected a strictly positive value. "
@@ -172,7 +176,7 @@ class Conv(Layer):
         if self.rank == 2 and type(inputs) is Tensor and state.graph is None:
             outputs = self._at_once(inputs)
             if outputs is not None:
-                return outputs
+                return outputs if outputs._array.size else without_room(self, inputs, outputs)
         if self._is_causal:
             inputs = tf.pad(inputs, self._compute_causal_padding(inputs))
         return self._activated(self.convolution_op(inputs, self.kernel))

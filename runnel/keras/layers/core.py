@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.arguments import not_a_number, require_number
 from ...core.context import state
 from ...core.tensor import Tensor
 from ...ops.nn.finished import AFFINE
@@ -44,7 +45,11 @@ class Dense(Layer):
         **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self.units = units if isinstance(units, int) else int(units)
+        try:
+            self.units = units if isinstance(units, int) else int(units)
+        except (TypeError, ValueError) as failure:
+            message = not_a_number(units, "units", type(self).__name__, "an integer")
+            raise type(failure)(message) from None
         if self.units < 0:
             raise ValueError(
                 "Received an invalid value for `units`, expected a positive integer. Received: "
@@ -222,6 +227,8 @@ class Embedding(Layer):
     ):
         if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
             kwargs["input_shape"] = (input_length if input_length else None,)
+        require_number(input_dim, "input_dim", type(self).__name__)
+        require_number(output_dim, "output_dim", type(self).__name__)
         if input_dim <= 0 or output_dim <= 0:
             raise ValueError(
                 "Both `input_dim` and `output_dim` should be positive, Received input_dim = "

@@ -7,6 +7,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.graph import Graph
+from ...core.suggestions import keyword_advice
 from ..engine.base_layer import Layer
 from ..engine.keras_tensor import Node, is_keras_tensor, parts_of
 from ..engine.naming import unique_name
@@ -37,7 +38,8 @@ class InputLayer(Layer):
             raise ValueError("Cannot set both sparse and ragged to True in a TF-Keras input.")
         batch_input_shape = kwargs.pop("batch_input_shape", None)
         if kwargs:
-            raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
+            near = keyword_advice(InputLayer, next(iter(kwargs)))
+            raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}.{near}")
         if input_shape is not None and batch_input_shape is not None:
             raise ValueError(
                 "Only provide the input_shape OR batch_input_shape argument to InputLayer, not "
@@ -162,7 +164,8 @@ def Input(
         )
     batch_shape = kwargs.pop("batch_input_shape", kwargs.pop("batch_shape", None))
     if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
+        near = keyword_advice(Input, next(iter(kwargs)))
+        raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}.{near}")
     if shape is not None and batch_shape is not None:
         raise ValueError(
             "Only provide the `shape` OR `batch_input_shape` argument to Input, not both at the "

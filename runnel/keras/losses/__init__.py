@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.suggestions import suggesting as _suggesting
 from ..serialization import Registry
 from . import classes as _classes, functions as _functions
 from .base import Loss as Loss, LossFunctionWrapper as LossFunctionWrapper
@@ -94,3 +95,6 @@ def serialize(loss: Any, use_legacy_format: bool = False) -> Any:
 def deserialize(name: Any, custom_objects: Any = None, use_legacy_format: bool = False) -> Any:
     """The loss of a config or name."""
     return _registry.deserialize(name, custom_objects, use_legacy_format)
+
+
+__getattr__ = _suggesting(__name__)

@@ -8,8 +8,10 @@ from typing import Any
 import runnel as tf
 
 from ...core.convert import convert_to_tensor
+from ..keywords import RefusesUnknownKeywords
 from ..object_registration import get_registered_name
 from .masks import mask_of
+from .mismatch import explained, nothing_returned
 from .weighting import (
     Reduction,
     reduce_losses,
@@ -19,7 +21,7 @@ from .weighting import (
 )
 
 
-class Loss:
+class Loss(RefusesUnknownKeywords):
     """Labels and predictions to one number; subclasses write `call`, a loss for every sample.
 
     >>> class Quartic(tf.keras.losses.Loss):
@@ -42,8 +44,16 @@ class Loss:
         )
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tf.Tensor:
-        losses = self.call(y_true, y_pred)
+        try:
+            losses = self.call(y_true, y_pred)
+        except (ValueError, tf.errors.InvalidArgumentError) as failure:
+            better = explained(failure, self, y_true, y_pred)
+            if better is failure:
+                raise
+            raise better from failure
         if not isinstance(losses, tf.Tensor):
+            if losses is None:
+                raise ValueError(nothing_returned(self))
             losses = convert_to_tensor(losses)
         for mask in (mask_of(y_pred), mask_of(losses)):
             if mask is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.suggestions import suggesting as _suggesting
 from ..losses import (
     KLD as KLD,
     MAE as MAE,
@@ -151,3 +152,6 @@ def serialize(metric: Any, use_legacy_format: bool = False) -> Any:
 def deserialize(config: Any, custom_objects: Any = None, use_legacy_format: bool = False) -> Any:
     """The metric of a config or name."""
     return _registry.deserialize(config, custom_objects, use_legacy_format)
+
+
+__getattr__ = _suggesting(__name__)

@@ -37,6 +37,12 @@ def _inner_axes(weights: tf.Tensor, values: tf.Tensor) -> list[int]:
     return list(range(len(weights.shape), len(values.shape)))
 
 
+_NOTHING = (
+    "The output of a metric function can only be a single Tensor. Received: None from {name}. Is "
+    "a `return` missing at its end?"
+)
+
+
 class _Reduce(Metric):
     """The weighted sum of values, in `total`."""
 
@@ -141,6 +147,8 @@ class MeanMetricWrapper(Mean):
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(*flat_rows(y_true, y_pred))
         matches = self._fn(y_true, y_pred, **self._fn_kwargs)
+        if matches is None:
+            raise RuntimeError(_NOTHING.format(name=self.name))
         mask = mask_of(matches)
         if mask is not None:
             sample_weight = weights_with_mask(matches, sample_weight, mask, Reduction.NONE)

@@ -8,6 +8,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.arguments import require_number
 from ..backend.settings import epsilon
 from ..engine.kinds import flat_rows
 from ..losses.weighting import fit_weights, squeeze_to_match
@@ -23,6 +24,9 @@ def checked_thresholds(thresholds: Any, default: float = 0.5) -> list[float]:
     if thresholds is None:
         return [default]
     values = list(thresholds) if isinstance(thresholds, list | tuple | np.ndarray) else [thresholds]
+    for value in values:
+        if value is not None:
+            require_number(value, "thresholds", "the metric")
     wrong = [value for value in values if value is None or value < 0 or value > 1]
     if wrong:
         raise ValueError(f"Threshold values must be in [0, 1]. Received: {wrong}")

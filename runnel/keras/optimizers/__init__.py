@@ -1,5 +1,6 @@
 """tf.keras.optimizers: what changes variables by their gradients."""
 
+from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental, legacy as legacy, schedules as schedules
 from .adadelta import Adadelta as Adadelta
 from .adafactor import Adafactor as Adafactor
@@ -13,3 +14,5 @@ from .lookup import deserialize as deserialize, get as get, serialize as seriali
 from .nadam import Nadam as Nadam
 from .rmsprop import RMSprop as RMSprop
 from .sgd import SGD as SGD
+
+__getattr__ = _suggesting(__name__)

@@ -11,8 +11,10 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.arguments import not_a_number, require_number
 from ...core.context import scope_within, state
 from ...core.indexed_slices import IndexedSlices
+from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from ...ops import training
 from .. import backend, initializers
@@ -23,6 +25,18 @@ from .schedules import LearningRateSchedule
 _DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
 # Not a tf.constant: the module may be loaded while a graph is built.
 _ONE = tf.Tensor(np.int64(1), tf.int64)
+_NO_PAIR = (
+    "`grads_and_vars` holds pairs of a gradient and its variable: zip(gradients, variables). "
+    "Received an element {pair!r}"
+)
+_NO_VARIABLE = (
+    "`grads_and_vars` holds pairs of a gradient and its variable, in this order, and only a "
+    "tf.Variable can be changed. Received as variable: {variable!r}"
+)
+_NO_RATE = (
+    "`learning_rate` of {kind} must be a number such as 0.001, or a schedule of "
+    "tf.keras.optimizers.schedules. Received: learning_rate={given!r}"
+)
 
 
 class CallableList(list):
@@ -80,6 +94,10 @@ class Optimizer:
         self.use_ema = use_ema
         # The fused updates are compiled already; the argument is for programs that pass it.
         self.jit_compile = False
+        given = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
+        for argument, value in given.items():
+            if value is not None:
+                require_number(value, argument, type(self).__name__)
         if clipnorm is not None and global_clipnorm is not None:
             raise ValueError(
                 "At most one of `clipnorm` and `global_clipnorm` can be set. Received: "
@@ -109,8 +127,8 @@ class Optimizer:
                     f"valid arguments, or use the legacy optimizer, e.g., {legacy}."
                 )
             raise TypeError(
-                f"{name} is not a valid argument of {type(self).__name__}. Its arguments are "
-                "listed in its docstring."
+                f"{name} is not a valid argument of {type(self).__name__}."
+                f"{keyword_advice(type(self), name)}"
             )
 
     # Learning rate and step count.
@@ -148,9 +166,14 @@ class Optimizer:
                 return learning_rate
             if isinstance(learning_rate, tf.Tensor | tf.Variable):
                 learning_rate = tf.cast(learning_rate, backend.floatx())
-            return tf.Variable(
-                learning_rate, name="learning_rate", dtype=backend.floatx(), trainable=False
-            )
+            try:
+                return tf.Variable(
+                    learning_rate, name="learning_rate", dtype=backend.floatx(), trainable=False
+                )
+            except (TypeError, ValueError) as failure:
+                kind = type(self).__name__
+                message = _NO_RATE.format(kind=kind, given=learning_rate)
+                raise type(failure)(message) from None
 
     @property
     def learning_rate(self) -> Any:
@@ -175,7 +198,11 @@ class Optimizer:
         if current is None or isinstance(learning_rate, LearningRateSchedule):
             self._learning_rate = self._build_learning_rate(learning_rate)
         else:
-            current.assign(learning_rate)
+            try:
+                current.assign(learning_rate)
+            except (TypeError, ValueError) as failure:
+                message = _NO_RATE.format(kind=type(self).__name__, given=learning_rate)
+                raise type(failure)(message) from None
 
     lr = learning_rate
 
@@ -340,6 +367,9 @@ class Optimizer:
                 with tf.init_scope():
                     self.build([variable for _, variable in pairs])
             return self._apply_pairs(pairs)
+        except (AttributeError, TypeError, ValueError) as failure:
+            _require_pairs(pairs, failure)
+            raise
         finally:
             state.name_scope = outer
 
@@ -407,10 +437,21 @@ class Optimizer:
         """The scalar inputs of the fused update, as NumPy scalars, or tensors in a graph."""
         raise NotImplementedError
 
+    def _require_numbers(self) -> None:
+        """Raise the error for a hyperparameter that is no number."""
+        for name, value in self.get_config().items():
+            if isinstance(value, str) and name != "name":
+                message = not_a_number(value, name, type(self).__name__, "a number")
+                raise tf.errors.UnimplementedError(None, None, message)
+
     def _number(self, value: Any, dtype: tf.DType) -> Any:
         """A hyperparameter: in a graph a tensor, else a Python number, exact as long as it can."""
         if state.graph is None:
-            return float(value)
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                self._require_numbers()
+                raise
         is_number = isinstance(value, int | float)
         return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
 
@@ -595,3 +636,12 @@ def _require_average_settings(momentum: float, frequency: Any) -> None:
             "`ema_overwrite_frequency` must be an integer > 1 or None. Received: "
             f"ema_overwrite_frequency={frequency}"
         )
+
+
+def _require_pairs(pairs: list[Any], failure: Exception) -> None:
+    """Raise a better error where a step failed because it got no gradients and variables."""
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise type(failure)(_NO_PAIR.format(pair=pair)) from None
+        if not hasattr(pair[1], "assign"):
+            raise type(failure)(_NO_VARIABLE.format(variable=pair[1])) from None

@@ -8,10 +8,12 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.suggestions import suggesting as _suggesting
 from .. import serialization
+from ..keywords import RefusesUnknownKeywords
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(RefusesUnknownKeywords):
     """Base class of schedules: `schedule(step)` gives the learning rate of a step.
 
     >>> class Halving(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -339,3 +341,6 @@ def deserialize(
     100
     """
     return _registry.deserialize(config, custom_objects, use_legacy_format)
+
+
+__getattr__ = _suggesting(__name__)

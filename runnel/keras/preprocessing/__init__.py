@@ -1,8 +1,11 @@
 """tf.keras.preprocessing: sequences, texts and images made ready for models."""
 
+from ...core.suggestions import suggesting as _suggesting
 from ..utils.datasets import (
     image_dataset_from_directory as image_dataset_from_directory,
     text_dataset_from_directory as text_dataset_from_directory,
     timeseries_dataset_from_array as timeseries_dataset_from_array,
 )
 from . import image as image, sequence as sequence, text as text
+
+__getattr__ = _suggesting(__name__)

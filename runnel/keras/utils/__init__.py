@@ -1,5 +1,6 @@
 """tf.keras.utils: progress bars, files, encodings and other small tools."""
 
+from ...core.suggestions import suggesting as _suggesting
 from ..backend.random_generator import set_random_seed as set_random_seed
 from ..engine.data_adapter import (
     pack_x_y_sample_weight as pack_x_y_sample_weight,
@@ -56,3 +57,5 @@ from .sidecar_evaluator import SidecarEvaluator as SidecarEvaluator
 from .source_inputs import get_source_inputs as get_source_inputs
 from .steps_tuner import StepsPerExecutionTuner as StepsPerExecutionTuner
 from .timed_thread import TimedThread as TimedThread
+
+__getattr__ = _suggesting(__name__)

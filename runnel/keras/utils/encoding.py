@@ -41,7 +41,13 @@ def to_ordinal(y: Any, num_classes: int | None = None, dtype: Any = "float32") -
 
 
 def _classes(y: Any, num_classes: int | None) -> tuple[np.ndarray, tuple[int, ...], int]:
-    classes = np.array(y, dtype="int")
+    try:
+        classes = np.array(y, dtype="int")
+    except ValueError as failure:
+        raise ValueError(
+            f"`y` must hold class numbers, integers from 0 on: {failure}. "
+            "tf.keras.layers.StringLookup and np.unique(y, return_inverse=True) number texts."
+        ) from None
     shape = classes.shape
     # A column of class numbers counts as a list of them.
     if len(shape) > 1 and shape[-1] == 1:

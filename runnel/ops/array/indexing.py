@@ -7,6 +7,7 @@ import numbers
 
 import numpy as np
 
+from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import bool as bool_dtype, int16, int32, int64
 from ...core.op import execute
@@ -24,6 +25,15 @@ _NOT_AN_INDEX = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
     "tf.int32/tf.int64 tensors are valid indices, got {!r}"
 )
+_GATHER = (
+    ". tf.gather(x, indices) takes several rows, tf.boolean_mask(x, mask) those where a mask is "
+    "True; x.numpy() gives an array, which takes all of NumPy's indices."
+)
+_NUMBER = ". Round it to an integer: int(i), tf.cast(i, tf.int32)."
+_LIST_AS_KEY = (
+    "The list {key} means an index for each axis, as x[0, 1] does: tf.gather(x, {key}) takes these "
+    "rows, tf.boolean_mask those where a mask is True."
+)
 
 
 def getitem(tensor, key):
@@ -33,7 +43,20 @@ def getitem(tensor, key):
     if _is_mask(key):
         return selection.boolean_mask(tensor, key)
     (begin, end, strides), masks = _bounds(key)
+    if type(key) is list:
+        return _by_list(tensor, key, (begin, end, strides), masks)
     return execute(slicing.StridedSlice, (tensor, begin, end, strides), masks)
+
+
+def _by_list(tensor, key, bounds, masks):
+    """A list as a key means one index for each axis, which is seldom what was meant."""
+    try:
+        return execute(slicing.StridedSlice, (tensor, *bounds), masks)
+    except errors.InvalidArgumentError as failure:
+        message = f"{failure.message} {_LIST_AS_KEY.format(key=key)}"
+        raise errors.InvalidArgumentError(None, None, message) from None
+    except ValueError as failure:
+        raise ValueError(f"{failure} {_LIST_AS_KEY.format(key=key)}") from None
 
 
 def variable_getitem(variable, key):
@@ -42,6 +65,8 @@ def variable_getitem(variable, key):
     if _is_mask(key):
         return selection.boolean_mask(tensor, key)
     bounds, masks = (_integer(key), _FIRST) if type(key) is int else _bounds(key)
+    if type(key) is list:
+        return assignable(_by_list(tensor, key, bounds, masks), variable, bounds, masks)
     result = execute(slicing.StridedSlice, (tensor, *bounds), masks)
     return assignable(result, variable, bounds, masks)
 
@@ -176,7 +201,10 @@ def _index(value):
         return value if isinstance(value, bool) else int(value)
     elif isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iu":
         return value.item()
-    raise TypeError(_NOT_AN_INDEX.format(value))
+    several = getattr(value, "shape", ()) != () or isinstance(value, list | tuple)
+    number = isinstance(value, float) or getattr(value, "dtype", None) is not None
+    advice = _GATHER if several else _NUMBER if number else ""
+    raise TypeError(_NOT_AN_INDEX.format(value) + advice)
 
 
 def _packed(*vectors):

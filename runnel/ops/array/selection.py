@@ -128,7 +128,12 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Tensor:
         raise ValueError("mask cannot be scalar.")
     axis = 0 if axis is None else int(axis)
     if depth is not None and tensor.shape.rank is not None:
-        tensor.shape[axis : axis + depth].assert_is_compatible_with(mask.shape)
+        masked_axes = tensor.shape[axis : axis + depth]
+        if not masked_axes.is_compatible_with(mask.shape):
+            raise ValueError(
+                f"Shapes {masked_axes} and {mask.shape} are incompatible: a mask has a value for "
+                f"each element of the axes from {axis} on; the tensor has the shape {tensor.shape}."
+            )
     if depth != 1:
         last = arithmetic.add(rank(mask), axis) if depth is None else axis + depth
         sizes = sizes_of(tensor)

@@ -28,6 +28,16 @@ from .softmax import (
     times_softmax_jacobian,
 )
 
+_ONE_HOT_LABELS = (
+    "The labels look one-hot: the sparse loss takes the number of each row's class. For one-hot "
+    "labels use categorical_crossentropy (tf.nn.softmax_cross_entropy_with_logits), or give "
+    "tf.argmax(labels, axis=-1)."
+)
+_POSITIONS = (
+    "There are {count} rows of logits for each label: a Flatten or GlobalAveragePooling layer may "
+    "be missing before the last Dense layer, or return_sequences=False in a recurrent one."
+)
+
 
 def _loss_and_backprop(inputs, attrs):
     features, labels = (tensor.shape for tensor in inputs)
@@ -160,6 +170,22 @@ def _sparse_loss_and_backprop(inputs, attrs):
     return [rows, rows.concatenate(features[1:] if features.rank else [None])]
 
 
+def _sparse_mismatch(features, labels):
+    """What is wrong with the shapes of logits and labels, and what mends it."""
+    message = (
+        "logits and labels must have the same first dimension, got logits shape "
+        f"{list(features)} and labels shape {list(labels)}. "
+    )
+    if len(features) != 2 or len(labels) != 1 or not features[1]:
+        return message + "The logits are a matrix of one row per label and one column per class."
+    rows, classes = features
+    if labels[0] == rows * classes:
+        return message + _ONE_HOT_LABELS
+    if labels[0] and rows > labels[0] and rows % labels[0] == 0:
+        return message + _POSITIONS.format(count=rows // labels[0])
+    return message + "Each row of the logits needs one label, the number of its class."
+
+
 def _are_within(labels, classes):
     """Whether all labels name one of the classes."""
     # Seen as unsigned, negative labels are large ones. To look for the place of the largest takes
@@ -178,7 +204,7 @@ def _are_within(labels, classes):
 @computed_in_float32
 def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):
     if features.ndim != 2 or labels.shape != features.shape[:1] or not features.shape[1]:
-        raise ValueError("logits must be a matrix with one row per label and one column per class.")
+        raise ValueError(_sparse_mismatch(features.shape, labels.shape))
     classes = features.shape[1]
     if not _are_within(labels, classes):
         wrong = labels[(labels < 0) | (labels >= classes)][0]

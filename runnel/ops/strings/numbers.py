@@ -105,6 +105,9 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
     [b'3.14', b'2.00']
     """
     attrs = {}
+    for argument, value in (("precision", precision), ("width", width)):
+        if isinstance(value, str | bytes | float) or value is None:
+            raise TypeError(f"Expected int for argument '{argument}' not {value!r}.")
     if precision != -1 or scientific or shortest or width != -1 or fill:
         attrs = {
             "precision": int(precision), "scientific": bool(scientific), "shortest": bool(shortest),

@@ -21,6 +21,11 @@ _MERGES = {
     None: lambda y, z: [y, z],
 }
 
+_NOT_RECURRENT = (
+    "go_backwards: Bidirectional takes a recurrent layer, such as LSTM, GRU, SimpleRNN or RNN, "
+    "whose config has `go_backwards`. Received: {layer}, a {kind} layer, which has no direction."
+)
+
 
 class Bidirectional(Wrapper):
     """A recurrent layer and its twin that goes backwards; their outputs are merged.
@@ -221,6 +226,8 @@ class Bidirectional(Wrapper):
 def _copy(layer: Any, name: str, turned: bool = False) -> Any:
     config = layer.get_config()
     if turned:
+        if "go_backwards" not in config:
+            raise KeyError(_NOT_RECURRENT.format(kind=type(layer).__name__, layer=layer.name))
         config["go_backwards"] = not config["go_backwards"]
     config["name"] = name
     copy = type(layer).from_config(config)

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ....core.arguments import require_number
 from ....ops.nn.gated_gates import gru_gates
 from ....ops.nn.recurrent_gates import AT_ONCE, lstm_gates
 from ... import initializers
@@ -63,6 +64,7 @@ class GatedCell(DropoutRNNCellMixin):
     gates = 1
 
     def __init__(self, units: int, use_bias: bool, options: dict[str, Any], kwargs: Any) -> None:
+        require_number(units, "units", type(self).__name__.removesuffix("Cell"))
         if units <= 0:
             raise ValueError(
                 "Received an invalid value for argument `units`, expected a positive integer, got "

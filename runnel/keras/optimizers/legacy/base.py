@@ -14,6 +14,7 @@ from typing import Any
 
 import runnel as tf
 
+from ....core.suggestions import keyword_advice
 from ... import backend, initializers
 from .. import schedules
 from ..gradients import clippable, deduplicated, with_gradients
@@ -51,7 +52,7 @@ class Optimizer:
             if key not in _ALLOWED:
                 raise TypeError(
                     f"Unexpected keyword argument passed to optimizer: {key}. Allowed kwargs are "
-                    f"{sorted(_ALLOWED)}."
+                    f"{sorted(_ALLOWED)}.{keyword_advice(type(self), key)}"
                 )
             if value is not None and value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {value}")
