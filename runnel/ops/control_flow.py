@@ -66,10 +66,15 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pred, function in reversed(pairs):
         default = functools.partial(cond, pred, function, default)
     if state.graph is None:
-        return default()
+        return default() if strict else without_list_of_one(default())
     given, name = name, None
     with name_scope(given):
         return default()
+
+
+def without_list_of_one(result):
+    """What a lone element stands for: as in the original, eager cases unpack it unless strict."""
+    return result[0] if isinstance(result, list | tuple) and len(result) == 1 else result
 
 
 def _no_match():
