@@ -376,7 +376,11 @@ def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         if not value.is_fully_defined():
             raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
         sizes = value.as_list()
-        return np.array(sizes, (dtype or dtypes.int32).numpy), dtype or dtypes.int32
+        small = max(sizes, default=0) < 2**31
+        if dtype is dtypes.int32 and not small:
+            raise ValueError(f"Cannot convert the TensorShape {value} to int32: use tf.int64.")
+        dtype = dtype or (dtypes.int32 if small else dtypes.int64)
+        return np.array(sizes, dtype.numpy), dtype
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, memoryview):

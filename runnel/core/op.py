@@ -264,7 +264,7 @@ class Op:
             kind: Callable[..., errors.OpError] = type(failure)
             return kind(None, None, message)
         if isinstance(failure, MemoryError):
-            return errors.ResourceExhaustedError(None, None, f"{failure} [Op:{self.name}]")
+            return errors.out_of_memory(failure, self.name)
         message = str(failure)
         try:
             self.infer_shapes(inputs, attrs)

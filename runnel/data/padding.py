@@ -166,7 +166,10 @@ def _padded(column: Sequence[Any], shape: TensorShape, filler: Any) -> Any:
                 f"{largest} elements do not fit {wanted}.",
             )  # fmt: skip
         sizes.append(largest if wanted is None else wanted)
-    result = np.empty((len(column), *sizes), column[0].dtype)
+    try:
+        result = np.empty((len(column), *sizes), column[0].dtype)
+    except MemoryError as failure:
+        raise errors.out_of_memory(failure, "PaddedBatchDataset") from None
     result[...] = filler
     for place, each in enumerate(column):
         corner: tuple[Any, ...] = tuple(slice(size) for size in each.shape)

@@ -56,7 +56,12 @@ class TensorArray:
         self._clear_after_read = clear_after_read is None or bool(clear_after_read)
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
-        self._tensors: list[Tensor | None] = [None] * int(size)
+        try:
+            self._tensors: list[Tensor | None] = [None] * int(size)
+        except (MemoryError, OverflowError):
+            raise errors.ResourceExhaustedError(
+                None, None, f"OOM when allocating a TensorArray of size {int(size)}."
+            ) from None
         self._cleared: set[int] = set()
 
     @property

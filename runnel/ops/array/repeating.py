@@ -133,11 +133,16 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
 
 
 def _counts(repeats):
-    repeats = convert_to_tensor(repeats, dtype_hint=int32)
+    repeats = integers(repeats)
     if not repeats.dtype.is_integer:
         raise TypeError(
             "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
             f"{repeats} of dtype: {repeats.dtype!r}"
+        )
+    known = constant_value(repeats)
+    if known is not None and known.size and known.max() >= 2**31:
+        raise InvalidArgumentError(
+            None, None, f"repeats must be below 2**31, got {known.max()} [Op:Repeat]"
         )
     return casting.cast(repeats, int32)
 

@@ -78,7 +78,16 @@ def guarantee_const(input, name=None):
     gradient=None,
 )
 def Shape(input, *, out_type=int32):
-    return np.array(input.shape, out_type.numpy)
+    return _as_index(input.shape, out_type)
+
+
+def _as_index(sizes, dtype):
+    try:
+        return np.array(sizes, dtype.numpy)
+    except OverflowError:
+        raise InvalidArgumentError(
+            None, None, f"shape {list(sizes)} does not fit {dtype.name}: use out_type=tf.int64"
+        ) from None
 
 
 def shape(input, out_type=None, name=None) -> Tensor:
@@ -97,7 +106,7 @@ def sizes_of(tensor, dtype=int32) -> Tensor:
     """The shape as an integer vector; a constant where it is known before the graph runs."""
     sizes = tensor.shape
     if sizes.is_fully_defined():
-        return tensor_of(np.array(tuple(sizes), dtype.numpy), dtype)
+        return tensor_of(_as_index(sizes._dims, dtype), dtype)
     return execute(Shape, (tensor,), {"out_type": dtype})
 
 
