@@ -11,6 +11,7 @@ from . import dtypes
 from .context import state
 from .dtypes import DType, as_dtype, from_numpy
 from .op import KERNEL_FAILURES, REGISTRY, execute, op, type_text
+from .partial_values import partial_value
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, Tensor
 
@@ -51,6 +52,8 @@ _BESIDE_BOOL: dict[str, frozenset[DType]] = {
 }
 
 _LONGEST_HISTORY = 100
+
+_SIZES = frozenset({dtypes.int32, dtypes.int64})
 
 # Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
 _CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
@@ -443,6 +446,8 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
         sizes = np.array(operation.inputs[0].shape.as_list(), np.int64)
         found = {"Shape": sizes, "Size": sizes.prod(), "Rank": np.int64(len(sizes))}[name]
         return found.astype(tensor.dtype.numpy)
+    if name == "Rank" and operation.inputs[0].shape.rank is not None:
+        return np.array(operation.inputs[0].shape.rank, tensor.dtype.numpy)
     if operation.op.stateful or name == "Placeholder" or not operation.inputs:
         return None
     key = id(tensor)
@@ -450,6 +455,10 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     if key not in seen and len(seen) < _LONGEST_HISTORY:
         seen[key] = None
         seen[key] = _fold(tensor, seen)
+        if seen[key] is None and tensor.dtype in _SIZES:
+            part = partial_value(tensor)
+            if part is not None and part.known.all():
+                seen[key] = part.values.astype(tensor.dtype.numpy)
     return seen.get(key)
 
 
@@ -483,11 +492,9 @@ def constant_shape(tensor: Tensor) -> TensorShape:
         return TensorShape([None if size < 0 else int(size) for size in value])
     if isinstance(tensor, SymbolicTensor):
         operation = tensor.op
-        if operation.op.name == "Shape":
-            return operation.inputs[0].shape
-        if operation.op.name == "Pack":
-            sizes = [constant_value(each) for each in operation.inputs]
-            return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+        sizes = partial_sizes(tensor)
+        if sizes is not None:
+            return TensorShape([None if size is None or size < 0 else size for size in sizes])
         if operation.op.name == "ConcatV2":
             shape = TensorShape([])
             for part in operation.inputs[:-1]:
@@ -495,6 +502,15 @@ def constant_shape(tensor: Tensor) -> TensorShape:
             return shape
     length = tensor.shape[0] if tensor.shape.rank else None
     return TensorShape(None if length is None else [None] * length)
+
+
+def partial_sizes(tensor: Tensor) -> list[Any] | None:
+    """The numbers of a vector, or rows of numbers, with None for those that are not known."""
+    part = partial_value(tensor)
+    if part is None:
+        return None
+    sizes: list[Any] = np.where(part.known, part.values, None).tolist()
+    return sizes
 
 
 def is_tensor(x: Any) -> bool:
@@ -512,10 +528,23 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
+    if not isinstance(tensor, Tensor):
+        # A variable's value is never static; all else is what it is.
+        return None if type(tensor) in _CONVERTERS else tensor
+    if partial and isinstance(tensor, SymbolicTensor) and tensor.op.op.name == "Pack":
+        return _partly_static(tensor)
     value = constant_value(tensor)
-    if value is None or isinstance(tensor, SymbolicTensor):
-        return value
-    return tensor.numpy()
+    return value if isinstance(tensor, SymbolicTensor) else tensor.numpy()
+
+
+def _partly_static(tensor: SymbolicTensor) -> Any:
+    """The known rows of a stack, in an array of objects unless all of them are known."""
+    values = [constant_value(each) for each in tensor.op.inputs]
+    if all(value is not None for value in values):
+        return constant_value(tensor)
+    rows = np.empty(len(values), object)
+    rows[:] = [get_static_value(each, partial=True) for each in tensor.op.inputs]
+    return np.array(rows.tolist(), object)
 
 
 def operands(x: Any, y: Any, lenient: bool = False) -> tuple[Tensor, Tensor]:
