@@ -164,11 +164,26 @@ def _holds_tensors(values: Sequence[Any]) -> bool:
 
 
 def _pack(values: Sequence[Any], dtype: DType | None) -> Tensor:
-    if dtype is None:
-        dtype = _first_tensor_dtype(values)
-    tensors = [convert_to_tensor(value, dtype) for value in values]
+    first = _first_tensor_dtype(values)
+    wanted = first if dtype is None else dtype
+    tensors = [_element(value, wanted, wanted is not first) for value in values]
     packed: Tensor = REGISTRY["Pack"](tensors, axis=0)
     return packed
+
+
+def _element(value: Any, dtype: DType | None, cast: bool) -> Tensor:
+    """An element of a list that holds tensors. Tensors are cast where a dtype is asked for."""
+    if isinstance(value, list | tuple) and _holds_tensors(value):
+        rows = [_element(each, dtype, cast) for each in value]
+        packed: Tensor = REGISTRY["Pack"](rows, axis=0)
+        return packed
+    if not isinstance(value, Tensor) and type(value) not in _CONVERTERS:
+        return convert_to_tensor(value, dtype)
+    tensor = convert_to_tensor(value)
+    if not cast or tensor.dtype is dtype:
+        return tensor
+    converted: Tensor = REGISTRY["Cast"](tensor, DstT=dtype)
+    return converted
 
 
 def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
@@ -519,7 +534,10 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    return isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None
+    if isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None:
+        return True
+    # What other libraries say of their types.
+    return getattr(x, "is_tensor_like", None) is True
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from . import nest
@@ -42,12 +43,21 @@ class Execution:
     eagerly: bool = False
 
 
+class _Signature:
+    """The signature of a wrapped function, as `inspect` asks for it."""
+
+    def __get__(self, instance: Function | None, owner: Any) -> Any:
+        return None if instance is None else instance.parameters.signature
+
+
 class Function:
     """A Python function that is traced into a graph for each new kind of arguments.
 
     Tensors and NumPy arrays differ by dtype and shape, Python numbers and strings by value,
     other objects by identity.
     """
+
+    __signature__ = _Signature()
 
     def __init__(
         self,
@@ -61,6 +71,9 @@ class Function:
     ) -> None:
         self._python_function = python_function
         functools.update_wrapper(self, python_function, updated=())
+        if isinstance(python_function, FunctionType | MethodType):
+            for attribute, value in vars(python_function).items():
+                self.__dict__.setdefault(attribute, value)
         named: str = getattr(python_function, "__name__", type(python_function).__name__)
         self._name = name or named
         self._autograph = autograph
@@ -176,6 +189,8 @@ class Function:
         if self._input_signature is not None and not args and not kwargs:
             return self._of_signature()
         if self._input_signature is not None:
+            if any(isinstance(leaf, TypeSpec) for leaf in nest.flatten((args, kwargs))):
+                return self._for_specs(args, kwargs)
             return self._by_signature(args, kwargs)[0]
         args, kwargs = self.parameters.bound(args, kwargs)
         tensors: list[Tensor] = []
@@ -208,6 +223,19 @@ class Function:
             else:
                 tensors += _cast(self.parameters, place, spec, value)
         return concrete, tensors
+
+    def _for_specs(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ConcreteFunction:
+        """The only trace, if it takes arguments of these specs."""
+        given, _ = self.parameters.bound(args, kwargs)
+        for wanted, value in zip(self._input_signature, given, strict=False):
+            pairs = zip(nest.flatten(wanted), nest.flatten_up_to(wanted, value), strict=True)
+            for spec, leaf in pairs:
+                if not spec.is_compatible_with(leaf):
+                    raise TypeError(
+                        f"Binding inputs to tf.function failed due to `Can not cast {leaf} to "
+                        f"{spec}`, which the input_signature has there."
+                    )
+        return self._of_signature()
 
     def _check_others(self, others: Sequence[tuple[str, Any]]) -> None:
         """What a signature has no spec for is part of the trace, by its default."""

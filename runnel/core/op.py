@@ -33,6 +33,9 @@ REGISTRY = Registry()
 _DTYPES = {name: value for name, value in vars(dtypes).items() if isinstance(value, DType)}
 _NO_ATTRS: dict[str, Any] = {}
 _SPECIAL_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+# How NumPy begins, where a graph does not know the shapes that do not fit.
+_NOT_BROADCAST = "operands could not be broadcast together with shapes "
+
 KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.OpError)
 
 
@@ -270,6 +273,13 @@ class Op:
             self.infer_shapes(inputs, attrs)
         except ValueError as mismatch:
             message = str(mismatch)
+        if message.startswith(_NOT_BROADCAST):
+            shapes = message.removeprefix(_NOT_BROADCAST).strip().replace(",)", ")").split()
+            listed = " vs. ".join(f"[{shape.strip('()')}]" for shape in shapes)
+            message = (
+                f"Incompatible shapes: {listed}. Sizes fit, counted from the last, if they are "
+                "equal or one of them is 1."
+            )
         return errors.InvalidArgumentError(None, None, f"{message} [Op:{self.name}]")
 
 

@@ -93,6 +93,8 @@ def _shape(value: Any) -> TensorShape:
         if known is None:
             raise ValueError("`padded_shapes` must be known when the dataset is made.")
         value = np.asarray(known).tolist()
+    if isinstance(value, int):
+        value = [value]
     if not isinstance(value, TensorShape):
         value = TensorShape([None if size is None or size == -1 else int(size) for size in value])
     return value

@@ -173,7 +173,9 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
     """
     counts, probs = convert_to_tensor(counts), convert_to_tensor(probs)
     inputs = (integers(shape), seed_tensor(seed), counts, probs)
-    return execute(StatelessRandomBinomial, inputs, {"dtype": as_dtype(output_dtype or dtypes.int64)})
+    return execute(
+        StatelessRandomBinomial, inputs, {"dtype": as_dtype(output_dtype or dtypes.int64)}
+    )
 
 
 def _cut_shape(inputs, attrs):

@@ -481,7 +481,7 @@ def argmax(input, axis=None, output_type=int64, name=None):
         integral = isinstance(axis, _INTEGERS)
     if not integral:
         raise TypeError(f"axis must be int or Tensor with integer datatype, got {axis!r}.")
-    return _locate_greatest(input, axes_tensor(axis), output_type)
+    return _locate_greatest(input, axes_tensor(axis), output_type or int64)
 
 
 def argmin(input, axis=None, output_type=int64, name=None):
@@ -490,4 +490,4 @@ def argmin(input, axis=None, output_type=int64, name=None):
     >>> tf.argmin([[1, 5, 2], [7, 3, 4]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
-    return _locate_least(input, axes_tensor(0 if axis is None else axis), output_type)
+    return _locate_least(input, axes_tensor(0 if axis is None else axis), output_type or int64)
