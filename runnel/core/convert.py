@@ -111,7 +111,9 @@ def convert_to_tensor(
                 f"{value.dtype.name}: {value!r}. Use tf.cast to change the dtype of a tensor."
             )
         return value
-    if dtype is None and dtype_hint is not None:
+    hinted = dtype is None and dtype_hint is not None
+    # Tensors in a list give it their dtype: a hint does not cast them.
+    if hinted and not (isinstance(value, list | tuple) and _holds_tensors(value)):
         try:
             return _convert(value, as_dtype(dtype_hint))
         except (TypeError, ValueError):
@@ -394,7 +396,7 @@ def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         if not value.is_fully_defined():
             raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
         sizes = value.as_list()
-        small = max(sizes, default=0) < 2**31
+        small = all(size is not None and size < 2**31 for size in sizes)
         if dtype is dtypes.int32 and not small:
             raise ValueError(f"Cannot convert the TensorShape {value} to int32: use tf.int64.")
         dtype = dtype or (dtypes.int32 if small else dtypes.int64)
@@ -524,7 +526,9 @@ def partial_sizes(tensor: Tensor) -> list[Any] | None:
     part = partial_value(tensor)
     if part is None:
         return None
-    sizes: list[Any] = np.where(part.known, part.values, None).tolist()
+    numbers: Any = np.asarray(part.values).astype(object)
+    numbers[part.known == 0] = None
+    sizes: list[Any] = numbers.tolist()
     return sizes
 
 

@@ -24,7 +24,7 @@ from .signature import (
     key_of_arguments,
     spec_of,
 )
-from .tensor import Tensor
+from .tensor import SymbolicTensor, Tensor
 from .type_spec import TensorSpec, TypeSpec
 from .variable import Variable
 
@@ -306,11 +306,11 @@ class Function:
         signature = BoundSignature(self.parameters, args, kwargs)
         with graph.building():
             named = self.parameters.named(args, kwargs)
-            inside = {name: _placeholders(graph, name, value) for name, value in named}
+            inside = [(name, _placeholders(graph, name, value)) for name, value in named]
             graph.inputs = [
-                tensor for name, _ in in_input_order(named, kwargs) for tensor in inside[name][1]
+                tensor for _, (_, each) in in_input_order(inside, kwargs) for tensor in each
             ]
-            values = [value for value, _ in inside.values()]
+            values = [value for _, (value, _) in inside]
             positional = values[: len(args)]
             keywords = dict(zip(kwargs, values[len(args) :], strict=True))
             if tensors is not None and state.graph is graph and graph.outer_graph is None:
@@ -434,7 +434,7 @@ def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Ten
     return tensors
 
 
-def _placeholders(graph: FuncGraph, name: str, value: Any) -> tuple[Any, list[Tensor]]:
+def _placeholders(graph: FuncGraph, name: str, value: Any) -> tuple[Any, list[SymbolicTensor]]:
     """The argument with inputs of the graph in the places of its tensors; these, as nest does.
 
     As in the original, the inputs are numbered in the order in which a dict holds them.
@@ -442,7 +442,7 @@ def _placeholders(graph: FuncGraph, name: str, value: Any) -> tuple[Any, list[Te
     if name.startswith("_"):
         name = "Placeholder"  # names of operations do not begin so
     leaves = nest.flatten(value)
-    tensors: list[list[Tensor]] = [[] for _ in leaves]
+    tensors: list[list[SymbolicTensor]] = [[] for _ in leaves]
     for place in _places(nest.pack_sequence_as(value, list(range(len(leaves))))):
         leaf = leaves[place]
         if not isinstance(leaf, TypeSpec):

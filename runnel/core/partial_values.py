@@ -73,7 +73,7 @@ def _part(tensor: Tensor, seen: dict[int, Any]) -> Partial | None:
     elements = tensor.shape.num_elements()
     if found is not None or elements is None or elements > _LARGEST:
         return found
-    nothing = np.zeros(tensor.shape.as_list(), np.int32)
+    nothing = np.zeros([size or 0 for size in tensor.shape.as_list()], np.int32)
     return Partial(nothing, nothing)
 
 

@@ -132,8 +132,8 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
     repeated = gathering.gather(reshape(data, shape_of(data)), places, axis=axis)
     known = constant_value(counts)
     if known is not None and known.ndim and data.shape.rank is not None:
-        sizes = data.shape.as_list()
-        repeated.set_shape([*sizes[:axis], int(known.sum()), *sizes[axis + 1 :]])
+        kept = data.shape.as_list()
+        repeated.set_shape([*kept[:axis], int(known.sum()), *kept[axis + 1 :]])
     return repeated
 
 
