@@ -44,6 +44,8 @@ def not_(a: Any) -> Any:
     if isinstance(a, Tensor) and a.dtype.is_bool:
         return logical_not(a)
     if is_staged(a):
+        if a.dtype.is_bool:
+            return logical_not(convert_to_tensor(a))
         raise TypeError(
             f"Input 'x' of 'LogicalNot' Op has type {a.dtype.name} that does not match expected "
             "type of bool: compare it (`x != 0`) or use tf.cast."

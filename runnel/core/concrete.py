@@ -424,7 +424,7 @@ def structure_of(result: Any, graph: FuncGraph) -> tuple[Any, list[Tensor]]:
 def _leaf(value: Any) -> tuple[Leaf, list[Tensor]]:
     from .type_spec import TypeSpec, type_spec_from_value
 
-    if value is None or isinstance(value, (TypeSpec,)):
+    if value is None or isinstance(value, TypeSpec):
         return Leaf(None, value), []
     kind = getattr(value, "_type_spec", None)
     if isinstance(value, Tensor) or not isinstance(kind, TypeSpec):

@@ -11,6 +11,7 @@ from . import dtypes
 from .context import state
 from .dtypes import DType, as_dtype, from_numpy
 from .op import KERNEL_FAILURES, REGISTRY, execute, op, type_text, unsupported
+from .partial_values import partial_value
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, Tensor
 
@@ -57,6 +58,8 @@ _BESIDE_BOOL: dict[str, frozenset[DType]] = {
 }
 
 _LONGEST_HISTORY = 100
+
+_SIZES = frozenset({dtypes.int32, dtypes.int64})
 
 # Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
 _CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
@@ -114,7 +117,9 @@ def convert_to_tensor(
                 f"{value.dtype.name}: {value!r}. Use tf.cast to change the dtype of a tensor."
             )
         return value
-    if dtype is None and dtype_hint is not None:
+    hinted = dtype is None and dtype_hint is not None
+    # Tensors in a list give it their dtype: a hint does not cast them.
+    if hinted and not (isinstance(value, list | tuple) and _holds_tensors(value)):
         try:
             return _convert(value, as_dtype(dtype_hint))
         except (TypeError, ValueError):
@@ -167,11 +172,26 @@ def _holds_tensors(values: Sequence[Any]) -> bool:
 
 
 def _pack(values: Sequence[Any], dtype: DType | None) -> Tensor:
-    if dtype is None:
-        dtype = _first_tensor_dtype(values)
-    tensors = [convert_to_tensor(value, dtype) for value in values]
+    first = _first_tensor_dtype(values)
+    wanted = first if dtype is None else dtype
+    tensors = [_element(value, wanted, wanted is not first) for value in values]
     packed: Tensor = REGISTRY["Pack"](tensors, axis=0)
     return packed
+
+
+def _element(value: Any, dtype: DType | None, cast: bool) -> Tensor:
+    """An element of a list that holds tensors. Tensors are cast where a dtype is asked for."""
+    if isinstance(value, list | tuple) and _holds_tensors(value):
+        rows = [_element(each, dtype, cast) for each in value]
+        packed: Tensor = REGISTRY["Pack"](rows, axis=0)
+        return packed
+    if not isinstance(value, Tensor) and type(value) not in _CONVERTERS:
+        return convert_to_tensor(value, dtype)
+    tensor = convert_to_tensor(value)
+    if not cast or tensor.dtype is dtype:
+        return tensor
+    converted: Tensor = REGISTRY["Cast"](tensor, DstT=dtype)
+    return converted
 
 
 def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
@@ -396,7 +416,11 @@ def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
         if not value.is_fully_defined():
             raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
         sizes = value.as_list()
-        return np.array(sizes, (dtype or dtypes.int32).numpy), dtype or dtypes.int32
+        small = all(size is not None and size < 2**31 for size in sizes)
+        if dtype is dtypes.int32 and not small:
+            raise ValueError(f"Cannot convert the TensorShape {value} to int32: use tf.int64.")
+        dtype = dtype or (dtypes.int32 if small else dtypes.int64)
+        return np.array(sizes, dtype.numpy), dtype
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, memoryview):
@@ -460,6 +484,8 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
         sizes = np.array(operation.inputs[0].shape.as_list(), np.int64)
         found = {"Shape": sizes, "Size": sizes.prod(), "Rank": np.int64(len(sizes))}[name]
         return found.astype(tensor.dtype.numpy)
+    if name == "Rank" and operation.inputs[0].shape.rank is not None:
+        return np.array(operation.inputs[0].shape.rank, tensor.dtype.numpy)
     if operation.op.stateful or name == "Placeholder" or not operation.inputs:
         return None
     key = id(tensor)
@@ -467,6 +493,10 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     if key not in seen and len(seen) < _LONGEST_HISTORY:
         seen[key] = None
         seen[key] = _fold(tensor, seen)
+        if seen[key] is None and tensor.dtype in _SIZES:
+            part = partial_value(tensor)
+            if part is not None and part.known.all():
+                seen[key] = part.values.astype(tensor.dtype.numpy)
     return seen.get(key)
 
 
@@ -500,11 +530,9 @@ def constant_shape(tensor: Tensor) -> TensorShape:
         return TensorShape([None if size < 0 else int(size) for size in value])
     if isinstance(tensor, SymbolicTensor):
         operation = tensor.op
-        if operation.op.name == "Shape":
-            return operation.inputs[0].shape
-        if operation.op.name == "Pack":
-            sizes = [constant_value(each) for each in operation.inputs]
-            return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+        sizes = partial_sizes(tensor)
+        if sizes is not None:
+            return TensorShape([None if size is None or size < 0 else size for size in sizes])
         if operation.op.name == "ConcatV2":
             shape = TensorShape([])
             for part in operation.inputs[:-1]:
@@ -514,13 +542,27 @@ def constant_shape(tensor: Tensor) -> TensorShape:
     return TensorShape(None if length is None else [None] * length)
 
 
+def partial_sizes(tensor: Tensor) -> list[Any] | None:
+    """The numbers of a vector, or rows of numbers, with None for those that are not known."""
+    part = partial_value(tensor)
+    if part is None:
+        return None
+    numbers: Any = np.asarray(part.values).astype(object)
+    numbers[part.known == 0] = None
+    sizes: list[Any] = numbers.tolist()
+    return sizes
+
+
 def is_tensor(x: Any) -> bool:
     """Whether a value is a tensor, a variable or another thing that converts like one.
 
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    return isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None
+    if isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None:
+        return True
+    # What other libraries say of their types.
+    return getattr(x, "is_tensor_like", None) is True
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
@@ -529,10 +571,23 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
+    if not isinstance(tensor, Tensor):
+        # A variable's value is never static; all else is what it is.
+        return None if type(tensor) in _CONVERTERS else tensor
+    if partial and isinstance(tensor, SymbolicTensor) and tensor.op.op.name == "Pack":
+        return _partly_static(tensor)
     value = constant_value(tensor)
-    if value is None or isinstance(tensor, SymbolicTensor):
-        return value
-    return tensor.numpy()
+    return value if isinstance(tensor, SymbolicTensor) else tensor.numpy()
+
+
+def _partly_static(tensor: SymbolicTensor) -> Any:
+    """The known rows of a stack, in an array of objects unless all of them are known."""
+    values = [constant_value(each) for each in tensor.op.inputs]
+    if all(value is not None for value in values):
+        return constant_value(tensor)
+    rows = np.empty(len(values), object)
+    rows[:] = [get_static_value(each, partial=True) for each in tensor.op.inputs]
+    return np.array(rows.tolist(), object)
 
 
 def operands(x: Any, y: Any, lenient: bool = False) -> tuple[Tensor, Tensor]:

@@ -164,6 +164,20 @@ class ResourceExhaustedError(_CodedError):
     _code = RESOURCE_EXHAUSTED
 
 
+def out_of_memory(failure: MemoryError, op: str) -> ResourceExhaustedError:
+    """What an operation raises where NumPy finds no memory for an array."""
+    shape, dtype = getattr(failure, "shape", None), getattr(failure, "dtype", None)
+    if shape is None:
+        return ResourceExhaustedError(None, None, f"Out of memory: {failure} [Op:{op}]")
+    sizes = ",".join(map(str, shape))
+    return ResourceExhaustedError(
+        None,
+        None,
+        f"OOM when allocating tensor with shape[{sizes}] and type {dtype}: {failure}. Check the "
+        f"sizes, or work on smaller batches. [Op:{op}]",
+    )
+
+
 class FailedPreconditionError(_CodedError):
     """Raised when the state does not allow the operation, as reading an uninitialized variable."""
 

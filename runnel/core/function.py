@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from . import nest
@@ -15,8 +16,15 @@ from .context import state
 from .dtypes import DType
 from .graph import FuncGraph
 from .logger import get_logger
-from .signature import BoundSignature, Identity, Parameters, key_of, named_spec, spec_of
-from .tensor import Tensor
+from .signature import (
+    BoundSignature,
+    Identity,
+    Parameters,
+    in_input_order,
+    key_of_arguments,
+    spec_of,
+)
+from .tensor import SymbolicTensor, Tensor
 from .type_spec import TensorSpec, TypeSpec
 from .variable import Variable
 
@@ -35,12 +43,21 @@ class Execution:
     eagerly: bool = False
 
 
+class _Signature:
+    """The signature of a wrapped function, as `inspect` asks for it."""
+
+    def __get__(self, instance: Function | None, owner: Any) -> Any:
+        return None if instance is None else instance.parameters.signature
+
+
 class Function:
     """A Python function that is traced into a graph for each new kind of arguments.
 
     Tensors and NumPy arrays differ by dtype and shape, Python numbers and strings by value,
     other objects by identity.
     """
+
+    __signature__ = _Signature()
 
     def __init__(
         self,
@@ -54,6 +71,9 @@ class Function:
     ) -> None:
         self._python_function = python_function
         functools.update_wrapper(self, python_function, updated=())
+        if isinstance(python_function, FunctionType | MethodType):
+            for attribute, value in vars(python_function).items():
+                self.__dict__.setdefault(attribute, value)
         named: str = getattr(python_function, "__name__", type(python_function).__name__)
         self._name = name or named
         self._autograph = autograph
@@ -156,9 +176,7 @@ class Function:
             return concrete.call(tensors)
         args, kwargs = (self._parameters or self.parameters).bound(args, kwargs)
         tensors = []
-        key = key_of(args, tensors)
-        if kwargs:
-            key = key, key_of(kwargs, tensors)
+        key = key_of_arguments(args, kwargs, tensors)
         known = self._cache.get(key)
         if known is None:
             known = self._new(key, args, kwargs, tensors)
@@ -171,12 +189,12 @@ class Function:
         if self._input_signature is not None and not args and not kwargs:
             return self._of_signature()
         if self._input_signature is not None:
+            if any(isinstance(leaf, TypeSpec) for leaf in nest.flatten((args, kwargs))):
+                return self._for_specs(args, kwargs)
             return self._by_signature(args, kwargs)[0]
         args, kwargs = self.parameters.bound(args, kwargs)
         tensors: list[Tensor] = []
-        key = key_of(args, tensors)
-        if kwargs:
-            key = key, key_of(kwargs, tensors)
+        key = key_of_arguments(args, kwargs, tensors)
         known = self._cache.get(key)
         names = _names_of(args, kwargs)
         if known is not None and any(names):
@@ -206,6 +224,19 @@ class Function:
                 tensors += _cast(self.parameters, place, spec, value)
         return concrete, tensors
 
+    def _for_specs(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ConcreteFunction:
+        """The only trace, if it takes arguments of these specs."""
+        given, _ = self.parameters.bound(args, kwargs)
+        for wanted, value in zip(self._input_signature, given, strict=False):
+            pairs = zip(nest.flatten(wanted), nest.flatten_up_to(wanted, value), strict=True)
+            for spec, leaf in pairs:
+                if not spec.is_compatible_with(leaf):
+                    raise TypeError(
+                        f"Binding inputs to tf.function failed due to `Can not cast {leaf} to "
+                        f"{spec}`, which the input_signature has there."
+                    )
+        return self._of_signature()
+
     def _check_others(self, others: Sequence[tuple[str, Any]]) -> None:
         """What a signature has no spec for is part of the trace, by its default."""
         for name, value in others:
@@ -221,10 +252,8 @@ class Function:
         known = self._cache.get(None)
         if known is not None:
             return known
-        specs = tuple(
-            nest.map_structure(lambda s, n=name: named_spec(s, n), spec)
-            for name, spec in self.parameters.named(self._input_signature, {})
-        )
+        specs = tuple(self._input_signature)
+        self.parameters.named(specs, {})  # refuses more specs than there are parameters
         defaults = [
             parameter.default
             for parameter in list(self.parameters.signature.parameters.values())[len(specs) :]
@@ -277,9 +306,13 @@ class Function:
         signature = BoundSignature(self.parameters, args, kwargs)
         with graph.building():
             named = self.parameters.named(args, kwargs)
-            inside = [_placeholders(graph, name, value) for name, value in named]
-            positional = inside[: len(args)]
-            keywords = dict(zip(kwargs, inside[len(args) :], strict=True))
+            inside = [(name, _placeholders(graph, name, value)) for name, value in named]
+            graph.inputs = [
+                tensor for _, (_, each) in in_input_order(inside, kwargs) for tensor in each
+            ]
+            values = [value for _, (value, _) in inside]
+            positional = values[: len(args)]
+            keywords = dict(zip(kwargs, values[len(args) :], strict=True))
             if tensors is not None and state.graph is graph and graph.outer_graph is None:
                 graph.example = [tensor._array for tensor in tensors]
             result = self._converted()(*positional, **keywords)
@@ -401,18 +434,42 @@ def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Ten
     return tensors
 
 
-def _placeholders(graph: FuncGraph, name: str, value: Any) -> Any:
-    """The argument with inputs of the graph in the places of its tensors."""
+def _placeholders(graph: FuncGraph, name: str, value: Any) -> tuple[Any, list[SymbolicTensor]]:
+    """The argument with inputs of the graph in the places of its tensors; these, as nest does.
 
-    def inside(leaf: Any) -> Any:
+    As in the original, the inputs are numbered in the order in which a dict holds them.
+    """
+    if name.startswith("_"):
+        name = "Placeholder"  # names of operations do not begin so
+    leaves = nest.flatten(value)
+    tensors: list[list[SymbolicTensor]] = [[] for _ in leaves]
+    for place in _places(nest.pack_sequence_as(value, list(range(len(leaves))))):
+        leaf = leaves[place]
         if not isinstance(leaf, TypeSpec):
-            return leaf
+            continue
         if type(leaf) is TensorSpec:
-            return graph.add_input(leaf.dtype, leaf.shape, leaf.name or name)
-        parts = [graph.add_input(each.dtype, each.shape, name) for each in leaf.flatten()]
-        return leaf.from_tensors(iter(parts))
+            leaves[place] = graph.add_input(leaf.dtype, leaf.shape, _input_name(leaf) or name)
+            tensors[place] = [leaves[place]]
+        else:
+            tensors[place] = [graph.add_input(e.dtype, e.shape, name) for e in leaf.flatten()]
+            leaves[place] = leaf.from_tensors(iter(tensors[place]))
+    return nest.pack_sequence_as(value, leaves), [each for part in tensors for each in part]
 
-    return nest.map_structure(inside, value)
+
+def _input_name(spec: TensorSpec) -> str | None:
+    name: str | None = spec.name
+    return "Placeholder" if name and name.startswith("_") else name
+
+
+def _places(numbered: Any) -> list[int]:
+    """The leaves of a structure of numbers, those of a mapping in the order that it holds."""
+    if isinstance(numbered, int):
+        return [numbered]
+    if isinstance(numbered, Mapping):
+        parts: Any = numbered.values()
+    else:
+        parts = [part for _, part in nest.named_children(numbered)]
+    return [place for part in parts for place in _places(part)]
 
 
 def _fits(specs: Any, wider: Any) -> bool:

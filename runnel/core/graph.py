@@ -445,13 +445,18 @@ class Graph(GraphAccess):
     # Running.
 
     def compute(
-        self, fetches: Sequence[Tensor], feeds: dict[Tensor, Any] | Sequence[tuple[Tensor, Any]]
+        self,
+        fetches: Sequence[Tensor],
+        feeds: dict[Tensor, Any] | Sequence[tuple[Tensor, Any]],
+        needed_only: bool = False,
     ) -> list[Any]:
-        """Run all operations on the arrays fed; the arrays of the fetches."""
-        from .plan import Plan
+        """Run all operations, or those needed, on the arrays fed; the arrays of the fetches."""
+        from .plan import Plan, needed_of
 
         pairs = list(feeds.items() if isinstance(feeds, dict) else feeds)
         operations = [each for each in self.operations if each.op is not Placeholder]
+        if needed_only:
+            operations = needed_of(operations, [tensor for tensor, _ in pairs], fetches, False)
         plan = Plan(self, [tensor for tensor, _ in pairs], fetches, operations=operations)
         return list(plan.run(*[array for _, array in pairs]))
 

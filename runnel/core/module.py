@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
+from . import nest
 from .context import name_scope
 from .variable import Variable
 
@@ -47,25 +48,46 @@ class Module:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        return tuple(self._flatten(lambda value: isinstance(value, Variable)))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        return tuple(self._flatten(lambda value: isinstance(value, Variable) and value.trainable))
+        return tuple(
+            self._flatten(predicate=lambda value: isinstance(value, Variable) and value.trainable)
+        )
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         return tuple(
-            self._flatten(lambda value: isinstance(value, Variable) and not value.trainable)
+            self._flatten(
+                predicate=lambda value: isinstance(value, Variable) and not value.trainable
+            )
         )
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        return tuple(self._flatten(lambda value: isinstance(value, Module)))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
-    def _flatten(self, wanted: Callable[[Any], bool]) -> Iterator[Any]:
-        """What is wanted among the attributes, in order of their names; then that of submodules."""
-        yield from _walk(self, wanted, {id(self)})
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """What is wanted among the attributes, in order of their names; then that of submodules.
+
+        With `with_path` each comes in a pair after the attributes, keys and indices to it.
+        """
+        walk = _Walk(recursive, predicate, attribute_traversal_key, expand_composites, {id(self)})
+        for path, leaf in walk.through(self, ()):
+            yield (path, leaf) if with_path else leaf
+
+    @classmethod
+    def _no_dependency(cls, value: Any) -> Any:
+        """A value that is no part of checkpoints, where a class tells them apart."""
+        return value
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,35 +101,47 @@ class Module:
         return scoped
 
 
-def _walk(module: Module, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
-    inner: list[Module] = []
-    attributes = vars(module)
-    ignored = module._TF_MODULE_IGNORED_PROPERTIES
-    for name in sorted(attributes):
-        if name in ignored:
-            continue
-        for leaf in _leaves(attributes[name]):
-            if id(leaf) in seen:
+class _Walk(NamedTuple):
+    """How the attributes of a module and of those inside are gone through."""
+
+    recursive: bool
+    wanted: Callable[[Any], bool] | None
+    order: Callable[[str], Any] | None
+    expand_composites: bool
+    seen: set[int]
+
+    def through(self, module: Module, start: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+        inner: list[tuple[tuple[Any, ...], Module]] = []
+        attributes = vars(module)
+        ignored = module._TF_MODULE_IGNORED_PROPERTIES
+        for name in sorted(attributes, key=self.order):
+            if name in ignored:
                 continue
-            if isinstance(leaf, Variable | Module):
-                seen.add(id(leaf))
-            if wanted(leaf):
-                yield leaf
-            if isinstance(leaf, Module):
-                inner.append(leaf)
-    for submodule in inner:
-        yield from _walk(submodule, wanted, seen)
+            for path, leaf in _leaves(attributes[name], (*start, name), self.expand_composites):
+                if id(leaf) in self.seen:
+                    continue
+                if isinstance(leaf, Variable | Module):
+                    self.seen.add(id(leaf))
+                if self.wanted is None or self.wanted(leaf):
+                    yield path, leaf
+                if isinstance(leaf, Module):
+                    inner.append((path, leaf))
+        for path, submodule in inner if self.recursive else ():
+            yield from self.through(submodule, path)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: Any, path: tuple[Any, ...], expand: bool) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, list | tuple):
-        for each in value:
-            yield from _leaves(each)
+        for place, each in enumerate(value):
+            yield from _leaves(each, (*path, place), expand)
     elif isinstance(value, dict):
         for key in sorted(value, key=_sortable):
-            yield from _leaves(value[key])
+            yield from _leaves(value[key], (*path, key), expand)
+    elif expand and not isinstance(value, Variable):
+        for part in nest.flatten(value, expand_composites=True):
+            yield path, part
     else:
-        yield value
+        yield path, value
 
 
 def _sortable(key: Any) -> tuple[str, Any]:

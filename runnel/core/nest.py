@@ -146,6 +146,11 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: dict[Any, Any]) -> An
         ) from error
 
 
+def named_children(structure: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a container with their keys, field names or indices, in the order of leaves."""
+    return _named_children(structure, _kind_of(type(structure)))
+
+
 def is_nested(seq: Any) -> bool:
     """Whether a value is a container of other values, and not a leaf.
 

@@ -283,7 +283,7 @@ class Op:
             kind: Callable[..., errors.OpError] = type(failure)
             return kind(None, None, message)
         if isinstance(failure, MemoryError):
-            return errors.ResourceExhaustedError(None, None, f"{failure} [Op:{self.name}]")
+            return errors.out_of_memory(failure, self.name)
         message = _in_own_words(str(failure))
         try:
             self.infer_shapes(inputs, attrs)

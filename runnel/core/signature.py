@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -82,17 +83,34 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
         return value
     if isinstance(value, TensorShape):
         return TensorShape, value._dims
-    if isinstance(value, Mapping):
+    if nest.is_nested(value):
         # The order of nest, in which the tensors go to the inputs.
-        names = sorted(value)
-        return kind, tuple([(name, key_of(value[name], tensors)) for name in names])
-    if isinstance(value, tuple | list) or nest.is_nested(value):
-        return kind, tuple([key_of(each, tensors) for each in nest.flatten(value)])
+        children = nest.named_children(value)
+        return kind, tuple([(name, key_of(each, tensors)) for name, each in children])
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         tensors.extend(spec.to_tensors(value))
         return spec
     return Identity(value)
+
+
+def key_of_arguments(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: list[Tensor]
+) -> Hashable:
+    """The key of bound arguments; their tensors are appended in the order of `in_input_order`."""
+    key = key_of(args, tensors)
+    return (key, key_of(kwargs, tensors)) if kwargs else key
+
+
+def in_input_order(
+    named: Sequence[tuple[str, Any]], keywords: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """Named arguments in the order of a trace's inputs: positional ones, keywords by their names.
+
+    That is how nest flattens `(args, kwargs)`, and so what keys, calls and SavedModels go by.
+    """
+    count = len(named) - len(keywords)
+    return [*named[:count], *sorted(named[count:], key=lambda pair: pair[0])]
 
 
 class Described:
@@ -125,13 +143,21 @@ class Parameters:
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         # With as many positional arguments as parameters there is nothing to bind.
         self.exact = len(kinds) if all(kind is plain for kind in kinds) else -1
+        self._variadic_keywords = inspect.Parameter.VAR_KEYWORD in kinds and self.names[-1]
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Positional and keyword arguments, with the defaults filled in."""
+        """Positional and keyword arguments, with the defaults filled in.
+
+        Keywords come in the order of their parameters, those of `**kwargs` last and sorted: a
+        trace does not depend on the order of the first call.
+        """
         if not kwargs and len(args) == self.exact:
             return args, {}
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        if self._variadic_keywords:
+            found = bound.arguments[self._variadic_keywords]
+            bound.arguments[self._variadic_keywords] = {name: found[name] for name in sorted(found)}
         return bound.args, bound.kwargs
 
     def named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -184,9 +210,7 @@ class BoundSignature:
     def structured(self) -> Any:
         """The positional and keyword arguments, with named specs in the places of tensors."""
         named = self._parameters.named(self.args, self.kwargs)
-        specs = [
-            nest.map_structure(lambda s, n=name: named_spec(s, n), each) for name, each in named
-        ]
+        specs = [_named_by_path(each, name) for name, each in named]
         return (tuple(specs[: len(self.args)]), dict(zip(self.kwargs, specs[len(self.args) :],
                 strict=True)))  # fmt: skip
 
@@ -227,7 +251,8 @@ class BoundSignature:
                                 f"argument {name!r}`.")  # fmt: skip
             given[name] = value
         tensors: list[Tensor] = []
-        known = dict(self._parameters.named(self.args, self.kwargs))
+        held = self.kwargs
+        known = dict(in_input_order(self._parameters.named(self.args, held), held))
         for name in given:
             if name not in known:
                 raise TypeError(
@@ -314,6 +339,21 @@ def _weak(leaf: Any) -> Any:
 
 def _strong(leaf: Any) -> Any:
     return leaf.value if isinstance(leaf, Identity) else leaf
+
+
+def _sanitized(name: str) -> str:
+    """A name as signatures have them: lower case, with nothing but letters, digits and `_`."""
+    name = re.sub(r"[^a-z0-9]", "_", name.lower())
+    return name if name[:1].isalpha() else f"tensor_{name}"
+
+
+def _named_by_path(value: Any, name: str) -> Any:
+    """The specs of an argument, named after it and the keys, fields and indices that lead there."""
+    named = [
+        named_spec(leaf, _sanitized("_".join(map(str, (name, *path)))))
+        for path, leaf in nest.flatten_with_tuple_paths(value)
+    ]
+    return nest.pack_sequence_as(value, named)
 
 
 def named_spec(spec: Any, name: str) -> Any:

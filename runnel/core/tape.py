@@ -196,7 +196,7 @@ class GradientTape:
         """Hide the operations of a block from this tape."""
         if not self._recording:
             refusal = ValueError if self._entered else RuntimeError
-            raise refusal("Trying to stop recording a tape which is not recording.")
+            raise refusal("Tape is not recording: stop_recording belongs inside of its block.")
         self._stop()
         try:
             yield

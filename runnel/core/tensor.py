@@ -223,6 +223,10 @@ class Tensor(Operators):
         """This tensor: it is in the CPU's memory already."""
         return self
 
+    def _numpy(self) -> Any:
+        # What other libraries call for the same.
+        return self.numpy()
+
     def numpy(self) -> Any:
         """A copy as a NumPy array; a NumPy scalar (bytes for strings) where the rank is 0."""
         array = self._array

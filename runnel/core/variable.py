@@ -127,7 +127,7 @@ class _VariableMetaclass(type):
         home = state.home
         if cls is not Variable or (home is None and not state.variable_creators):
             return super().__call__(*args, **kwargs)
-        given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
+        given = _DEFAULTS | dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
         create: Callable[..., Any] = super().__call__
         if home is not None:
             create = home.make_variable
@@ -149,6 +149,16 @@ _ARGUMENTS = [
     *["dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape"],
     "experimental_enable_variable_lifting",
 ]
+
+
+# Creators see every argument, as in the original.
+_DEFAULTS = {
+    **dict.fromkeys(_ARGUMENTS),
+    "validate_shape": True,
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+    "experimental_enable_variable_lifting": True,
+}
 
 
 class _Taken:
@@ -175,6 +185,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     __array_priority__ = 100
 
     _tensor: Tensor = _Taken()  # type: ignore[assignment]
+    # Eager variables have their value from the start.
+    initializer: Any = None
     # The name that `add_weight` of a layer was given: the weight's own in checkpoints.
     _weight_name: str | None = None
 
@@ -236,6 +248,14 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self._replace(_in_rows(tensor._array))
         if graph is not None and graph.building_function:
             _announce(self, graph)
+
+    @property
+    def _trainable(self) -> bool:
+        return self.trainable
+
+    @_trainable.setter
+    def _trainable(self, trainable: bool) -> None:
+        self.trainable = trainable
 
     # The cell.
 
@@ -485,6 +505,10 @@ def _traced_initial_value(value: SymbolicTensor) -> Tensor:
     """The value, in the call that is being traced, of a tensor of the function."""
     graph: Any = value.graph
     example = getattr(graph, "example", None)
+    if example is None and not _depends_on(value, graph.inputs):
+        feeds = [(inside, outside._array) for outside, inside in graph.captures]
+        made = graph.compute([value], feeds, needed_only=True)
+        return Tensor(made[0], value.dtype)
     if example is None:
         raise ValueError(
             f"The initial value {value!r} of a tf.Variable is a tensor of a function being traced, "
@@ -493,6 +517,21 @@ def _traced_initial_value(value: SymbolicTensor) -> Tensor:
     feeds = list(zip(graph.inputs, example, strict=True))
     feeds += [(inside, outside._array) for outside, inside in graph.captures]
     return Tensor(graph.compute([value], feeds)[0], value.dtype)
+
+
+def _depends_on(value: SymbolicTensor, inputs: list[SymbolicTensor]) -> bool:
+    """Whether a tensor is computed from any of these."""
+    sources = {id(each) for each in inputs}
+    seen: set[int] = set()
+    waiting: list[Any] = [value]
+    while waiting:
+        tensor = waiting.pop()
+        if id(tensor) in sources:
+            return True
+        if isinstance(tensor, SymbolicTensor) and id(tensor) not in seen:
+            seen.add(id(tensor))
+            waiting += tensor.op.inputs
+    return False
 
 
 class UnreadVariable(Variable):

@@ -14,6 +14,7 @@ from ..core.context import state
 from ..core.convert import convert_to_tensor
 from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
+from ..formats.paths import local
 from ..formats.tfrecord import TFRecordWriter, opened, read_records
 from ..ops import tensor_proto
 from .dataset import Dataset
@@ -44,7 +45,7 @@ class CacheDataset(_Same):
         return bound
 
     def _elements(self) -> Iterator[Leaves]:
-        name = os.fsdecode(np.asarray(self._tensors[0]._array).item())
+        name = local(np.asarray(self._tensors[0]._array).item())
         if not name:
             if self._kept:
                 return iter(self._kept[0])

@@ -332,6 +332,10 @@ class OwnedIterator(Iterator):
         self._delivered += 1
         return leaves
 
+    def next(self) -> Any:
+        """The next element, as Python's `next` gives it."""
+        return self.__next__()
+
     def __next__(self) -> Any:
         if state.graph is not None:
             return _GraphIterator(self._handle, self._element_spec).get_next()
@@ -406,6 +410,10 @@ class _GraphIterator(Iterator):
         }
         tensors = iter(execute(IteratorGetNext, (self._handle,), attrs))
         return packer.packed([spec.from_tensors(tensors) for spec in packer.specs])
+
+    def next(self) -> Any:
+        """The next element."""
+        return self.get_next()
 
     def __next__(self) -> Any:
         return self.get_next()

@@ -93,6 +93,8 @@ def _shape(value: Any) -> TensorShape:
         if known is None:
             raise ValueError("`padded_shapes` must be known when the dataset is made.")
         value = np.asarray(known).tolist()
+    if isinstance(value, int):
+        value = [value]
     if not isinstance(value, TensorShape):
         value = TensorShape([None if size is None or size == -1 else int(size) for size in value])
     return value
@@ -166,7 +168,10 @@ def _padded(column: Sequence[Any], shape: TensorShape, filler: Any) -> Any:
                 f"{largest} elements do not fit {wanted}.",
             )  # fmt: skip
         sizes.append(largest if wanted is None else wanted)
-    result = np.empty((len(column), *sizes), column[0].dtype)
+    try:
+        result = np.empty((len(column), *sizes), column[0].dtype)
+    except MemoryError as failure:
+        raise errors.out_of_memory(failure, "PaddedBatchDataset") from None
     result[...] = filler
     for place, each in enumerate(column):
         corner: tuple[Any, ...] = tuple(slice(size) for size in each.shape)

@@ -15,6 +15,7 @@ from ..core import dtypes, errors, nest
 from ..core.context import state
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
+from ..formats.paths import local
 from ..formats.safe_files import flush_folder, replace_file
 from ..formats.tfrecord import opened
 from .cardinality import UNKNOWN
@@ -103,7 +104,7 @@ def _shard_of(function: Any, spec: Any) -> Callable[[Leaves], int]:
 def _written_path(path: Any) -> str:
     if isinstance(path, Tensor):
         path = np.asarray(path._array).item()
-    return os.fsdecode(path)
+    return local(path)
 
 
 def save(dataset: Dataset, path: Any, compression: Any, shard_func: Any, checkpoints: Any) -> None:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from ..core import errors
 from .masked_crc import crc32c, mask, masked_crc32c
+from .paths import local
 
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
@@ -38,7 +39,7 @@ _FAILURES = {
 def opened(path: Any, mode: str, buffering: int = -1) -> Any:
     """An open file; the operating system's refusal becomes an error of tf.errors."""
     try:
-        return open(os.fsdecode(path), mode, buffering)
+        return open(local(path), mode, buffering)
     except OSError as failure:
         kind = _FAILURES.get(type(failure), errors.UnknownError)
         raise kind(None, None, f"{os.fsdecode(path)}; {failure.strerror}") from None

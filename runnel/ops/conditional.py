@@ -18,6 +18,7 @@ from ..core.branch import (
 )
 from ..core.concrete import structure_of
 from ..core.convert import convert_to_tensor
+from ..core.graph import Operation
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
@@ -124,13 +125,19 @@ def _saved(node, branch_index, tensor, inputs):
     return added
 
 
+def _without_operation(value):
+    """A value of a branch; an operation is done where it stands and has nothing to hand on."""
+    return None if isinstance(value, Operation) else value
+
+
 def traced_branches(functions, scope, names):
     """The functions traced as branches: their common captures, the branches, the structure."""
     branches, structures = [], []
     for function, name in zip(functions, names, strict=True):
         graph = BranchGraph.part(scope, name)
         with graph.building():
-            structure, outputs = structure_of(function(), graph)
+            result = nest.map_structure(_without_operation, function())
+            structure, outputs = structure_of(result, graph)
         graph.outputs = outputs
         branches.append(Branch(graph, [], outputs))
         structures.append(structure)

@@ -6,7 +6,7 @@ import functools
 
 from ..core import nest
 from ..core.context import name_scope, state
-from ..core.convert import convert_to_tensor
+from ..core.convert import convert_to_tensor, is_tensor
 from ..core.dtypes import int32
 from ..core.errors import InvalidArgumentError
 from ..core.tensor import SymbolicTensor, Tensor
@@ -28,6 +28,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
             raise TypeError(f"'{argument}' must be a callable, got {value!r}.")
     if isinstance(pred, Tensor) and pred.shape.num_elements() not in (None, 1):
         raise ValueError(f"`pred` must be a scalar, got shape {pred.shape}.")
+    if state.graph is not None and not isinstance(pred, Tensor) and is_tensor(pred):
+        pred = convert_to_tensor(pred)
     if isinstance(pred, SymbolicTensor):
         # What is made on the way is not named after the whole.
         given, name = name or "cond", None
@@ -66,10 +68,15 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pred, function in reversed(pairs):
         default = functools.partial(cond, pred, function, default)
     if state.graph is None:
-        return default()
+        return default() if strict else without_list_of_one(default())
     given, name = name, None
     with name_scope(given):
         return default()
+
+
+def without_list_of_one(result):
+    """What a lone element stands for: as in the original, eager cases unpack it unless strict."""
+    return result[0] if isinstance(result, list | tuple) and len(result) == 1 else result
 
 
 def _no_match():

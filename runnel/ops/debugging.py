@@ -60,11 +60,15 @@ def _data_text(value, summarize):
     return text + (", ..." if len(shown) < len(flat) else "")
 
 
-def _check(holds, message, describe, summarize, data):
+def _check(holds, message, describe, summarize, data, condition):
     """Raise unless `holds` everywhere; in a graph, add an Assert operation."""
     if isinstance(holds, SymbolicTensor):
-        text = message or "assertion failed"
-        return AssertOp(reduce_all(holds), [convert_to_tensor(text), *data], summarize=summarize)
+        said = [message] if message else []
+        said.append(f"Condition {condition} did not hold element-wise:")
+        for name, value in zip("xy", data, strict=False):
+            said += [f"{name} = ", value]
+        shown = [convert_to_tensor(each) for each in said]
+        return AssertOp(reduce_all(holds), shown, summarize=summarize)
     if not np.all(np.asarray(holds._array)):
         raise errors.InvalidArgumentError(None, None, describe(np.asarray(holds._array)))
     return None
@@ -101,7 +105,7 @@ def _assert_binary(symbol, function, x, y, message, summarize):
             lines += [f"First {len(first)} elements of {name}:", str(first)]
         return "\n".join(lines)
 
-    return _check(holds, message, describe, limit, [x, y])
+    return _check(holds, message, describe, limit, [x, y], f"x {symbol} y")
 
 
 def assert_equal(x, y, message=None, summarize=None, name=None):
@@ -150,7 +154,7 @@ def _assert_sign(symbol, function, x, message, summarize):
             f"x (shape={x.shape} dtype={x.dtype.name}) = \n{values}"
         )
 
-    return _check(holds, message, describe, summarize or 3, [x])
+    return _check(holds, message, describe, summarize or 3, [x], f"x {symbol} 0")
 
 
 def assert_positive(x, message=None, summarize=None, name=None):
@@ -208,7 +212,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
             _data_text(each, summarize or 3) for each in data
         )
 
-    return _check(holds, message, describe, summarize or 3, [x, y])
+    return _check(holds, message, describe, summarize or 3, [x, y], "x is near y")
 
 
 def assert_rank(x, rank, message=None, name=None):

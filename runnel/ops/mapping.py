@@ -14,10 +14,10 @@ from ..core.op import COMPOSITES
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec
-from .array.creation import zeros
-from .array.joining import stack, unstack
+from .array.creation import ones, range as count_up, zeros, zeros_like
+from .array.joining import concat, stack, unstack
 from .array.repeating import repeat
-from .array.shaping import shape as shape_of
+from .array.shaping import reshape, shape as shape_of
 from .control_flow import while_loop
 from .encoded_mapping import involves_encoded, map_encoded, map_encoded_at_once
 from .tensor_array import TensorArray
@@ -96,6 +96,8 @@ def map_fn(
 
         if involves_ragged(elems, signature):
             return map_rows(fn, elems, signature)
+        if any(hasattr(each, "dense_shape") for each in nest.flatten(elems)):
+            return _over_sparse(fn, elems, signature)
     if _is_traced(elems):
         given, name = name or "map", None
         with name_scope(given):
@@ -103,6 +105,33 @@ def map_fn(
     results = [fn(row) for row in _rows(elems)]
     signature = elems if signature is None else signature
     return _stacked(results, signature) if results else _nothing(signature)
+
+
+def _over_sparse(fn, elems, signature):
+    """The same with sparse tensors among the elements, each row a sparse tensor."""
+    from .sparse import shaping as sparse
+
+    if signature is None:
+        raise ValueError("map_fn over a SparseTensor needs `fn_output_signature`.")
+    flat = nest.flatten(elems)
+    are_sparse = [hasattr(each, "dense_shape") for each in flat]
+    numbered = [
+        count_up(each.dense_shape[0]) if is_sparse else each
+        for each, is_sparse in zip(flat, are_sparse, strict=True)
+    ]
+
+    def of_rows(rows):
+        parts = []
+        for each, row, is_sparse in zip(flat, rows, are_sparse, strict=True):
+            if is_sparse:
+                others = each.dense_shape[1:]
+                start = concat([reshape(row, [1]), zeros_like(others)], 0)
+                size = concat([ones([1], others.dtype), others], 0)
+                row = sparse.reshape(sparse.slice(each, start, size), others)
+            parts.append(row)
+        return fn(nest.pack_sequence_as(elems, parts))
+
+    return map_fn(of_rows, numbered, fn_output_signature=signature)
 
 
 def _nothing(signature):

@@ -381,7 +381,7 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
            [0., 0.],
            [0., 0.]], dtype=float32)>
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or dtypes.int64)
     require_type("RandomPoissonV2", "dtype", dtype, WIDE_FLOATS | COUNTS)
     attrs = {"dtype": dtype, **seed_attrs(seed)}
     return execute(RandomPoissonV2, (integers(shape), convert_to_tensor(lam)), attrs)

@@ -56,7 +56,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
     >>> tf.random.stateless_categorical([[0.0, 100.0]], 3, seed=[1, 2])
     <tf.Tensor: shape=(1, 3), dtype=int64, numpy=array([[1, 1, 1]])>
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or dtypes.int64)
     require_accepted(dtype, (dtypes.int32, dtypes.int64))
     inputs = (convert_to_tensor(logits), integers(num_samples), seed_tensor(seed))
     return execute(StatelessMultinomial, inputs, {"output_dtype": dtype})
@@ -173,7 +173,9 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
     """
     counts, probs = convert_to_tensor(counts), convert_to_tensor(probs)
     inputs = (integers(shape), seed_tensor(seed), counts, probs)
-    return execute(StatelessRandomBinomial, inputs, {"dtype": as_dtype(output_dtype)})
+    return execute(
+        StatelessRandomBinomial, inputs, {"dtype": as_dtype(output_dtype or dtypes.int64)}
+    )
 
 
 def _cut_shape(inputs, attrs):

@@ -271,7 +271,8 @@ class Generator:
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Numbers of a normal distribution."""
-        return self._normal(StatelessRandomNormalV2, shape, mean, stddev, as_dtype(dtype))
+        dtype = as_dtype(dtype or dtypes.float32)
+        return self._normal(StatelessRandomNormalV2, shape, mean, stddev, dtype)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Numbers of a normal distribution within two deviations of the mean."""

@@ -255,7 +255,7 @@ def stateless_normal(
     >>> tf.random.stateless_normal([2], seed=(1, 2), dtype=tf.float64)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([...])>
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or dtypes.float32)
     require_float("StatelessRandomNormalV2", dtype)
     inputs = (integers(shape), *key_counter(seed, alg))
     return scaled(execute(StatelessRandomNormalV2, inputs, {"dtype": dtype}), mean, stddev)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ..core import errors
@@ -56,7 +58,12 @@ class TensorArray:
         self._clear_after_read = clear_after_read is None or bool(clear_after_read)
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
-        self._tensors: list[Tensor | None] = [None] * int(size)
+        try:
+            self._tensors: list[Tensor | None] = [None] * int(size)
+        except (MemoryError, OverflowError):
+            raise errors.ResourceExhaustedError(
+                None, None, f"OOM when allocating a TensorArray of size {int(size)}."
+            ) from None
         self._cleared: set[int] = set()
 
     @property
@@ -422,6 +429,24 @@ def _length(flow):
 def _int32(value):
     tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else int32)
     return tensor if tensor.dtype is int32 else cast(tensor, int32)
+
+
+def _of_either_kind(name):
+    """A method by which the class itself, too, works on arrays in graphs."""
+    eager, traced = getattr(TensorArray, name), getattr(TracedTensorArray, name)
+
+    @functools.wraps(eager)
+    def method(self, *args, **kwargs):
+        chosen = traced if isinstance(self, TracedTensorArray) else eager
+        return chosen(self, *args, **kwargs)
+
+    return method
+
+
+for _name in ("read", "write", "stack", "gather", "concat", "unstack", "scatter", "split"):
+    setattr(TensorArray, _name, _of_either_kind(_name))
+for _name in ("size", "close"):
+    setattr(TensorArray, _name, _of_either_kind(_name))
 
 
 class TensorArraySpec(TypeSpec):

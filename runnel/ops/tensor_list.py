@@ -15,6 +15,13 @@ from ..core.shape_rules import UNKNOWN, scalar
 from ..core.shapes import TensorShape
 
 
+def _each_row(array):
+    """The rows of an array; strings by themselves stay arrays, as kernels take them."""
+    if array.ndim > 1 or array.dtype != object:
+        return list(array)
+    return [array[i, ...] for i in range(len(array))]
+
+
 class TensorList:
     """Arrays by place; None where nothing was written.
 
@@ -291,7 +298,7 @@ def _(op, gradient):
 
 @op("TensorListUnstack", "tensor: element_dtype -> handle: variant", shape=scalar)
 def TensorListUnstack(tensor):
-    return TensorList.of(list(tensor))
+    return TensorList.of(_each_row(tensor))
 
 
 @TensorListUnstack.gradient
@@ -324,7 +331,7 @@ def _(op, gradient):
     shape=scalar,
 )
 def TensorListFromTensor(tensor, element_shape):
-    return TensorList.of(list(tensor))
+    return TensorList.of(_each_row(tensor))
 
 
 @TensorListFromTensor.gradient
@@ -363,7 +370,7 @@ def _(op, gradient):
 def TensorListScatterLike(like, indices, rows):
     """A list with the rows at the indices, added up where an index comes twice."""
     made = TensorList(like.size)
-    for index, row in zip(np.ravel(indices).tolist(), rows, strict=True):
+    for index, row in zip(np.ravel(indices).tolist(), _each_row(rows), strict=True):
         known = made.get(index)
         made = made.set(index, row if known is None else known + row)
     return made
@@ -402,7 +409,7 @@ def _(op, gradient):
 )
 def TensorListScatterIntoExistingList(input_handle, tensor, indices):
     made = input_handle
-    for index, row in zip(np.ravel(indices).tolist(), tensor, strict=True):
+    for index, row in zip(np.ravel(indices).tolist(), _each_row(tensor), strict=True):
         made = made.set(index, row, max(made.size, index + 1))
     return made
 

@@ -18,6 +18,7 @@ from ..core.signature import BoundSignature, Parameters
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable, VariableAggregation, VariableSynchronization
+from ..formats.paths import local
 from ..formats.tensor_bundle import BundleReader
 from ..ops.lookup.tables import Table
 from ..train.object_graph import GRAPH_KEY, VALUE
@@ -66,7 +67,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     >>> tf.saved_model.load(folder).double(tf.constant(4.0)).numpy()
     np.float32(8.0)
     """
-    path = os.fsdecode(os.fspath(export_dir))
+    path = local(export_dir)
     meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
     if not meta_graph.HasField("object_graph_def"):
         raise ValueError(

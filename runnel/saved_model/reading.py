@@ -9,6 +9,7 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
+from ..formats.paths import local
 from .constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 from .limits import MOST_BYTES, MOST_BYTES_OF_TEXT, require_size
 from .messages import SavedModel
@@ -48,8 +49,7 @@ def contains_saved_model(export_dir: Any) -> bool:
 
 
 def _path(export_dir: Any) -> str:
-    path = os.fspath(export_dir)
-    return os.fsdecode(path) if isinstance(path, bytes) else path
+    return local(export_dir)
 
 
 def chosen_meta_graph(saved_model: Any, tags: Any, export_dir: str) -> Any:

@@ -17,6 +17,7 @@ from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable
+from ..formats.paths import local
 from ..formats.tensor_bundle import write_bundle
 from ..release import GIT_VERSION, GRAPH_DEF_VERSION, VERSION
 from ..train.object_graph import GRAPH_KEY
@@ -99,7 +100,7 @@ def save(
             "tf.saved_model.save is not supported inside a traced @tf.function. Move the call to "
             "the outer eagerly-executed context."
         )
-    write(exported(obj, signatures, options), os.fsdecode(os.fspath(export_dir)))
+    write(exported(obj, signatures, options), local(export_dir))
 
 
 def exported(obj: Any, signatures: Any, options: SaveOptions) -> Export:

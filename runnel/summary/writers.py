@@ -16,6 +16,7 @@ from ..core.convert import convert_to_tensor
 from ..core.op import REGISTRY
 from ..core.tensor import Tensor
 from ..formats.events import FLUSH_MILLIS, MAX_QUEUE, EventFile
+from ..formats.paths import local
 from . import ops
 from .ops import Resource
 
@@ -198,7 +199,7 @@ def create_file_writer(
     """
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
-    folder = _text(logdir)
+    folder = local(_text(logdir))
     waiting = MAX_QUEUE if max_queue is None else _number(max_queue)
     millis = FLUSH_MILLIS if flush_millis is None else _number(flush_millis)
     suffix = ".v2" if filename_suffix is None else f".{_text(filename_suffix).removeprefix('.')}"

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.context import init_scope
 from ..core.errors import DataLossError, NotFoundError
 from ..core.variable import Variable
+from ..formats.paths import local
 from ..formats.tensor_bundle import BundleReader, write_bundle
 from ..saved_model.constants import (
     SAVED_MODEL_FILENAME_PB,
@@ -126,11 +127,11 @@ class Checkpoint(Trackable):
 
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`; no number is added."""
-        return self._write(os.fspath(file_prefix), options, None)
+        return self._write(local(file_prefix), options, None)
 
     def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Write a checkpoint `<file_prefix>-<number>`, and name it in the file `checkpoint`."""
-        prefix = os.fspath(file_prefix)
+        prefix = local(file_prefix)
         if not os.path.basename(prefix):
             raise ValueError(
                 f"The file prefix {prefix!r} is a folder. Give a name in it too, as "
@@ -176,7 +177,7 @@ class Checkpoint(Trackable):
         if save_path is None:
             return InitializationOnlyStatus()
         self.sync()
-        path = os.fspath(save_path)
+        path = local(save_path)
         # A checkpoint may have the name of a folder beside it.
         if os.path.isdir(path) and not os.path.exists(f"{path}.index"):
             raise DataLossError(
@@ -213,7 +214,7 @@ class Checkpoint(Trackable):
             self._make_save_counter()
             return InitializationOnlyStatus()
         try:
-            status = self.read(_or_of_saved_model(os.fspath(save_path)), options)
+            status = self.read(_or_of_saved_model(local(save_path)), options)
         except NotFoundError as error:
             raise NotFoundError(
                 None, None, f"Error when restoring from checkpoint or SavedModel at "

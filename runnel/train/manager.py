@@ -10,6 +10,7 @@ from typing import Any
 from ..core.arguments import require_number
 from ..core.logger import get_logger
 from ..core.variable import Variable
+from ..formats.paths import local
 from ..formats.tensor_bundle import index_path, shard_files
 from .checkpoint import Checkpoint
 from .options import CheckpointOptions
@@ -57,7 +58,7 @@ class CheckpointManager:
                 "`step_counter` should be passed if `checkpoint_interval` is not None."
             )
         self._checkpoint = checkpoint
-        self._directory = os.fspath(directory)
+        self._directory = local(directory)
         self._max_to_keep = max_to_keep
         self._keep_every = keep_checkpoint_every_n_hours
         self._prefix = os.path.join(self._directory, checkpoint_name)

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.dtypes import DType
 from ..core.errors import NotFoundError
 from ..core.logger import get_logger
+from ..formats.paths import local
 from ..formats.tensor_bundle import BundleReader
 from .state_file import latest_checkpoint
 
@@ -63,7 +64,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     >>> reader.get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE").tolist()
     [1.0, 2.0]
     """
-    path = os.fspath(ckpt_dir_or_file)
+    path = local(ckpt_dir_or_file)
     if os.path.isdir(path):
         latest = latest_checkpoint(path)
         if latest is None:

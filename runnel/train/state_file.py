@@ -10,6 +10,7 @@ from google.protobuf import text_format
 
 from ..core.logger import get_logger
 from ..formats.bundle_messages import CheckpointState
+from ..formats.paths import local
 from ..formats.safe_files import replace_file
 from ..formats.tensor_bundle import index_path, shard_files
 
@@ -65,7 +66,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 
     >>> tf.train.get_checkpoint_state("a-folder-that-does-not-exist")
     """
-    folder = os.fspath(checkpoint_dir)
+    folder = local(checkpoint_dir)
     path = _state_path(folder, latest_filename)
     try:
         with open(path, encoding="utf-8") as file:

@@ -13,6 +13,7 @@ from ...core.convert import convert_to_tensor as _convert
 from ...core.dtypes import as_dtype
 from ...core.indexed_slices import IndexedSlices
 from ...core.tape import UnconnectedGradients
+from ...ops.control_flow import without_list_of_one
 
 
 def either(new, new_name, old, old_name):
@@ -232,7 +233,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             raise TypeError(f"{title} must be callable.")
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
-    return tf.cond(pred, first, second)
+    result = tf.cond(pred, first, second)
+    return result if strict or not tf.executing_eagerly() else without_list_of_one(result)
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):

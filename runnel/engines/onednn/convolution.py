@@ -70,8 +70,9 @@ class Case:
         self.layout: Layout = (*_numbered(self.filters, self.groups), kind)
         self.is_padded = windows.is_padded
         # Whether windows of more than one pixel move along the last axis alone.
-        sizes = {*windows.images[1:-1], *windows.kernel[:-1]}
-        self.is_sequence = self.groups == 1 and windows.kernel[-1] > 1 and sizes <= {1}
+        sizes = {*windows.images[1:-1], *windows.kernel[:-1], *windows.output[:-1]}
+        moves_once = sizes <= {1} and not any(windows.low[:-1])
+        self.is_sequence = self.groups == 1 and windows.kernel[-1] > 1 and moves_once
 
     @property
     def channels(self) -> int:

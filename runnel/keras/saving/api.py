@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...formats.paths import local
 from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ...saved_model.permissions import require_files_inside
 from ..code_objects import in_safe_mode, safe_mode_scope
@@ -49,7 +50,7 @@ def save_model(
     >>> again.output_shape
     (None, 2)
     """
-    path = os.fspath(filepath)
+    path = local(filepath)
     kind = _save_format(path, save_format)
     if kind == "keras":
         unknown = [name for name in kwargs if name != "include_optimizer"]
@@ -112,7 +113,7 @@ def load_model(
     options = kwargs.pop("options", None)
     if kwargs:
         raise ValueError(f"The following argument(s) are not supported: {list(kwargs)}")
-    path = os.fspath(filepath)
+    path = local(filepath)
     require_file(path)
     outer = in_safe_mode()
     trust = safe_mode if outer is None else outer
@@ -141,7 +142,7 @@ def save_weights(
     options: Any = None,
 ) -> None:
     """Write the weights of a model into a .weights.h5 or .h5 file, or into a checkpoint."""
-    path = os.fspath(filepath)
+    path = local(filepath)
     native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
     if not native:
         model._need_weights()
@@ -174,7 +175,7 @@ def load_weights(
     Layers are found by name in .h5 files of the older format only; elsewhere `by_name` changes
     nothing, as in the original.
     """
-    path = os.fspath(filepath)
+    path = local(filepath)
     if not os.path.exists(path):
         if not path.endswith((*_H5, ".keras")):
             return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)

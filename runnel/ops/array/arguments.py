@@ -9,6 +9,7 @@ from ...core.convert import convert_to_tensor, tensor_of
 from ...core.dtypes import FLOATING, NUMERIC, int16, int32, int64
 from ...core.errors import InvalidArgumentError
 from ...core.op import type_text
+from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 
 INDEX = frozenset({int32, int64})
@@ -30,7 +31,29 @@ def integers(value) -> Tensor:
         return quick
     if isinstance(value, float | complex | bool):
         return convert_to_tensor(value, int32)
-    return convert_to_tensor(value, dtype_hint=int32)
+    return convert_to_tensor(value, dtype_hint=None if _are_long(value) else int32)
+
+
+def sizes_tensor(value) -> Tensor:
+    """Sizes as `integers` makes them; an error for other numbers."""
+    quick = plain_integers(value)
+    if quick is not None:
+        return quick
+    if isinstance(value, Tensor):
+        return value
+    return convert_to_tensor(value, int64 if _are_long(value) else int32)
+
+
+def _are_long(value) -> bool:
+    """Whether among integers is one that int32 would wrap around."""
+    if isinstance(value, int | np.integer):
+        return not _SMALLEST <= value <= _LARGEST
+    if isinstance(value, np.ndarray):
+        long = value.dtype.kind in "iu" and value.dtype.itemsize >= 4 and value.size
+        return bool(long) and not (value.min() >= _SMALLEST and value.max() <= _LARGEST)
+    if isinstance(value, TensorShape):
+        return value.is_fully_defined() and _are_long(value.as_list())
+    return isinstance(value, list | tuple) and any(map(_are_long, value))
 
 
 def plain_integers(value) -> Tensor | None:

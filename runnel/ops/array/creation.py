@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import math
 
 import numpy as np
@@ -31,7 +32,7 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..math import arithmetic, casting, division, reduction
 from . import indexing, joining
-from .arguments import INDEX, integers, number, plain_integers
+from .arguments import INDEX, integers, number, plain_integers, sizes_tensor
 from .shaping import broadcast_dynamic_shape, broadcast_to, expand_dims, rank, reshape, shape
 
 _range = builtins.range
@@ -108,20 +109,15 @@ def _constant_filled(sizes, value, dtype):
     elif dtype is bool_dtype:
         value = bool(value)
     if not isinstance(sizes, Tensor):
-        sizes = _sizes(sizes)
+        sizes = sizes_tensor(sizes)
     if type(sizes) is Tensor and state.graph is None and not value and dtype is not string:
         # NumPy's zeros need no writing.
         dims = sizes._array.tolist() if sizes._array.ndim == 1 else [-1]
         if sizes.dtype in INDEX and min(dims, default=0) >= 0 and dtype in NUMERIC:
-            return Tensor(buffers.zeros(dims, np.dtype(dtype.numpy)), dtype)
+            # What does not fit into memory is the op's to explain.
+            with contextlib.suppress(MemoryError, ValueError):
+                return Tensor(buffers.zeros(dims, np.dtype(dtype.numpy)), dtype)
     return execute(Fill, (sizes, number(value, dtype)))
-
-
-def _sizes(shape):
-    quick = plain_integers(shape)
-    if quick is not None:
-        return quick
-    return shape if isinstance(shape, Tensor) else convert_to_tensor(shape, int32)
 
 
 def zeros(shape, dtype=float32, name=None, layout=None) -> Tensor:
@@ -187,18 +183,21 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None) 
     convert_to_tensor(True if dtype is bool_dtype else 1, dtype)
     batch = [] if batch_shape is None else batch_shape
     if not isinstance(batch, Tensor):
-        batch = convert_to_tensor(list(batch), int32)
+        batch = sizes_tensor(list(batch))
     if all(isinstance(count, int) for count in counts):
         for count in counts:
             if count < 0:
                 raise InvalidArgumentError(None, None, f"Dimension {count} must be >= 0 [Op:Fill]")
-        matrix = tensor_of(np.eye(*counts, dtype=dtype.numpy), dtype)
+        try:
+            matrix = tensor_of(np.eye(*counts, dtype=dtype.numpy), dtype)
+        except (MemoryError, ValueError) as failure:
+            raise Fill.explain(MemoryError(str(failure)), (), {}) from failure
     else:
         rows, columns = (casting.cast(range(count), int32) for count in counts)
         matrix = casting.cast(REGISTRY["Equal"](expand_dims(rows, 1), columns), dtype)
     if batch.shape == [0]:
         return matrix
-    return broadcast_to(matrix, joining.concat([casting.cast(batch, int32), shape(matrix)], 0))
+    return broadcast_to(matrix, joining.concat([batch, shape(matrix, batch.dtype)], 0))
 
 
 def _count(value, num_rows, num_columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.convert import constant_value, convert_to_tensor
+from ...core.convert import constant_value, convert_to_tensor, partial_sizes
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
@@ -32,7 +32,7 @@ def _padded(inputs, attrs):
         raise ValueError(
             f"constant_values must be a scalar. Found: {dimensions_text(inputs[2].shape)}"
         )
-    known = constant_value(paddings)
+    known = partial_sizes(paddings)
     if known is None:
         rank = shape.rank
         if rank is None and paddings.shape.rank == 2:
@@ -41,8 +41,8 @@ def _padded(inputs, attrs):
     if shape.rank is None:
         return TensorShape([None] * len(known))
     sizes = [
-        None if size is None else size + _added(pair, size, attrs.get("mode"))
-        for size, pair in zip(shape, known.tolist(), strict=True)
+        None if size is None or None in pair else size + _added(pair, size, attrs.get("mode"))
+        for size, pair in zip(shape, known, strict=True)
     ]
     return TensorShape(sizes)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ...core.convert import constant_value, convert_to_tensor, tensor_of
+from ...core.convert import constant_value, convert_to_tensor, partial_sizes, tensor_of
 from ...core.dtypes import int32
 from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op, type_text
@@ -37,21 +39,19 @@ def _tiled(inputs, attrs):
         raise ValueError(
             f"Expected multiples argument to be a vector of length {rank} but got length {length}"
         )
-    counts = constant_value(multiples)
+    counts = partial_sizes(multiples)
     if counts is None:
         rank = length if rank is None else rank
         return UNKNOWN if rank is None else TensorShape([None] * rank)
-    counts = counts.tolist()
     _require_counts(counts)
     sizes = value.shape if rank is not None else [None] * len(counts)
-    return TensorShape(
-        [None if size is None else size * count for size, count in zip(sizes, counts, strict=True)]
-    )
+    pairs = zip(sizes, counts, strict=True)
+    return TensorShape([None if None in pair else math.prod(pair) for pair in pairs])
 
 
 def _require_counts(counts):
     for position, count in enumerate(counts):
-        if count < 0:
+        if count is not None and count < 0:
             raise ValueError(f"Expected multiples[{position}] >= 0, but got {count}")
 
 
@@ -129,15 +129,25 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
     rows = broadcast_to(expand_dims(creation.range(sizes), 1), shape_of(mask))
     places = selection.boolean_mask(rows, mask)
     # The gradient is a tensor, as for equal counts: a reshape makes one of the slices of a gather.
-    return gathering.gather(reshape(data, shape_of(data)), places, axis=axis)
+    repeated = gathering.gather(reshape(data, shape_of(data)), places, axis=axis)
+    known = constant_value(counts)
+    if known is not None and known.ndim and data.shape.rank is not None:
+        kept = data.shape.as_list()
+        repeated.set_shape([*kept[:axis], int(known.sum()), *kept[axis + 1 :]])
+    return repeated
 
 
 def _counts(repeats):
-    repeats = convert_to_tensor(repeats, dtype_hint=int32)
+    repeats = integers(repeats)
     if not repeats.dtype.is_integer:
         raise TypeError(
             "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
             f"{repeats} of dtype: {repeats.dtype!r}"
+        )
+    known = constant_value(repeats)
+    if known is not None and known.size and known.max() >= 2**31:
+        raise InvalidArgumentError(
+            None, None, f"repeats must be below 2**31, got {known.max()} [Op:Repeat]"
         )
     return casting.cast(repeats, int32)
 

@@ -78,7 +78,16 @@ def guarantee_const(input, name=None):
     gradient=None,
 )
 def Shape(input, *, out_type=int32):
-    return np.array(input.shape, out_type.numpy)
+    return _as_index(input.shape, out_type)
+
+
+def _as_index(sizes, dtype):
+    try:
+        return np.array(sizes, dtype.numpy)
+    except OverflowError:
+        raise InvalidArgumentError(
+            None, None, f"shape {list(sizes)} does not fit {dtype.name}: use out_type=tf.int64"
+        ) from None
 
 
 def shape(input, out_type=None, name=None) -> Tensor:
@@ -97,7 +106,7 @@ def sizes_of(tensor, dtype=int32) -> Tensor:
     """The shape as an integer vector; a constant where it is known before the graph runs."""
     sizes = tensor.shape
     if sizes.is_fully_defined():
-        return tensor_of(np.array(tuple(sizes), dtype.numpy), dtype)
+        return tensor_of(_as_index(sizes._dims, dtype), dtype)
     return execute(Shape, (tensor,), {"out_type": dtype})
 
 
@@ -254,6 +263,20 @@ def reshape_as(tensor, like) -> Tensor:
     return execute(Reshape, (tensor, tensor_of(np.array(tuple(sizes), np.int32), int32)))
 
 
+def _broadcast_in_part(part, sizes):
+    """What is known of a broadcast shape: a size other than 1 stays what it is."""
+    wanted = constant_shape(sizes)
+    if None in (part.rank, wanted.rank) or part.rank > wanted.rank:
+        return wanted
+    padded = [1] * (wanted.rank - part.rank) + part.as_list()
+    return TensorShape(
+        [
+            ours if theirs is None and ours != 1 else theirs
+            for ours, theirs in zip(padded, wanted, strict=True)
+        ]
+    )
+
+
 def _broadcast_to_shape(inputs, attrs):
     value, sizes = inputs
     if sizes.shape.rank not in (None, 1):
@@ -262,7 +285,7 @@ def _broadcast_to_shape(inputs, attrs):
         )
     known = constant_value(sizes)
     if known is None:
-        return constant_shape(sizes) if sizes.shape.rank == 1 else UNKNOWN
+        return _broadcast_in_part(value.shape, sizes) if sizes.shape.rank == 1 else UNKNOWN
     for size in known:
         if size < 0:
             raise ValueError(f"Dimension {size} must be >= 0")

@@ -406,7 +406,7 @@ def decode_png(contents, channels=0, dtype=uint8, name=None):
     >>> tf.io.decode_png(tf.io.encode_png(image)).numpy().tolist()
     [[[1, 2, 3]]]
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or uint8)
     require_type("DecodePng", "dtype", dtype, {uint8, uint16})
     return DecodePng(_contents(contents), channels=_count(channels), dtype=dtype)
 
@@ -435,7 +435,7 @@ def decode_image(contents, channels=None, dtype=uint8, name=None, expand_animati
     >>> tf.io.decode_image(contents, dtype=tf.float32).numpy().tolist()
     [[[1.0]]]
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or uint8)
     direct = dtype in (uint8, uint16, float32)
     pixels = DecodeImage(
         _contents(contents), channels=_count(channels), dtype=dtype if direct else uint16,

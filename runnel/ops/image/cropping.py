@@ -7,6 +7,7 @@ import numpy as np
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import float32, float64, int32
 from ...core.tensor import SymbolicTensor, Tensor
+from ..array.arguments import sizes_tensor
 from ..array.joining import stack, unstack
 from ..array.padding import pad
 from ..array.shaping import expand_dims, reshape, shape, squeeze
@@ -93,7 +94,7 @@ def central_crop(image, central_fraction):
 def _vector(values):
     if any(isinstance(value, Tensor) for value in values):
         return stack(values)
-    return convert_to_tensor(np.array(values, np.int32))
+    return sizes_tensor(list(map(int, values)))
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):

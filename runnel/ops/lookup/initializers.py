@@ -14,6 +14,7 @@ from ...core.errors import NotFoundError, OutOfRangeError
 from ...core.op import READS_FILES, execute, op
 from ...core.shape_rules import nothing
 from ...core.tensor import SymbolicTensor, Tensor
+from ...formats.paths import local
 from ..strings.elements import filled
 from ..strings.numbers import read_float
 from .tables import LookupTableImportV2
@@ -164,7 +165,7 @@ def InitializeTableFromTextFileV2(
 ):
     if len(delimiter) != 1:
         raise ValueError(f"delimiter should be only 1 char, got {delimiter!r}")
-    path = os.fsdecode(filename[()])
+    path = local(filename[()])
     lines = _lines(path, vocab_size)
     numbers = range(len(lines))
     columns = []

@@ -164,7 +164,7 @@ def bincount(
     if not values.dtype.is_integer:
         values = casting.cast(values, int32)
     if weights is None:
-        weights = convert_to_tensor([], as_dtype(dtype))
+        weights = convert_to_tensor([], as_dtype(dtype or int32))
     else:
         weights = convert_to_tensor(weights)
         weights = weights if axis == -1 else reshape(weights, [-1])
@@ -286,7 +286,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=int32, name=None
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
     """
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or int32)
     require_type("HistogramFixedWidth", "dtype", dtype, INDEX)
     values, value_range = operands(values, value_range)
     return execute(HistogramFixedWidth, (values, value_range, integers(nbins)), {"dtype": dtype})

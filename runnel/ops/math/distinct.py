@@ -149,7 +149,7 @@ UniqueWithCountsV2 = _unique("UniqueWithCountsV2", "x: T, axis: Taxis", counted=
 
 
 def _unique_call(op, x, out_idx):
-    out_idx = as_dtype(out_idx)
+    out_idx = as_dtype(out_idx or int32)
     require_type(op.name, "out_idx", out_idx, INDEX)
     return execute(op, (convert_to_tensor(x),), {"out_idx": out_idx})
 

@@ -12,7 +12,7 @@ from ...core.half_precision import is_half, narrowed
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
-from ...core.tensor import Tensor
+from ...core.tensor import SymbolicTensor, Tensor
 from ..array.arguments import INDEX, integers, require_type
 from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (
@@ -35,6 +35,8 @@ def reduced_shape(inputs, attrs):
             f"one number or a list of numbers, got the shape {axes.shape}."
         )
     wanted = constant_value(axes)
+    if count is None and not attrs["keep_dims"] and _are_all_axes(axes, value):
+        return TensorShape([])
     if count is None or wanted is None:
         kept = count if attrs["keep_dims"] else None
         return UNKNOWN if kept is None else TensorShape([None] * kept)
@@ -44,6 +46,15 @@ def reduced_shape(inputs, attrs):
     if attrs["keep_dims"]:
         return TensorShape([1 if axis in reduced else size for axis, size in enumerate(sizes)])
     return TensorShape([size for axis, size in enumerate(sizes) if axis not in reduced])
+
+
+def _are_all_axes(axes, value):
+    """Whether axes are counted up to the rank of a tensor, which is not known."""
+    if not isinstance(axes, SymbolicTensor) or axes.op.type != "Range":
+        return False
+    limit = axes.op.inputs[1]
+    counted = isinstance(limit, SymbolicTensor) and limit.op.type == "Rank"
+    return counted and limit.op.inputs[0] is value
 
 
 # Elements up to which an array is filled faster than views of it are made.
@@ -470,7 +481,7 @@ def argmax(input, axis=None, output_type=int64, name=None):
         integral = isinstance(axis, _INTEGERS)
     if not integral:
         raise TypeError(f"axis must be int or Tensor with integer datatype, got {axis!r}.")
-    return _locate_greatest(input, axes_tensor(axis), output_type)
+    return _locate_greatest(input, axes_tensor(axis), output_type or int64)
 
 
 def argmin(input, axis=None, output_type=int64, name=None):
@@ -479,4 +490,4 @@ def argmin(input, axis=None, output_type=int64, name=None):
     >>> tf.argmin([[1, 5, 2], [7, 3, 4]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
-    return _locate_least(input, axes_tensor(0 if axis is None else axis), output_type)
+    return _locate_least(input, axes_tensor(0 if axis is None else axis), output_type or int64)

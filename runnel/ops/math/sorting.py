@@ -172,7 +172,7 @@ def top_k(input, k=1, sorted=True, index_type=int32, name=None):
     >>> values.numpy().tolist(), indices.numpy().tolist()
     ([5.0, 5.0], [1, 3])
     """
-    index_type = as_dtype(index_type)
+    index_type = as_dtype(index_type or int32)
     require_type("TopKV2", "index_type", index_type, _SMALL_INDEX)
     attrs = {"sorted": bool(sorted), "index_type": index_type}
     tensors = (convert_to_tensor(input), integers(k))
@@ -515,7 +515,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=int32, name=None
         raise ValueError(
             f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'."
         )
-    out_type = as_dtype(out_type)
+    out_type = as_dtype(out_type or int32)
     rows, wanted = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
     bound = LowerBound if side == "left" else UpperBound
     require_type(bound.name, "out_type", out_type, INDEX)

@@ -1,8 +1,8 @@
 """Transposed convolutions: the gradient of a convolution by its input, as a function of its own."""
 
 from ...core.convert import constant_value, convert_to_tensor, operands
-from ...core.dtypes import int32
 from ...core.tensor import Tensor
+from ..array.arguments import integers
 from ..array.joining import concat
 from ..array.shaping import expand_dims, shape, squeeze
 from .convolution import (
@@ -25,7 +25,7 @@ def _sizes(output_shape):
     """Return the sizes of an output as an int32 tensor; a tensor stays what it is."""
     if isinstance(output_shape, Tensor):
         return output_shape
-    return convert_to_tensor(output_shape, dtype_hint=int32)
+    return integers(output_shape)
 
 
 def conv1d_transpose(

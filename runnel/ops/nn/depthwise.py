@@ -1,8 +1,8 @@
 """Depthwise and separable convolutions, and their gradients."""
 
 from ...core.convert import convert_to_tensor, operands
-from ...core.dtypes import int32
 from ...core.op import op
+from ..array.arguments import integers
 from ..array.shaping import shape
 from .convolution import CONVOLVED, conv2d
 from .convolution_shapes import (
@@ -191,7 +191,7 @@ def depthwise_conv2d_backprop_input(
     filter, out_backprop = operands(filter, out_backprop)
     padding, explicit_paddings = padding_attrs(padding, 2)
     return DepthwiseConv2dNativeBackpropInput(
-        convert_to_tensor(input_sizes, dtype_hint=int32),
+        integers(input_sizes),
         filter,
         out_backprop,
         strides=full_list(strides, "strides", "depthwise_conv2d_native_backprop_input"),
@@ -217,7 +217,7 @@ def depthwise_conv2d_backprop_filter(
     padding, explicit_paddings = padding_attrs(padding, 2)
     return DepthwiseConv2dNativeBackpropFilter(
         input,
-        convert_to_tensor(filter_sizes, dtype_hint=int32),
+        integers(filter_sizes),
         out_backprop,
         strides=full_list(strides, "strides", "depthwise_conv2d_native_backprop_filter"),
         padding=padding,

@@ -9,6 +9,7 @@ from ...core.dtypes import int32, int64
 from ...core.op import op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape
+from ..array.arguments import integers
 from ..array.joining import stack
 from ..array.shaping import shape
 
@@ -157,8 +158,8 @@ def space_to_batch(input, block_shape, paddings, name=None):
     """
     return SpaceToBatchND(
         convert_to_tensor(input),
-        convert_to_tensor(block_shape, dtype_hint=int32),
-        convert_to_tensor(paddings, dtype_hint=int32),
+        integers(block_shape),
+        integers(paddings),
     )
 
 
@@ -177,8 +178,8 @@ def batch_to_space(input, block_shape, crops, name=None):
         block_shape = [block_shape, block_shape]
     return BatchToSpaceND(
         convert_to_tensor(input),
-        convert_to_tensor(block_shape, dtype_hint=int32),
-        convert_to_tensor(crops, dtype_hint=int32),
+        integers(block_shape),
+        integers(crops),
     )
 
 
@@ -189,8 +190,8 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
     >>> paddings.numpy().tolist(), crops.numpy().tolist()
     ([[0, 1], [0, 0]], [[0, 1], [0, 0]])
     """
-    input_shape = convert_to_tensor(input_shape, dtype_hint=int32)
-    block_shape = convert_to_tensor(block_shape, dtype_hint=int32)
+    input_shape = integers(input_shape)
+    block_shape = integers(block_shape)
     count = block_shape.shape.with_rank(1)[0]
     if count == 0:
         empty = convert_to_tensor(np.zeros((0, 2), np.int32))
@@ -200,7 +201,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
     sizes, blocks = constant_value(input_shape), constant_value(block_shape)
     base = None
     if base_paddings is not None:
-        base_paddings = convert_to_tensor(base_paddings, dtype_hint=int32)
+        base_paddings = integers(base_paddings)
         base = constant_value(base_paddings)
     if sizes is not None and blocks is not None and (base is not None or base_paddings is None):
         return _constant_paddings(sizes, blocks, base)

@@ -14,7 +14,7 @@ from ...core.op import execute, op
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ..array import creation, gathering, joining, selection, shaping
-from ..math import arithmetic, comparison, reduction
+from ..math import arithmetic, casting, comparison, reduction
 from ..ragged.row_partition import require
 from . import positions
 from .sparse_tensor import SparseTensor, as_sparse
@@ -77,7 +77,7 @@ def reshape(sp_input, shape, name=None):
            [2]])
     """
     value = as_sparse(sp_input)
-    wanted = convert_to_tensor(shape, int64)
+    wanted = casting.cast(convert_to_tensor(shape, dtype_hint=int64), int64)
     known = constant_value(wanted)
     indices, sizes = execute(SparseReshape, (value.indices, value.dense_shape, wanted))
     result = SparseTensor(indices, value.values, sizes)

@@ -158,6 +158,7 @@ def substr(input, pos, len, unit="BYTE", name=None):
     b'ell'
     """
     wide = any(getattr(value, "dtype", None) in (int64, np.int64) for value in (pos, len))
+    wide = wide or any(type(value) is int and abs(value) >= 2**31 for value in (pos, len))
     hint = int64 if wide else int32
     pos = convert_to_tensor(pos, dtype_hint=hint)
     len = convert_to_tensor(len, dtype_hint=hint)

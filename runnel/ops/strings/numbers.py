@@ -180,6 +180,6 @@ def to_number(input, out_type=float32, name=None):
     >>> tf.strings.to_number(["1.55", "-3"]).numpy()
     array([ 1.55, -3.  ], dtype=float32)
     """
-    out_type = as_dtype(out_type)
+    out_type = as_dtype(out_type or float32)
     require_type("StringToNumber", "out_type", out_type, _READABLE)
     return execute(StringToNumber, (text(input),), {"out_type": out_type})
