@@ -316,6 +316,9 @@ class AssignedVariable(GraphVariable):
     def op(self):
         return self._operation
 
+    # The operation that what is done with the variable comes after.
+    update = op
+
     @property
     def name(self):
         return self._operation.name
