@@ -189,6 +189,12 @@ class Graph(GraphAccess):
     open = False
     tensor_type: type[SymbolicTensor] = SymbolicTensor
     building_function = False
+
+    @property
+    def keeps_effects(self) -> bool:
+        """Whether what changes something happens even if no result depends on it."""
+        return self.building_function
+
     # Whether its random operations follow a seed of its own instead of the program's.
     has_own_seed = False
 
@@ -256,7 +262,7 @@ class Graph(GraphAccess):
     # Building.
 
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Append an operation; its output, or the list of its outputs."""
+        """Append an operation; its output, the list of its outputs, or without any itself."""
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         if self._gradients:
@@ -270,7 +276,9 @@ class Graph(GraphAccess):
         operation = self._append(op, inputs, attrs, [types] if op.single else types, shapes)
         for tape in state.tapes:
             tape.record(op, operation.inputs, operation.outputs, attrs)
-        return operation.outputs[0] if op.single else list(operation.outputs)
+        if op.single:
+            return operation.outputs[0]
+        return list(operation.outputs) or operation
 
     def _append(
         self,

@@ -90,8 +90,7 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         result = super().add(op, inputs, attrs)
         operation = self.operations[-1]
         self._come_after_what_is_inside(operation)
-        # What has no outputs is known by its operation.
-        return result if op.outputs else operation
+        return result
 
     def _come_after_what_is_inside(self, operation: Operation) -> None:
         """Let an operation come after the updates that its variables and its branches stand for."""
@@ -121,14 +120,15 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         """One operation that is done when all that changes something since `start` is."""
         from ..compat.v1.building import done
 
-        operation: Operation = done(self.effects_since(start), name)
+        operation: Operation = done(self.effects_since(start), name)  # type: ignore[no-untyped-call]
         return operation
 
     def updated_since(self, start: int, variable: Any) -> Any:
         """A variable as it is when all that changes something since `start` is done."""
         from ..compat.v1.variables import AssignedVariable
 
-        return AssignedVariable(variable, self.one_for_all_since(start, "updates"))
+        update = self.one_for_all_since(start, "updates")
+        return AssignedVariable(variable, update)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:

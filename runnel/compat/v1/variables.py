@@ -199,7 +199,7 @@ class GraphVariable(Variable):
 
     def _updated(self, read_value=True):
         graph = state.graph
-        if graph is None or graph.building_function:
+        if graph is None or (graph.keeps_effects and read_value):
             return self if read_value else None
         operation = graph.operations[-1]
         return AssignedVariable(self, operation) if read_value else operation

@@ -48,13 +48,9 @@ def _as_operation(metric: Any, update_state: Callable[..., Any]) -> Callable[...
 
 
 def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method for a graph: the user's own with its control flow converted."""
-    if function.__module__.partition(".")[0] == "runnel":
-        return function
-    from ... import autograph
-
-    converted: Callable[..., Any] = autograph.convert(function)
-    return converted
+    """A method for a graph: the user's own as a function, all of which happens."""
+    is_own = function.__module__.partition(".")[0] == "runnel"
+    return function if is_own else tf.function(function)
 
 
 def _at_once(reset_state: Callable[..., Any]) -> Callable[..., Any]:
