@@ -180,7 +180,7 @@ class TestCase(absltest.TestCase):
     def cached_session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """Like `session`, but one session for all blocks of a test; eagerly it evaluates tensors."""
+        """Like `session`, but one for all blocks of a test; eagerly it evaluates tensors."""
         if state.graph is None and graph is None:
             yield _CachedEagerSession(self)
             return

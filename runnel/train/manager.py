@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..core.context import state
 from ..core.logger import get_logger
 from ..core.variable import Variable
 from ..formats.tensor_bundle import index_path, shard_files
-from ..core.context import state
 from .checkpoint import Checkpoint
 from .graph_status import in_default_session
 from .options import CheckpointOptions

@@ -401,12 +401,12 @@ _ELSEWHERE = {
 
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
-    "app", "debugging", "flags", "image", "initializers", "io", "keras", "layers", "linalg",
+    "app", "data", "debugging", "flags", "image", "initializers", "io", "keras", "layers", "linalg",
     "logging", "losses", "math", "metrics", "nn", "ragged", "random", "saved_model", "sparse",
     "strings", "summary", "train"
 })  # fmt: skip
 _SPACES = frozenset({
-    "audio", "autograph", "bitwise", "config", "data", "distribute", "dtypes", "errors",
+    "audio", "autograph", "bitwise", "config", "distribute", "dtypes", "errors",
     "experimental", "feature_column", "lookup", "mlir", "nest", "quantization",
     "queue", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
 })  # fmt: skip
@@ -434,7 +434,7 @@ def __getattr__(name: str) -> object:
         module = _importlib.import_module(f"tensorboard.compat.proto.{_MESSAGES[name]}")
         return getattr(module, name)
     if name == "compat":
-        return _importlib.import_module("..", __name__ + ".names")
+        return _importlib.import_module("..", __name__)
     if name in _SAME or name in _SPACES:
         value = getattr(_runnel, name, None)
     elif name in _ELSEWHERE:

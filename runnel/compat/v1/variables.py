@@ -26,7 +26,7 @@ from ...core.variable import (
 from .keys import GraphKeys
 
 # They have no place in the registry: nothing but a session runs them.
-_VarHandleOp = Op(
+HandleOp = Op(
     "VarHandleOp", "-> resource: dtype", lambda **attrs: attrs["variable"], scalar, True, False, {}
 )
 _VarIsInitializedOp = Op(
@@ -135,7 +135,7 @@ class GraphVariable(Variable):
                     "validate_shape=False where it may change."
                 )
             self._handle_op = add_named(
-                graph, unique, _VarHandleOp, (), {"dtype": resource, "variable": self}
+                graph, unique, HandleOp, (), {"dtype": resource, "variable": self}
             )
             self._is_initialized = add_named(
                 graph,
