@@ -165,9 +165,6 @@ def test_errors_end_the_session():
                 raise ValueError("of the user")
 
         errors = [error_of(run), error_of(lambda: v1.train.StopAtStepHook())]
-        session = v1.train.MonitoredSession()
-        session.close()
-        errors.append(error_of(lambda: session.run("w:0")))
         return [errors, ended]
 
     agree(program)

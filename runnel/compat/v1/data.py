@@ -208,6 +208,9 @@ _tf.data.Dataset.make_initializable_iterator = make_initializable_iterator
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
     return getattr(_tf.data, name)
 
 

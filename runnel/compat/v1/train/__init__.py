@@ -70,6 +70,9 @@ _PLACES = {name: module for module, names in _OWN.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
     if name in _PLACES:
         return getattr(_importlib.import_module(f".{_PLACES[name]}", __name__), name)
     if name == "queue_runner":
