@@ -203,8 +203,8 @@ def get_output_classes(dataset_or_iterator):
 
 
 # As methods, programs of TensorFlow 1 call them on any dataset.
-_tf.data.Dataset.make_one_shot_iterator = make_one_shot_iterator
-_tf.data.Dataset.make_initializable_iterator = make_initializable_iterator
+for _function in (make_one_shot_iterator, make_initializable_iterator):
+    setattr(_tf.data.Dataset, _function.__name__, _function)
 
 
 def __getattr__(name: str) -> object:

@@ -32,7 +32,7 @@ class TFOptimizer(Optimizer):
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    @property
+    @property  # type: ignore[misc]
     def iterations(self) -> Any:
         """The number of steps done: a variable."""
         if self._iterations is None:

@@ -44,7 +44,7 @@ _SAME = frozenset({
     "checkpoints_iterator", "get_checkpoint_state", "latest_checkpoint", "list_variables",
     "load_checkpoint", "load_variable",
 })  # fmt: skip
-_OF_STATE = frozenset({"checkpoint_exists", "update_checkpoint_state"})
+_OF_STATE = frozenset({"update_checkpoint_state"})
 # What the modules here have, which load when they are asked for.
 _OWN = {
     "hooks": (
@@ -64,7 +64,7 @@ _OWN = {
         "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
         "string_input_producer",
     ),
-    "graph_files": ("write_graph",),
+    "graph_files": ("checkpoint_exists", "write_graph"),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _OWN.items() for name in names}
 

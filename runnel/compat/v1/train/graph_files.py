@@ -1,4 +1,4 @@
-"""Graphs in files."""
+"""Graphs and checkpoints in files."""
 
 from __future__ import annotations
 
@@ -21,3 +21,10 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
         with open(path, "wb") as file:
             file.write(graph_def.SerializeToString(deterministic=True))
     return path
+
+
+def checkpoint_exists(checkpoint_prefix):
+    """Whether there is a checkpoint of this path."""
+    from ....train import state_file
+
+    return state_file.checkpoint_exists(checkpoint_prefix)
