@@ -127,6 +127,16 @@ def test_sessions(tf):
     assert case.evaluate(tf.constant([1, 2])).tolist() == [1, 2]
     with case.session() as session, pytest.raises(AttributeError):
         session.run(tf.constant([1, 2]))
+    with case.cached_session() as session:
+        assert session.run(tf.constant(1) + 1) == 2
+        assert session.run({"a": [tf.Variable([1.0])]})["a"][0].tolist() == [1.0]
+        for error, arguments in (
+            (ValueError, ("x",)), (ValueError, (lambda: 1,)), (RuntimeError, (tf.constant(1), {})),
+        ):  # fmt: skip
+            with pytest.raises(error):
+                session.run(*arguments)
+        with pytest.raises(AttributeError):
+            session.graph.as_default()
     with tf.Graph().as_default():
         three = tf.constant(1) + 2
         with case.session() as session:
@@ -216,6 +226,26 @@ def test_graphs_are_compared():
                 tf.test.assert_equal_graph_def(graph(tf, 1), other)
         with pytest.raises(TypeError):
             tf.test.assert_equal_graph_def(graph(tf, 1), "x")
+
+
+@pytest.mark.parametrize("tf", BOTH)
+def test_evaluation_in_a_graph(tf):
+    case = case_of(tf)
+    with tf.Graph().as_default():
+        variable = tf.Variable(2.0)
+        case.evaluate(tf.compat.v1.global_variables_initializer())
+        assert case.evaluate(variable) == 2.0
+        assert case.evaluate({"a": [variable.assign_add(1.0)]}) == {"a": [3.0]}
+        case.assertAllClose(variable + 1.0, 4.0)
+        with pytest.raises(AssertionError):
+            case.assertAllClose({"a": variable + 0.0}, {"a": 4.0})
+        case.assertAllEqual(tf.constant([1, 2]), [1, 2])
+        assert case._GetNdArray(tf.constant([1.0]) * 2.0).tolist() == [2.0]
+        with case.cached_session() as session, case.cached_session() as other:
+            assert session is other
+            assert session.run(variable) == 3.0
+    for value in (tf.constant([1.0]), tf.Variable([1.0]), np.ones(1), [1.0]):
+        assert case._GetNdArray(value).tolist() == [1.0]
 
 
 def test_benchmarks(capsys):

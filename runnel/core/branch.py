@@ -26,6 +26,12 @@ class BranchGraph(FuncGraph):
 
     scope = ""
 
+    @property
+    def keeps_effects(self) -> bool:
+        """As in the graph outside: in a program's own, only what results depend on happens."""
+        outer = self.outer_graph
+        return True if outer is None else outer.keeps_effects
+
     def function_graph(self) -> FuncGraph:
         outer = self.outer_graph
         return outer.function_graph() if isinstance(outer, FuncGraph) else self

@@ -17,7 +17,8 @@ from .context import next_key, state
 from .convert import convert_to_tensor
 from .graph import FuncGraph, replay
 from .indexed_slices import IndexedSlices
-from .op import Record
+from .main_graph import MainGraph, main_graph_being_built
+from .op import REGISTRY, Record, execute
 from .plan import Plan, needed_operations
 from .shapes import TensorShape
 from .signature_text import long_text, short_text
@@ -205,9 +206,13 @@ class ConcreteFunction:
             id(inside): outside for inside, outside in zip(self._feeds, inputs, strict=True)
         }
         operations = needed_operations(graph, self._feeds, graph.outputs)
-        with name_scope(graph.name):
+        main = main_graph_being_built()
+        start = 0 if main is None else len(main.operations)
+        assert state.graph is not None
+        with name_scope(graph.name), state.graph.control_dependencies(graph.outer_controls):
             replay(operations, values, lambda variable: variable._as_tensor())
-        return [values.get(id(output), output) for output in graph.outputs]
+        results = [values.get(id(output), output) for output in graph.outputs]
+        return results if main is None else _after_effects(main, start, results)
 
     def _recorded(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Compute the results and tell the tapes how to go back."""
@@ -229,6 +234,18 @@ class ConcreteFunction:
                     differentiable = Differentiable(self, order, [*self._trainable, *watched])
                     self._differentiable[key] = differentiable
         return differentiable.call(inputs, arrays)
+
+
+def _after_effects(graph: MainGraph, start: int, results: list[Tensor]) -> list[Tensor]:
+    """The results of a call, in a graph that sessions run in parts: each stands for the whole."""
+    effects = graph.effects_since(start)
+    if not effects:
+        return results
+    with graph.control_dependencies(effects):
+        return [
+            execute(REGISTRY["Identity"], (each,)) if isinstance(each, SymbolicTensor) else each
+            for each in results
+        ]
 
 
 def _watches(tape: Any, variable: Any) -> bool:

@@ -189,6 +189,12 @@ class Graph(GraphAccess):
     open = False
     tensor_type: type[SymbolicTensor] = SymbolicTensor
     building_function = False
+
+    @property
+    def keeps_effects(self) -> bool:
+        """Whether what changes something happens even if no result depends on it."""
+        return self.building_function
+
     # Whether its random operations follow a seed of its own instead of the program's.
     has_own_seed = False
 
@@ -256,7 +262,7 @@ class Graph(GraphAccess):
     # Building.
 
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Append an operation; its output, or the list of its outputs."""
+        """Append an operation; its output, the list of its outputs, or without any itself."""
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         if self._gradients:
@@ -270,7 +276,9 @@ class Graph(GraphAccess):
         operation = self._append(op, inputs, attrs, [types] if op.single else types, shapes)
         for tape in state.tapes:
             tape.record(op, operation.inputs, operation.outputs, attrs)
-        return operation.outputs[0] if op.single else list(operation.outputs)
+        if op.single:
+            return operation.outputs[0]
+        return list(operation.outputs) or operation
 
     def _append(
         self,
@@ -486,6 +494,8 @@ class FuncGraph(Graph):
         self.outputs: list[Tensor] = []
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.variables: dict[int, Any] = {}
+        # The operations of enclosing graphs that come before operations of this one.
+        self.outer_controls: list[Operation] = []
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
         # Variables made while a function is traced for the first time; None where that is refused.
         self.new_variables: list[Any] | None = []
@@ -523,6 +533,21 @@ class FuncGraph(Graph):
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         return super().add(op, [self.own(tensor) for tensor in inputs], attrs)
 
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Any:
+        """Let the operations of a block come after these; those outside come before the whole."""
+        if control_inputs is not None:
+            operations = list(_operations(control_inputs))
+            control_inputs = [each for each in operations if each.graph is self]
+            self.come_after([each for each in operations if each.graph is not self])
+        return super().control_dependencies(control_inputs)
+
+    def come_after(self, operations: Sequence[Operation]) -> None:
+        """Note that the graph comes after operations of the graphs that enclose it."""
+        self.outer_controls += operations
+        if isinstance(self.outer_graph, FuncGraph):
+            outer = self.outer_graph
+            outer.come_after([each for each in operations if each.graph is not outer])
+
     def own(self, tensor: Tensor) -> Tensor:
         """The tensor of this graph that stands for one from anywhere."""
         if isinstance(tensor, SymbolicTensor):
@@ -531,7 +556,8 @@ class FuncGraph(Graph):
             if not self._encloses(tensor.op.graph):
                 raise OutOfScopeError(tensor)
             # A constant that a tape watches has a key, and its gradient comes by a capture.
-            if tensor.op.type == "Const" and not tensor._key:
+            # One that comes after an update is captured, lest the update be forgotten.
+            if tensor.op.type == "Const" and not (tensor._key or tensor.op.control_inputs):
                 with self.as_default():
                     constant: Tensor = Graph.add(self, tensor.op.op, (), tensor.op.given)
                 return constant
@@ -611,6 +637,8 @@ def replay(
             name = graph.unique_name(state.name_scope + operation.name)
             graph.reserved = operation.op, name
         result = execute(operation.op, inputs, attrs)
+        if not operation.outputs:
+            continue
         for old, new in zip(
             operation.outputs, [result] if operation.op.single else result, strict=True
         ):

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .context import state
-from .graph import Graph
+from .dtypes import resource
+from .graph import Graph, Operation
 from .op import Op
 from .tensor import SymbolicTensor, Tensor
 from .type_spec import register_type_spec
@@ -74,9 +75,10 @@ class MainGraph(Graph, metaclass=_AnyGraph):
 
     def __init__(self) -> None:
         super().__init__()
-        # Its variables by name, and the session that Keras uses: they end with the graph.
+        # Its variables by name, and Keras's session and learning phase: they end with the graph.
         self.variable_store: Any = None
         self.keras_session: Any = None
+        self.keras_learning_phase: Any = None
 
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         for tensor in inputs:
@@ -86,8 +88,47 @@ class MainGraph(Graph, metaclass=_AnyGraph):
                     return owner.add(op, inputs, attrs)
                 raise ValueError(f"{tensor!r} must be from the same graph as {op.name}.")
         result = super().add(op, inputs, attrs)
-        # What has no outputs is known by its operation.
-        return result if op.outputs else self.operations[-1]
+        operation = self.operations[-1]
+        self._come_after_what_is_inside(operation)
+        return result
+
+    def _come_after_what_is_inside(self, operation: Operation) -> None:
+        """Let an operation come after the updates that its variables and its branches stand for."""
+        for tensor in operation.inputs:
+            if not isinstance(tensor, SymbolicTensor) and tensor.dtype is resource:
+                update = getattr(tensor._array, "update", None)
+                if update is not None and update not in operation.control_inputs:
+                    operation.control_inputs.append(update)
+        for value in operation.given.values():
+            for branch in value if isinstance(value, list | tuple) else (value,):
+                for before in getattr(getattr(branch, "graph", None), "outer_controls", ()):
+                    if before.graph is self and before not in operation.control_inputs:
+                        operation.control_inputs.append(before)
+
+    def effects_since(self, start: int) -> list[Operation]:
+        """The operations, but for initializers, that were added since and change something.
+
+        `start` is how many operations there were. What a call returns stands for all of them: a
+        session runs only what a fetch depends on.
+        """
+        from .plan import has_effects
+
+        added = self.operations[start:]
+        return [each for each in added if has_effects(each) and not _is_preparation(each)]
+
+    def one_for_all_since(self, start: int, name: str) -> Operation:
+        """One operation that is done when all that changes something since `start` is."""
+        from ..compat.v1.building import done
+
+        operation: Operation = done(self.effects_since(start), name)  # type: ignore[no-untyped-call]
+        return operation
+
+    def updated_since(self, start: int, variable: Any) -> Any:
+        """A variable as it is when all that changes something since `start` is done."""
+        from ..compat.v1.variables import AssignedVariable
+
+        update = self.one_for_all_since(start, "updates")
+        return AssignedVariable(variable, update)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -104,6 +145,41 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         from ..compat.v1.variables import GraphVariable
 
         return GraphVariable.made(**arguments)
+
+
+def _is_preparation(operation: Operation) -> bool:
+    """Whether an operation only makes a variable ready for a session, or is fed by it."""
+    if operation.type in ("VarHandleOp", "VarIsInitializedOp", "Placeholder"):
+        return True
+    if operation.type != "AssignVariableOp":
+        return False
+    handle = operation.inputs[0]
+    if isinstance(handle, SymbolicTensor):
+        return False
+    return getattr(handle._array, "initializer", None) is operation
+
+
+def main_graph_being_built() -> MainGraph | None:
+    """The program's graph, where operations are being added to it and not to a function's."""
+    graph = state.graph
+    return graph if type(graph) is MainGraph else None
+
+
+def depends(value: Any, tensors: Sequence[Any]) -> bool:
+    """Whether a tensor or an operation of a graph is computed from any of these tensors."""
+    wanted = {id(tensor) for tensor in tensors}
+    found = [value] if isinstance(value, Operation | SymbolicTensor) else []
+    seen: set[int] = set()
+    while found:
+        each = found.pop()
+        if id(each) in wanted:
+            return True
+        operation = each if isinstance(each, Operation) else each.op
+        if id(operation) not in seen:
+            seen.add(id(operation))
+            found += [each for each in operation.inputs if isinstance(each, SymbolicTensor)]
+            found += operation.control_inputs
+    return False
 
 
 def in_session(method: Method) -> Method:

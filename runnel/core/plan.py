@@ -198,7 +198,7 @@ def needed_operations(
     graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
 ) -> list[Operation]:
     """The operations, in program order, that the fetches need or that have effects."""
-    return needed_of(graph.operations, feeds, fetches, graph.building_function)
+    return needed_of(graph.operations, feeds, fetches, graph.keeps_effects)
 
 
 def needed_of(

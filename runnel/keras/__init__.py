@@ -61,6 +61,9 @@ _LATER = {
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)
     if name in _LATER:

@@ -17,11 +17,13 @@ from ..core.branch import (
     scope_of,
 )
 from ..core.concrete import structure_of
+from ..core.context import state
 from ..core.convert import convert_to_tensor
 from ..core.graph import Operation
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
+from .array.shaping import identity
 
 
 def _output_shapes(inputs, attrs):
@@ -125,18 +127,23 @@ def _saved(node, branch_index, tensor, inputs):
     return added
 
 
-def _without_operation(value):
-    """A value of a branch; an operation is done where it stands and has nothing to hand on."""
-    return None if isinstance(value, Operation) else value
+def _tensor_for(value, chosen):
+    """For an operation, a tensor that is there when it is done: what the branch was chosen by."""
+    if not isinstance(value, Operation):
+        return value
+    with state.graph.control_dependencies([value]):
+        return identity(chosen)
 
 
-def traced_branches(functions, scope, names):
+def traced_branches(functions, chosen, scope, names):
     """The functions traced as branches: their common captures, the branches, the structure."""
     branches, structures = [], []
     for function, name in zip(functions, names, strict=True):
         graph = BranchGraph.part(scope, name)
         with graph.building():
-            result = nest.map_structure(_without_operation, function())
+            result = function()
+            if any(isinstance(each, Operation) for each in nest.flatten(result)):
+                result = nest.map_structure(lambda each: _tensor_for(each, chosen), result)
             structure, outputs = structure_of(result, graph)
         graph.outputs = outputs
         branches.append(Branch(graph, [], outputs))
@@ -193,7 +200,8 @@ def _common_shape(a, b):
 
 def packed(structure, outputs):
     """The results of a branch, in its structure."""
-    values = iter(outputs)
+    # Without any outputs a graph gives the operation itself.
+    values = iter(() if isinstance(outputs, Operation) else outputs)
     leaves = [leaf.value(values) for leaf in nest.flatten(structure)]
     return nest.pack_sequence_as(structure, leaves)
 
@@ -202,7 +210,9 @@ def traced_cond(pred, true_fn, false_fn, name):
     """tf.cond in a graph."""
     names = ["true_fn", "false_fn"]
     scope = scope_of(name)
-    captured, branches, structures = traced_branches([true_fn, false_fn], scope, ["true", "false"])
+    captured, branches, structures = traced_branches(
+        [true_fn, false_fn], pred, scope, ["true", "false"]
+    )
     dtypes, shapes = common_outputs(branches, structures, names)
     outputs = add_named(
         scope,
@@ -223,7 +233,7 @@ def traced_switch(index, functions, name):
     names = [f"branch {i}" for i in range(len(functions))]
     scope = scope_of(f"{name}/indexed_case")
     captured, branches, structures = traced_branches(
-        functions, scope, [f"branch{i}" for i in range(len(functions))]
+        functions, index, scope, [f"branch{i}" for i in range(len(functions))]
     )
     dtypes, shapes = common_outputs(branches, structures, names)
     outputs = add_named(

@@ -32,7 +32,7 @@ class ImportedVariable(variables.GraphVariable):
         self.aggregation = VariableAggregation.NONE
         self._initial_value = None
         attrs: dict[str, Any] = {"dtype": resource, "variable": self}
-        self._handle_op = variables.add_named(graph, name, variables._VarHandleOp, (), attrs)
+        self._handle_op = variables.add_named(graph, name, variables.HandleOp, (), attrs)
 
 
 register_converter(ImportedVariable, _convert_variable)

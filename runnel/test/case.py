@@ -40,6 +40,28 @@ class _EagerSession:
         )
 
 
+class _CachedEagerSession(_EagerSession):
+    """What `self.cached_session()` gives where there is no graph: it only evaluates tensors."""
+
+    def __init__(self, case: TestCase) -> None:
+        self._case = case
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        """The values of tensors, in any structure."""
+        if args or kwargs:
+            raise RuntimeError(
+                "In eager mode a session takes only what to evaluate, no feed_dict and no options. "
+                "Build a graph in `with tf.Graph().as_default():`."
+            )
+        for each in nest.flatten(fetches):
+            if each is not None and not isinstance(each, Tensor | Variable):
+                raise ValueError(
+                    f"In eager mode a session only evaluates tensors, got a {type(each).__name__}: "
+                    f"{each!r}."
+                )
+        return self._case.evaluate(fetches)
+
+
 class CapturedWrites:
     """What was written to a stream in a block."""
 
@@ -102,10 +124,29 @@ class TestCase(absltest.TestCase):
     def evaluate(self, tensors: Any) -> Any:
         """Tensors, or structures of them, as NumPy values; in a graph by the default session."""
         if state.graph is not None:
-            return _default_session().run(tensors)
+            return self._run_in_session(tensors)
         if callable(tensors) and not isinstance(tensors, Tensor | Variable):
             tensors = tensors()
         return nest.map_structure(_evaluated, tensors)
+
+    def _run_in_session(self, tensors: Any) -> Any:
+        """What the default session gives for tensors of a graph, else that of the test."""
+        from ..compat.v1 import get_default_session
+
+        session = get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.cached_session() as session:
+            return session.run(tensors)
+
+    def _GetNdArray(self, a: Any) -> np.ndarray[Any, Any]:
+        """A tensor, or what NumPy makes an array of, as an array."""
+        return self._array_of(a)
+
+    def _array_of(self, value: Any) -> np.ndarray[Any, Any]:
+        if isinstance(value, SymbolicTensor):
+            return np.asarray(self._run_in_session(value))
+        return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
 
     def evaluate_if_both_tensors(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Both evaluated if both are tensors, else as they are."""
@@ -139,14 +180,15 @@ class TestCase(absltest.TestCase):
     def cached_session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """Like `session`, but one session for all blocks of a test."""
+        """Like `session`, but one for all blocks of a test; eagerly it evaluates tensors."""
         if state.graph is None and graph is None:
-            yield _EagerSession()
+            yield _CachedEagerSession(self)
             return
         from ..compat.v1 import Session
 
-        if self._session is None:
-            self._session = Session(graph=graph, config=config)
+        wanted = state.home if graph is None else graph
+        if self._session is None or self._session.graph is not wanted:
+            self._session = Session(graph=wanted, config=config)
             self.addCleanup(self._session.close)
         with self._session.graph.as_default(), self._session.as_default():
             yield self._session
@@ -188,7 +230,7 @@ class TestCase(absltest.TestCase):
         if _is_ragged(a) or _is_ragged(b):
             self.assertEqual(_nested_list(a), _nested_list(b), msg)
             return
-        a, b = _array_of(a), _array_of(b)
+        a, b = self._array_of(a), self._array_of(b)
         self.assertEqual(a.shape, b.shape, msg)
         # Texts are compared as the bytes that tensors hold.
         if "U" in (a.dtype.kind, b.dtype.kind):
@@ -219,7 +261,7 @@ class TestCase(absltest.TestCase):
             for each, other in zip(a, b, strict=True):
                 self.assertAllClose(each, other, rtol, atol, msg)
             return
-        a, b = _array_of(a), _array_of(b)
+        a, b = self._array_of(a), self._array_of(b)
         self.assertEqual(a.shape, b.shape, msg)
         np.testing.assert_allclose(a, b, rtol, atol, err_msg=msg or "")
 
@@ -248,31 +290,35 @@ class TestCase(absltest.TestCase):
         msg: str | None = None,
     ) -> None:
         """Like assertAllClose, with tolerances that fit the less precise of the dtypes."""
-        names = {_array_of(a).dtype.name, _array_of(b).dtype.name}
+        names = {self._array_of(a).dtype.name, self._array_of(b).dtype.name}
         if names & {"float32", "complex64"}:
             rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
         if "float16" in names:
             rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
         if "bfloat16" in names:
             rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
-        a, b = _widened(_array_of(a)), _widened(_array_of(b))
+        a, b = _widened(self._array_of(a)), _widened(self._array_of(b))
         self.assertAllClose(a, b, rtol, atol, msg)
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater."""
-        self.assertTrue((_array_of(a) > comparison_target).all(), f"{a} > {comparison_target}")
+        self.assertTrue((self._array_of(a) > comparison_target).all(), f"{a} > {comparison_target}")
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are greater or equal."""
-        self.assertTrue((_array_of(a) >= comparison_target).all(), f"{a} >= {comparison_target}")
+        self.assertTrue(
+            (self._array_of(a) >= comparison_target).all(), f"{a} >= {comparison_target}"
+        )
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """All elements are less."""
-        self.assertTrue((_array_of(a) < comparison_target).all(), f"{a} < {comparison_target}")
+        self.assertTrue((self._array_of(a) < comparison_target).all(), f"{a} < {comparison_target}")
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """All elements are less or equal."""
-        self.assertTrue((_array_of(a) <= comparison_target).all(), f"{a} <= {comparison_target}")
+        self.assertTrue(
+            (self._array_of(a) <= comparison_target).all(), f"{a} <= {comparison_target}"
+        )
 
     def assertAllInRange(
         self,
@@ -283,14 +329,14 @@ class TestCase(absltest.TestCase):
         open_upper_bound: bool = False,
     ) -> None:
         """All elements lie between the bounds."""
-        array = _array_of(target)
+        array = self._array_of(target)
         low = array > lower_bound if open_lower_bound else array >= lower_bound
         high = array < upper_bound if open_upper_bound else array <= upper_bound
         self.assertTrue((low & high).all(), f"{array} not in [{lower_bound}, {upper_bound}]")
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """All elements are members of the set."""
-        strange = set(_array_of(target).ravel().tolist()) - set(expected_set)
+        strange = set(self._array_of(target).ravel().tolist()) - set(expected_set)
         self.assertFalse(strange, f"{strange} not in {expected_set}")
 
     def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
@@ -300,7 +346,7 @@ class TestCase(absltest.TestCase):
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """The array has this dtype."""
         expected = getattr(expected_dtype, "as_numpy_dtype", expected_dtype)
-        self.assertEqual(_array_of(target).dtype, np.dtype(expected))
+        self.assertEqual(self._array_of(target).dtype, np.dtype(expected))
 
     def assertArrayNear(
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
@@ -318,7 +364,7 @@ class TestCase(absltest.TestCase):
         self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
     ) -> None:
         """Arrays of one shape whose elements differ by at most `err`."""
-        a, b = _array_of(ndarray1), _array_of(ndarray2)
+        a, b = self._array_of(ndarray1), self._array_of(ndarray2)
         self.assertEqual(a.shape, b.shape, msg)
         self.assertTrue(bool((abs(a - b) <= err).all()), msg or f"{a} and {b} differ by > {err}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import threading
@@ -9,7 +10,7 @@ import weakref
 from typing import Any
 
 from ..core import dtypes
-from ..core.context import init_scope
+from ..core.context import init_scope, state
 from ..core.errors import DataLossError, NotFoundError
 from ..core.variable import Variable
 from ..formats.paths import local
@@ -21,12 +22,13 @@ from ..saved_model.constants import (
     VARIABLES_FILENAME,
 )
 from . import awaiting
+from .graph_status import GraphInitializationStatus, GraphLoadStatus, in_default_session
 from .object_graph import GRAPH_KEY, ObjectGraph, graph_tensor
 from .options import CheckpointOptions
 from .restoration import Restoration
 from .state_file import update_checkpoint_state
 from .status import CheckpointLoadStatus, InitializationOnlyStatus
-from .trackables import Trackable, attribute_children, children_of, is_trackable
+from .trackables import Trackable, attribute_children, children_of, is_trackable, slots_of
 from .write_thread import WriteThread
 
 _SAVED_MODELS = (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT)
@@ -125,10 +127,12 @@ class Checkpoint(Trackable):
         awaiting.notify(self._root_object())
         return counter
 
+    @in_default_session
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`; no number is added."""
         return self._write(local(file_prefix), options, None)
 
+    @in_default_session
     def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Write a checkpoint `<file_prefix>-<number>`, and name it in the file `checkpoint`."""
         prefix = local(file_prefix)
@@ -174,6 +178,8 @@ class Checkpoint(Trackable):
 
     def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
         """Restore what `write` wrote; the status tells whether everything has been used."""
+        if state.home is not None:
+            return self._in_graph(lambda: self.read(save_path, options), save_path)
         if save_path is None:
             return InitializationOnlyStatus()
         self.sync()
@@ -198,9 +204,17 @@ class Checkpoint(Trackable):
         except BaseException:
             restoration.partial = True
             raise
-        if waits:
+        # In a session there is nobody who makes variables later.
+        if waits and state.session is None:
             awaiting.add(restoration)
         return CheckpointLoadStatus(restoration, self._graph)
+
+    def _in_graph(self, restore: Any, save_path: Any) -> Any:
+        """The status for a session to go on with."""
+        variables = functools.partial(_variables_of, self)
+        if save_path is None:
+            return GraphInitializationStatus(variables)
+        return GraphLoadStatus(lambda: restore().expect_partial(), variables)
 
     def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
         """Restore what `save` wrote, `save_counter` included; None restores nothing.
@@ -210,6 +224,9 @@ class Checkpoint(Trackable):
         Returns a status: `assert_consumed()` demands that all was used, `expect_partial()` allows
         that it is not; printing it says what was restored, what waits and what is unused.
         """
+        if state.home is not None:
+            self._make_save_counter()
+            return self._in_graph(lambda: self.restore(save_path, options), save_path)
         if save_path is None:
             self._make_save_counter()
             return InitializationOnlyStatus()
@@ -224,6 +241,13 @@ class Checkpoint(Trackable):
             ) from None  # fmt: skip
         self._make_save_counter()
         return status
+
+
+def _variables_of(checkpoint: Checkpoint) -> list[Any]:
+    """The variables of the objects that belong to a graph, slots included."""
+    nodes = checkpoint._graph().nodes
+    slots = [slot for node in nodes for _, _, slot in slots_of(node)]
+    return [each for each in (*nodes, *slots) if hasattr(each, "initializer")]
 
 
 def _or_of_saved_model(path: Any) -> Any:

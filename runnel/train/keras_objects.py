@@ -10,6 +10,7 @@ from ..keras.engine.layer_weights import UNTRACKED, LayerWeights
 from ..keras.optimizers.base import Optimizer
 from ..keras.optimizers.legacy.base import Optimizer as OlderOptimizer
 from ..keras.optimizers.loss_scale import LossScaleOptimizer
+from ..keras.optimizers.tf_optimizer import TFOptimizer
 from ..ops.lookup.static import LookupTable
 
 # What `compile` and `fit` leave in a model. Its metrics are not saved, as in the original.
@@ -29,6 +30,8 @@ def children_function(value: Any) -> Any:
     """The function that gives the parts of an object; None if it is not of Keras."""
     if isinstance(value, LayerWeights):
         return _layer_children
+    if isinstance(value, TFOptimizer):
+        return TFOptimizer._checkpoint_children
     if isinstance(value, LossScaleOptimizer):
         return _loss_scale_children
     if isinstance(value, Optimizer):

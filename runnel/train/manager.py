@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.arguments import require_number
+from ..core.context import state
 from ..core.logger import get_logger
 from ..core.variable import Variable
 from ..formats.paths import local
 from ..formats.tensor_bundle import index_path, shard_files
 from .checkpoint import Checkpoint
+from .graph_status import in_default_session
 from .options import CheckpointOptions
 from .state_file import get_checkpoint_state, latest_checkpoint, update_checkpoint_state
 
@@ -111,6 +113,7 @@ class CheckpointManager:
         """
         return list(self._kept)
 
+    @in_default_session
     def save(
         self,
         checkpoint_number: Any = None,
@@ -172,11 +175,16 @@ class CheckpointManager:
             old.append(path)
         return old, self._last_preserved
 
+    def _restore(self, path: str) -> None:
+        status = self._checkpoint.restore(path)
+        if state.home is not None:
+            status.run_restore_ops()
+
     def restore_or_initialize(self) -> str | None:
         """Restore the latest checkpoint and return its path, or call `init_fn` and return None."""
         path = latest_checkpoint(self._directory) if self._latest is None else self._latest
         if path is not None:
-            self._checkpoint.restore(path)
+            self._restore(path)
             if self._step_counter is not None:
                 self._last_step = int(self._step_counter)
             return path

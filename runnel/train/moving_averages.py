@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import dtypes
-from ..core.context import init_scope
+from ..core.context import init_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.variable import Variable
 from ..ops.math import arithmetic, casting
@@ -28,6 +28,14 @@ class ExponentialMovingAverage:
     >>> average.average(v).numpy().item()
     2.0
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An object of this class; while a graph is built, of the one for graphs."""
+        if state.home is not None and cls is ExponentialMovingAverage:
+            from ..compat.v1.train.averages import ExponentialMovingAverage as OfGraph
+
+            cls = OfGraph
+        return super().__new__(cls)
 
     def __init__(
         self,

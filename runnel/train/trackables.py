@@ -80,7 +80,9 @@ def attribute_children(value: Any) -> dict[str, Any]:
 
 def slots_of(value: Any) -> Iterator[tuple[Any, str, Any]]:
     """The (variable's key, slot name, slot variable) triples of an optimizer of the older kind."""
-    if type(value).__module__ in sys.modules and hasattr(value, "get_slot_names"):
+    if hasattr(type(value), "_checkpoint_slots"):
+        yield from value._checkpoint_slots()
+    elif type(value).__module__ in sys.modules and hasattr(value, "get_slot_names"):
         for slot_name in value.get_slot_names():
             for key, slots in value._slots.items():
                 if slot_name in slots:

@@ -178,6 +178,12 @@ from .older import (
     while_loop as while_loop,
     zeros_like as zeros_like,
 )
+from .parsing import (
+    decode_csv as decode_csv,
+    decode_raw as decode_raw,
+    parse_example as parse_example,
+    parse_single_example as parse_single_example,
+)
 from .protos import (
     ConfigProto as ConfigProto,
     GPUOptions as GPUOptions,
@@ -397,16 +403,22 @@ _ELSEWHERE = {
     "where_v2": "where",
     "write_file": "io.write_file",
     "zeta": "math.zeta",
+    "COMPILER_VERSION": "version.COMPILER_VERSION",
+    "GIT_VERSION": "version.GIT_VERSION",
+    "GRAPH_DEF_VERSION": "version.GRAPH_DEF_VERSION",
+    "GRAPH_DEF_VERSION_MIN_CONSUMER": "version.GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER": "version.GRAPH_DEF_VERSION_MIN_PRODUCER",
+    "VERSION": "version.VERSION",
 }
 
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
-    "app", "debugging", "flags", "image", "initializers", "io", "keras", "layers", "linalg",
-    "logging", "losses", "math", "metrics", "nn", "ragged", "random", "saved_model", "sparse",
-    "strings", "summary", "train"
+    "app", "data", "debugging", "flags", "gfile", "image", "initializers", "io", "keras", "layers",
+    "linalg", "logging", "losses", "manip", "math", "metrics", "nn", "python_io", "ragged",
+    "random", "saved_model", "sets", "sparse", "spectral", "strings", "summary", "train"
 })  # fmt: skip
 _SPACES = frozenset({
-    "audio", "autograph", "bitwise", "config", "data", "distribute", "dtypes", "errors",
+    "audio", "autograph", "bitwise", "config", "distribute", "dtypes", "errors",
     "experimental", "feature_column", "lookup", "mlir", "nest", "quantization",
     "queue", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
 })  # fmt: skip
@@ -428,13 +440,16 @@ _MESSAGES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
     if name in _OWN_SPACES:
         return _importlib.import_module(f".{name}", __name__)
     if name in _MESSAGES:
         module = _importlib.import_module(f"tensorboard.compat.proto.{_MESSAGES[name]}")
         return getattr(module, name)
     if name == "compat":
-        return _importlib.import_module("..", __name__ + ".names")
+        return _importlib.import_module("..", __name__)
     if name in _SAME or name in _SPACES:
         value = getattr(_runnel, name, None)
     elif name in _ELSEWHERE:

@@ -47,6 +47,14 @@ def placeholder_with_default(input, shape, name=None):
     return execute(_PlaceholderWithDefault, (tensor,), {"shape": TensorShape(shape)})
 
 
+def named_placeholder_with_default(graph, name, value):
+    """A placeholder of this very name, for scalars, with a default."""
+    inputs = (convert_to_tensor(value),)
+    attrs = {"shape": TensorShape(())}
+    name = graph.unique_name(name)
+    return add_named(graph, name, _PlaceholderWithDefault, inputs, attrs).outputs[0]
+
+
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor whose parts are given to `Session.run` as a SparseTensorValue."""
     from ...ops.sparse.sparse_tensor import SparseTensor

@@ -16,13 +16,14 @@ from .rnn import (
     dynamic_rnn as dynamic_rnn,
     static_rnn as static_rnn,
 )
+from .sampling import nce_loss as nce_loss, sampled_softmax_loss as sampled_softmax_loss
 
 # Functions of `tf.nn` that take other arguments there, and have no older form here.
 _OTHERS = frozenset({
     "batch_norm_with_global_normalization", "conv3d_transpose", "ctc_beam_search_decoder",
     "ctc_loss", "dilation2d", "embedding_lookup_sparse", "erosion2d", "fractional_avg_pool",
-    "fractional_max_pool", "max_pool_with_argmax", "nce_loss", "pool",
-    "safe_embedding_lookup_sparse", "sampled_softmax_loss", "space_to_batch"
+    "fractional_max_pool", "max_pool_with_argmax", "pool",
+    "safe_embedding_lookup_sparse", "space_to_batch"
 })  # fmt: skip
 
 
@@ -304,7 +305,15 @@ def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     return _tf.nn.avg_pool(input, ksize, strides, padding, data_format)
 
 
+_SAMPLERS = frozenset({"log_uniform_candidate_sampler", "uniform_candidate_sampler"})
+
+
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
+    if name in _SAMPLERS:
+        return getattr(_tf.random, name)
     if name in _OTHERS or name.startswith("_"):
         raise AttributeError(f"module 'runnel.compat.v1.nn' has no attribute {name!r}")
     return getattr(_tf.nn, name)

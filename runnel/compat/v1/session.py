@@ -23,7 +23,12 @@ from .defaults import get_default_graph, sessions
 from .fetching import fetched
 from .server import SharedValues, server_of
 from .values import RaggedTensorValue, parts_of
-from .variables import GraphVariable, snapshot
+from .variables import GraphVariable, HandleOp, snapshot
+
+# What makes queues: once in a session.
+_QUEUES = frozenset(
+    {"FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"}
+)
 
 # The references to an array that nobody but the results of a run holds: from the results, from a
 # local name and from the argument of the count itself.
@@ -70,7 +75,7 @@ class _Step:
                 _missing(operation)
         # What is left of the graph is all wanted, the effects too, as in a function.
         program = Program(FuncGraph("session", graph), feeds, tensors, needed)
-        program = rewritten(program.rewritten(session.with_own_stream))
+        program = rewritten(program.rewritten(session.with_own_state))
         self.plan = Plan(graph, program.feeds, program.fetches, "session", program.operations)
         self.writes = any(
             operation.op.stateful and any(t.dtype.name == "resource" for t in operation.inputs)
@@ -134,6 +139,10 @@ class BaseSession:
         self._closed = False
         self._steps = {}
         self._streams = {}
+        self._queues = {}
+        # Iterators over datasets by the cells of the graph, and by the strings that stand for them.
+        self.iterators = {}
+        self.iterator_handles = {}
         # The values of the variables, by their keys; those of a server are not this session's.
         self._shared = SharedValues(server_of(target)) if target else None
         self.values = {} if self._shared is None else self._shared
@@ -206,8 +215,10 @@ class BaseSession:
                 values.append(_as_fed(tensor, array))
         return keys, values
 
-    def with_own_stream(self, operation):
-        """A random operation with a stream of this session: each starts from the seeds."""
+    def with_own_state(self, operation):
+        """A random operation with a stream of this session, from the seeds on; or its own queue."""
+        if operation.type in _QUEUES:
+            return operation_like(operation, HandleOp, (), self._queue_attrs(operation))
         if "_stream" not in operation.given:
             return None
         given = operation.given
@@ -216,6 +227,13 @@ class BaseSession:
             stream = self._streams[operation.name] = Stream(given["seed"], given["seed2"])
         attrs = {**given, "_stream": stream}
         return operation_like(operation, operation.op, operation.inputs, attrs)
+
+    def _queue_attrs(self, operation):
+        """The queue that an operation makes, as the session keeps it from its first run on."""
+        queue = self._queues.get(operation.name)
+        if queue is None:
+            queue = self._queues[operation.name] = operation.op.kernel(**operation.attrs)
+        return {"dtype": operation.outputs[0].dtype, "variable": queue}
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that runs the fetches with values for the tensors of `feed_list`."""

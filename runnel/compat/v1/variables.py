@@ -26,7 +26,7 @@ from ...core.variable import (
 from .keys import GraphKeys
 
 # They have no place in the registry: nothing but a session runs them.
-_VarHandleOp = Op(
+HandleOp = Op(
     "VarHandleOp", "-> resource: dtype", lambda **attrs: attrs["variable"], scalar, True, False, {}
 )
 _VarIsInitializedOp = Op(
@@ -135,7 +135,7 @@ class GraphVariable(Variable):
                     "validate_shape=False where it may change."
                 )
             self._handle_op = add_named(
-                graph, unique, _VarHandleOp, (), {"dtype": resource, "variable": self}
+                graph, unique, HandleOp, (), {"dtype": resource, "variable": self}
             )
             self._is_initialized = add_named(
                 graph,
@@ -199,7 +199,7 @@ class GraphVariable(Variable):
 
     def _updated(self, read_value=True):
         graph = state.graph
-        if graph is None or graph.building_function:
+        if graph is None or (graph.keeps_effects and read_value):
             return self if read_value else None
         operation = graph.operations[-1]
         return AssignedVariable(self, operation) if read_value else operation
@@ -315,6 +315,9 @@ class AssignedVariable(GraphVariable):
     @property
     def op(self):
         return self._operation
+
+    # The operation that what is done with the variable comes after.
+    update = op
 
     @property
     def name(self):

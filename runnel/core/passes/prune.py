@@ -8,7 +8,7 @@ from .program import Program
 
 def run(program: Program) -> Program:
     """Keep what the fetches need and what has effects."""
-    with_effects = program.graph.building_function
+    with_effects = program.graph.keeps_effects
     return program.with_operations(
         needed_of(program.operations, program.feeds, program.fetches, with_effects)
     )

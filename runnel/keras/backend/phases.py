@@ -9,8 +9,9 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
 from ..engine import naming
-from ..engine.call_context import context
+from ..engine.call_context import context, phase_of_graph
 from .settings import floatx
 
 name_scope = tf.name_scope
@@ -40,10 +41,14 @@ def clear_session():
 def learning_phase():
     """1 or True while training, 0 or False in inference, if it was set; else 0.
 
+    In a program's graph it is a tensor, to be fed, if it was not set.
+
     >>> tf.keras.backend.learning_phase()
     0
     """
-    return 0 if context.learning_phase is None else context.learning_phase
+    if context.learning_phase is not None:
+        return context.learning_phase
+    return 0 if state.home is None else phase_of_graph(state.home)
 
 
 def _deprecated(name: str) -> None:

@@ -12,13 +12,14 @@ import runnel as tf
 from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
 from ...core.errors import OpError
+from ...core.main_graph import main_graph_being_built
 from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from .. import regularizers
 from ..keywords import RefusesUnknownKeywords
 from ..mixed_precision import Policy, global_policy
 from . import masking, naming
-from .call_context import context
+from .call_context import context, phase_in_graph
 from .call_spec import CallSpec, call_spec, graph_call
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
@@ -230,7 +231,7 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                 return apply_symbolically(self, inputs, rest, kwargs)
             inputs = _as_tensors(inputs, self._name)
         outermost = context.depth == 0
-        if outermost and context.losses_made and self._has_losses():
+        if outermost and context.losses_made and state.home is None and self._has_losses():
             self._clear_losses()
         if self._autocast:
             is_plain = type(inputs) is Tensor and inputs.dtype is self._compute_dtype_object
@@ -275,6 +276,8 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                     given = training if training is not None else context.learning_phase
                     if given is None:
                         given = spec.training_default
+                        if given is None and state.home is not None:
+                            given = phase_in_graph(self)
                     if given is not None:
                         kwargs["training"] = given
                 context.training = given
@@ -285,7 +288,7 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
             state.name_scope = context.scope + "/"
             context.compute_dtype = self._compute_dtype_object
             context.depth = depth + 1
-            call = self.call if state.graph is None else graph_call(self)
+            call = self.call if state.graph is None else self._call_in_graph(inputs)
             outputs = call(inputs, *rest, **kwargs)
         except OpError as failure:
             self._name_in(failure, inputs)
@@ -308,6 +311,12 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                 message=failure.message,
                 inputs=tf.nest.map_structure(_spec_text, inputs),
             )
+
+    def _call_in_graph(self, inputs: Any) -> Any:
+        """The `call` for a graph; what it is called with in the program's own is noted."""
+        if main_graph_being_built() is not None:
+            set_plainly(self, "_graph_inputs", [*self._graph_inputs, *tf.nest.flatten(inputs)])
+        return graph_call(self)
 
     def _cast_inputs(self, inputs: Any) -> Any:
         wanted = self._compute_dtype_object

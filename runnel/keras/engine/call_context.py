@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from ...core.main_graph import main_graph_being_built
+
 
 class CallContext(threading.local):
     """The innermost call in progress: the value of `training`, and how deep we are."""
@@ -25,3 +27,22 @@ class CallContext(threading.local):
 
 
 context = CallContext()
+
+
+def phase_of_graph(graph: Any) -> Any:
+    """The learning phase of a program's graph: a tensor to feed 1 or True for, while training."""
+    if graph.keras_learning_phase is None:
+        from ...compat.v1.building import named_placeholder_with_default
+
+        with graph.as_default(), graph.control_dependencies(None), graph.name_scope(None):
+            name = "keras_learning_phase"
+            graph.keras_learning_phase = named_placeholder_with_default(graph, name, False)
+    return graph.keras_learning_phase
+
+
+def phase_in_graph(layer: Any) -> Any:
+    """What a layer of Keras itself takes for `training` in a program's graph, if nobody says."""
+    graph = main_graph_being_built()
+    if graph is None or not type(layer).__module__.startswith("runnel.keras.layers"):
+        return None
+    return phase_of_graph(graph)

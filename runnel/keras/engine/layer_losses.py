@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import runnel as tf
 
+from ...core.graph import Operation
+from ...core.main_graph import depends, main_graph_being_built
 from .call_context import CallContext, context
-from .layer_weights import LayerWeights
+from .layer_weights import LayerWeights, set_plainly
 from .tracking import unique
 
 
@@ -19,6 +21,11 @@ class LayerLosses(LayerWeights):
     _loss_functions: list[Callable[[], Any]]
     _own_losses: list[Any]
     _own_metrics: list[Any]
+    # In a graph, which a session runs in parts: the updates, and what the layer was called with.
+    _own_updates: Sequence[Any] = ()
+    _graph_inputs: Sequence[Any] = ()
+    trainable: Any
+    stateful: bool
 
     def add_loss(self, losses: Any, **kwargs: Any) -> None:
         """Add a term to the loss of the model: a tensor made in `call`, or a function."""
@@ -78,13 +85,43 @@ class LayerLosses(LayerWeights):
 
     @property
     def updates(self) -> list[Any]:
-        return []
+        """The operations of a graph that a session is to run after a batch in training."""
+        layers = [each for each in self._flatten_layers() if each.trainable or each.stateful]
+        return [each for layer in layers for each in layer._own_updates]
 
     def add_update(self, updates: Any) -> None:
-        """Run an update given as a function; updates made in `call` have happened by then."""
+        """Run an update given as a function; updates made in `call` have happened by then.
+
+        In a graph, which a session runs in parts, `updates` keeps them.
+        """
+        graph = main_graph_being_built()
         for update in tf.nest.flatten(updates):
-            if callable(update):
-                update()
+            start = 0 if graph is None else len(graph.operations)
+            given = update() if callable(update) else update
+            if graph is None or given is None:
+                continue
+            if not isinstance(given, Operation):
+                if callable(update) and graph.effects_since(start):
+                    given = graph.one_for_all_since(start, "update")
+                else:
+                    given = getattr(given, "op", None)
+            if isinstance(given, Operation):
+                set_plainly(self, "_own_updates", [*self._own_updates, given])
+
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """Those updates that depend on a graph's tensors; with None, on no input of the layer."""
+        return self._that_depend(self.updates, inputs)
+
+    def get_losses_for(self, inputs: Any) -> list[Any]:
+        """Those losses that depend on a graph's tensors; with None, on no input of the layer."""
+        return self._that_depend(self.losses, inputs)
+
+    def _that_depend(self, values: list[Any], inputs: Any) -> list[Any]:
+        called = [each for layer in self._flatten_layers() for each in layer._graph_inputs]
+        if inputs is None:
+            return [each for each in values if not depends(each, called)]
+        given = tf.nest.flatten(inputs)
+        return [each for each in values if depends(each, called) and depends(each, given)]
 
     def _has_losses(self) -> bool:
         return any(layer._own_losses for layer in self._flatten_layers())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.main_graph import in_session
+
 
 class Saved:
     """The methods of a model that write and read files."""
@@ -16,6 +18,7 @@ class Saved:
 
         save_model(self, filepath, overwrite=overwrite, save_format=save_format, **kwargs)
 
+    @in_session
     def save_weights(
         self,
         filepath: Any,
@@ -28,6 +31,7 @@ class Saved:
 
         save_weights(self, filepath, overwrite, save_format, options)
 
+    @in_session
     def load_weights(
         self,
         filepath: Any,

@@ -6,6 +6,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
 from . import masking
 from .base_layer import Layer
 from .call_context import context
@@ -140,9 +141,11 @@ class Sequential(Functional):
         shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)
         if self.outputs is None and shape is not None and shape.rank is not None:
             # As where the shape is known beforehand: not in the caller's scope, nor in its graph.
-            scope, context.scope = context.scope, ""
+            # A program's graph is the graph of the weights, too, and there the scope is kept.
+            wanted = "" if state.home is None else self._scope() + "/"
+            scope, context.scope = context.scope, wanted.rstrip("/")
             try:
-                with tf.init_scope(), tf.name_scope(""):
+                with tf.init_scope(), tf.name_scope(wanted):
                     self.build(shape)
             except Exception:
                 # Layers that make no graph of layers may still run; if not, they say why.

@@ -7,11 +7,13 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.main_graph import main_graph_being_built
 from ...ops.nn.normalization import fused_batch_norm
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
+from ..engine.layer_weights import set_plainly
 from .arguments import options_config, set_options
-from .batch_variants import BatchVariants, move
+from .batch_variants import BatchVariants
 
 # Where the channels of images and volumes are, as the fused operation knows them.
 _FUSED_FORMATS: dict[Any, str] = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
@@ -195,6 +197,9 @@ class BatchNormalization(BatchVariants):
     def _call(self, inputs: Any, training: Any, mask: Any) -> Any:
         if not self._trainable:
             training = False
+        graph = main_graph_being_built()
+        if graph is not None:
+            return self._normalize_in_graph(graph, inputs, training, mask)
         if isinstance(training, tf.Tensor | tf.Variable):
             return tf.cond(
                 tf.cast(training, tf.bool),
@@ -202,6 +207,33 @@ class BatchNormalization(BatchVariants):
                 lambda: self._normalize(inputs, False, mask),
             )
         return self._normalize(inputs, bool(training), mask)
+
+    def _normalize_in_graph(self, graph: Any, inputs: Any, training: Any, mask: Any) -> Any:
+        """The inputs normalized; the averages are left to `updates`, which a session runs."""
+        if not isinstance(training, tf.Tensor | tf.Variable):
+            start = len(graph.operations)
+            outputs = self._normalize(inputs, bool(training), mask)
+            self.add_update(graph.effects_since(start))
+            return outputs
+        moves: list[tuple[tf.Variable, Any]] = []
+
+        def in_training() -> list[Any]:
+            moves.clear()
+            set_plainly(self, "_put_off", moves)
+            try:
+                outputs = self._normalize(inputs, True, mask)
+            finally:
+                set_plainly(self, "_put_off", None)
+            return [outputs, *[value for _, value in moves]]
+
+        def in_inference() -> list[Any]:
+            outputs = self._normalize(inputs, False, mask)
+            return [outputs, *[variable.read_value() for variable, _ in moves]]
+
+        outputs, *values = tf.cond(tf.cast(training, tf.bool), in_training, in_inference)
+        for (variable, _), value in zip(moves, values, strict=True):
+            self.add_update(variable.assign(value))
+        return outputs
 
     def _normalize(self, inputs: Any, training: bool, mask: Any) -> Any:
         if self._fused_format is not None:
@@ -226,8 +258,8 @@ class BatchNormalization(BatchVariants):
                 beta, gamma = _composed(self._spread(factor), self._spread(offset), beta, gamma)
                 self._move_deviation(usual_variance, self.moving_variance)
             else:
-                move(self.moving_variance, usual_variance, self.momentum)
-            move(self.moving_mean, usual_mean, self.momentum)
+                self._move(self.moving_variance, usual_variance, self.momentum)
+            self._move(self.moving_mean, usual_mean, self.momentum)
         outputs = tf.nn.batch_normalization(
             inputs, self._spread(mean), self._spread(variance), beta, gamma, self.epsilon
         )
@@ -269,8 +301,8 @@ class BatchNormalization(BatchVariants):
         )
         # The moments of no images at all are not numbers.
         if training and inputs.shape[0] != 0:
-            self.moving_mean.assign(mean)
-            self.moving_variance.assign(variance)
+            self._set(self.moving_mean, mean)
+            self._set(self.moving_variance, variance)
         return outputs
 
     def compute_output_shape(self, input_shape):

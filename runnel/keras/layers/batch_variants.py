@@ -25,6 +25,8 @@ class BatchVariants(Layer):
     moving_stddev: tf.Variable
     renorm_mean: tf.Variable
     renorm_stddev: tf.Variable
+    # Averages with their new values, where the updates are to happen outside of a branch.
+    _put_off: list[tuple[tf.Variable, Any]] | None = None
 
     def _take_variants(self, kwargs: dict[str, Any]) -> None:
         """Take the arguments out of others, and check them."""
@@ -86,15 +88,29 @@ class BatchVariants(Layer):
         bound = self.renorm_clipping.get("dmax")
         if bound is not None:
             offset = tf.clip_by_value(offset, -bound, bound)
-        move(self.renorm_mean, mean, self.renorm_momentum)
-        move(self.renorm_stddev, deviation, self.renorm_momentum)
+        self._move(self.renorm_mean, mean, self.renorm_momentum)
+        self._move(self.renorm_stddev, deviation, self.renorm_momentum)
         return tf.stop_gradient(factor), tf.stop_gradient(offset)
 
     def _move_deviation(self, variance: Any, moving_variance: tf.Variable) -> None:
         """Let the moving deviation follow a batch, and the moving variance follow from it."""
-        move(self.moving_stddev, tf.sqrt(variance + self.epsilon), self.momentum)
-        deviation = tf.convert_to_tensor(self.moving_stddev)
-        moving_variance.assign(tf.nn.relu(deviation * deviation - self.epsilon))
+        moved = self._move(self.moving_stddev, tf.sqrt(variance + self.epsilon), self.momentum)
+        deviation = tf.convert_to_tensor(moved)
+        self._set(moving_variance, tf.nn.relu(deviation * deviation - self.epsilon))
+
+    def _move(self, variable: tf.Variable, value: Any, momentum: float) -> Any:
+        """Let a moving average follow a value of the batch; the average as it is then."""
+        step = (variable - tf.cast(value, variable.dtype)) * (1.0 - momentum)
+        if self._put_off is None:
+            return variable.assign_sub(step)
+        return self._set(variable, variable - step)
+
+    def _set(self, variable: tf.Variable, value: Any) -> Any:
+        """Give an average a value, now or where it is put off."""
+        if self._put_off is None:
+            return variable.assign(value)
+        self._put_off.append((variable, value))
+        return value
 
     def _over_virtual_batches(self, *moments: Any) -> tuple[Any, ...]:
         """The means of the moments of the virtual batches; those of the batch without them."""
@@ -117,8 +133,3 @@ class BatchVariants(Layer):
                 "re-creating the layer from the saved config."
             )
         return config
-
-
-def move(variable: tf.Variable, value: Any, momentum: float) -> None:
-    """Let a moving average follow a value of the batch."""
-    variable.assign_sub((variable - tf.cast(value, variable.dtype)) * (1.0 - momentum))

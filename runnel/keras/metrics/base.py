@@ -11,7 +11,10 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.context import state
+from ...core.graph import Operation
 from ..engine.base_layer import Layer
+from . import in_graphs
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):
@@ -40,6 +43,8 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         self.stateful = True
         self.built = True
         self._value_dtype = tf.as_dtype(self.dtype)
+        if state.home is not None:
+            in_graphs.prepare(self)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -48,7 +53,9 @@ class Metric(Layer, metaclass=abc.ABCMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Take in a batch; the result so far."""
-        self.update_state(*args, **kwargs)
+        update = self.update_state(*args, **kwargs)
+        if isinstance(update, Operation):
+            return in_graphs.result_after(self, update)
         return self.result()
 
     def __str__(self) -> str:

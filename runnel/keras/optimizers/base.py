@@ -14,6 +14,7 @@ import runnel as tf
 from ...core.arguments import not_a_number, require_number
 from ...core.context import scope_within, state
 from ...core.indexed_slices import IndexedSlices
+from ...core.main_graph import main_graph_being_built
 from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from ...ops import training
@@ -315,8 +316,8 @@ class Optimizer:
 
     # One step.
 
-    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> None:
-        """Compute the gradients of a loss and apply them.
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
+        """Compute the gradients of a loss and apply them; in a graph, what to run for that.
 
         >>> v = tf.Variable(3.0)
         >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5)
@@ -324,7 +325,8 @@ class Optimizer:
         >>> v.numpy().item()
         0.0
         """
-        self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+        count = self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+        return None if main_graph_being_built() is None else count
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> list[Any]:
         """The pairs of gradients and variables of a loss: a function, or a tensor and its tape."""
@@ -355,6 +357,8 @@ class Optimizer:
         **kwargs: Any,
     ) -> Any:
         """Change the variables by their gradients; the step count is returned."""
+        graph = main_graph_being_built()
+        start = 0 if graph is None else len(graph.operations)
         self._compute_current_learning_rate()
         pairs = list(grads_and_vars)
         if not pairs:
@@ -366,7 +370,8 @@ class Optimizer:
             if not getattr(self, "_built", False):
                 with tf.init_scope():
                     self.build([variable for _, variable in pairs])
-            return self._apply_pairs(pairs)
+            count = self._apply_pairs(pairs)
+            return count if graph is None else graph.updated_since(start, self._iterations)
         except (AttributeError, TypeError, ValueError) as failure:
             _require_pairs(pairs, failure)
             raise

@@ -19,6 +19,7 @@ from .loss_scale import LossScaleOptimizer
 from .nadam import Nadam
 from .rmsprop import RMSprop
 from .sgd import SGD
+from .tf_optimizer import TFOptimizer, is_of_tensorflow_1
 
 _ALL = (Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lion, Nadam, RMSprop, SGD)
 _NAMES: dict[str, Any] = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
@@ -45,6 +46,8 @@ def get(identifier: Any, **kwargs: Any) -> Any:
         raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
     if isinstance(identifier, Optimizer | legacy.Optimizer):
         return identifier
+    if is_of_tensorflow_1(identifier):
+        return TFOptimizer(identifier)
     if isinstance(identifier, dict):
         return deserialize(identifier, use_legacy_optimizer=is_legacy)
     if isinstance(identifier, str):

@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.main_graph import main_graph_being_built
 from . import legacy
 from .base import Optimizer
 
@@ -214,16 +215,26 @@ class LossScaleOptimizer(Optimizer):
         grads_and_vars: Iterable[tuple[Any, Any]],
         skip_gradients_aggregation: bool = False,
         **kwargs: Any,
-    ) -> None:
+    ) -> Any:
         """Change the variables by unscaled gradients, unless some are not finite."""
         pairs = list(grads_and_vars)
         if not pairs:
-            return
+            return None
         if self._good_steps is None:
-            self.inner_optimizer.apply_gradients(pairs, **kwargs)
-            return
+            count = self.inner_optimizer.apply_gradients(pairs, **kwargs)
+            return None if main_graph_being_built() is None else count
         with tf.init_scope():
             self.build([variable for _, variable in pairs])
+        graph = main_graph_being_built()
+        if graph is None:
+            self._apply_if_finite(pairs, kwargs)
+            return None
+        start = len(graph.operations)
+        # All of a function happens; of a condition in the graph, what its results depend on.
+        tf.function(lambda: self._apply_if_finite(pairs, kwargs), autograph=False)()
+        return graph.updated_since(start, self.iterations)
+
+    def _apply_if_finite(self, pairs: list[Any], kwargs: dict[str, Any]) -> None:
         finite = _all_finite([gradient for gradient, _ in pairs])
 
         def apply() -> Any:

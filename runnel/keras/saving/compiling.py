@@ -6,12 +6,24 @@ from typing import Any
 
 import runnel as tf
 
+from ..optimizers.tf_optimizer import TFOptimizer
 from ..serialization import legacy_serialize_keras_object
 
 _FIELDS = (
     *("optimizer", "loss", "metrics", "loss_weights", "weighted_metrics"),
     *("run_eagerly", "steps_per_execution", "jit_compile"),
 )
+
+
+def keeps_optimizer(model: Any) -> bool:
+    """Whether a saved model can have the optimizer: there is one, and it has a config."""
+    if isinstance(model.optimizer, TFOptimizer):
+        tf.get_logger().warning(
+            "The state of an optimizer of tf.compat.v1.train is not saved with the model. Compile "
+            "the model again after loading it, or use an optimizer of tf.keras.optimizers."
+        )
+        return False
+    return model.optimizer is not None
 
 
 def compile_config(model: Any) -> dict[str, Any] | None:

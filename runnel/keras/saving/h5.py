@@ -40,7 +40,7 @@ def save_model(
             file.attrs["backend"] = "tensorflow"
             file.attrs["model_config"] = json_encoding.dumps(config)
             h5_weights.save_weights(file.create_group("model_weights"), model)
-            if include_optimizer and model._is_compiled and model.optimizer is not None:
+            if include_optimizer and model._is_compiled and compiling.keeps_optimizer(model):
                 file.attrs["training_config"] = json_encoding.dumps(
                     compiling.training_config(model)
                 )

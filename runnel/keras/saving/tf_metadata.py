@@ -95,7 +95,7 @@ def _of_model(model: Any, class_name: str, config: Any, include_optimizer: bool)
             "class_name": "__tuple__",
             "items": [[found["save_spec"]], {}],
         }
-    if include_optimizer and model._is_compiled and model.optimizer is not None:
+    if include_optimizer and model._is_compiled and compiling.keeps_optimizer(model):
         found["training_config"] = compiling.training_config(model)
     return found
 

@@ -6,6 +6,9 @@ import runnel as _tf
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
     if name == "backend":
         return _importlib.import_module(".backend", __name__)
     return getattr(_tf.keras, name)

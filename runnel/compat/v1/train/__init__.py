@@ -38,15 +38,45 @@ from .steps import (
 
 # What `tf.train` has of the same name, and what is there under another module.
 _SAME = frozenset({
-    "BytesList", "CheckpointManager", "CheckpointOptions", "Example", "Feature", "FeatureList",
+    "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "ClusterDef",
+    "ClusterSpec", "Coordinator", "Example", "Feature", "FeatureList",
     "FeatureLists", "Features", "FloatList", "Int64List", "SequenceExample",
     "checkpoints_iterator", "get_checkpoint_state", "latest_checkpoint", "list_variables",
     "load_checkpoint", "load_variable",
 })  # fmt: skip
-_OF_STATE = frozenset({"checkpoint_exists", "update_checkpoint_state"})
+_OF_STATE = frozenset({"update_checkpoint_state"})
+# What the modules here have, which load when they are asked for.
+_OWN = {
+    "hooks": (
+        "CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook",
+        "GlobalStepWaiterHook", "LoggingTensorHook", "NanLossDuringTrainingError",
+        "NanTensorHook", "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext",
+        "SessionRunHook", "SessionRunValues", "StepCounterHook", "StopAtStepHook",
+        "SummarySaverHook",
+    ),
+    "monitored": (
+        "ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold",
+        "SessionCreator", "SessionManager", "SingularMonitoredSession", "WorkerSessionCreator",
+    ),
+    "queue_runners": (
+        "QueueRunner", "add_queue_runner", "batch", "batch_join", "input_producer",
+        "limit_epochs", "match_filenames_once", "maybe_batch", "range_input_producer",
+        "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
+        "string_input_producer",
+    ),
+    "graph_files": ("checkpoint_exists", "write_graph"),
+}  # fmt: skip
+_PLACES = {name: module for module, names in _OWN.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        # What `from ... import *` takes, names that load later included.
+        return [each for each in __dir__() if not each.startswith("_")]
+    if name in _PLACES:
+        return getattr(_importlib.import_module(f".{_PLACES[name]}", __name__), name)
+    if name == "queue_runner":
+        return _importlib.import_module(".queue_runners", __name__)
     if name in _SAME:
         return getattr(_importlib.import_module("runnel.train"), name)
     if name in _OF_STATE:
@@ -54,3 +84,7 @@ def __getattr__(name: str) -> object:
     if name == "NewCheckpointReader":
         return _importlib.import_module("runnel.train.reader").CheckpointReader
     raise AttributeError(f"module 'runnel.compat.v1.train' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES, *_SAME, *_OF_STATE, "NewCheckpointReader"})

@@ -9,12 +9,13 @@ from ....ops.array.creation import zeros
 from ....ops.math.arithmetic import minimum
 from ....ops.math.casting import cast
 from ....ops.sequencing import control_dependencies
+from ....train.moving_averages import ExponentialMovingAverage as _OfVariables
 from ..building import done, global_variables, moving_average_variables, trainable_variables
 from ..defaults import get_default_graph
 from ..keys import GraphKeys
 
 
-class ExponentialMovingAverage:
+class ExponentialMovingAverage(_OfVariables):
     """Keeps averages: average -= (1 - decay) (average - value)."""
 
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):

@@ -207,6 +207,23 @@ class Optimizer:
         found += [variable for variable, _ in self._non_slots.values()]
         return sorted(found, key=lambda variable: variable.name)
 
+    def add_slot(self, var, slot_name, shape=None):
+        """The slot of this name of a variable, made if there is none."""
+        return self._slot(var, slot_name)
+
+    def _checkpoint_slots(self):
+        """The (variable's key, slot name, slot) triples, for checkpoints of objects."""
+        for name, slots in sorted(self._slots.items()):
+            for key, slot in slots.items():
+                yield key, name, slot
+
+    def _checkpoint_children(self):
+        """The variables of the optimizer's own by name, for checkpoints of objects."""
+        graph = state.home if state.session is None else state.session.graph
+        here = None if graph is None else id(graph)
+        own = self._non_slots.items()
+        return {name: variable for (name, place), (variable, _) in own if place == here}
+
     def _slot(self, var, slot_name, initial=None):
         """The slot of a variable; made with this initial value, by default zeros."""
         slots = self._slots.setdefault(slot_name, {})

@@ -14,6 +14,7 @@ from typing import Any
 
 import runnel as tf
 
+from ....core.main_graph import main_graph_being_built
 from ....core.suggestions import keyword_advice
 from ... import backend, initializers
 from .. import schedules
@@ -294,6 +295,8 @@ class Optimizer:
         experimental_aggregate_gradients: bool = True,
     ) -> Any:
         """Change the variables by their gradients; the step count is returned."""
+        graph = main_graph_being_built()
+        start = 0 if graph is None else len(graph.operations)
         pairs = list(grads_and_vars)
         if not pairs:
             return None
@@ -308,7 +311,8 @@ class Optimizer:
                 self._apply(gradient, variable, apply_state)
                 if variable.constraint is not None:
                     variable.assign(variable.constraint(variable))
-            return self.iterations.assign_add(1)
+            count = self.iterations.assign_add(1)
+            return count if graph is None else graph.one_for_all_since(start, "update")
 
     def _transform_gradients(self, grads_and_vars: list[Any]) -> list[Any]:
         limits = (self.clipvalue, self.clipnorm, self.global_clipnorm)

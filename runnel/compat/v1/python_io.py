@@ -1,0 +1,16 @@
+"""tf.compat.v1.python_io: TFRecord files, by the names that TensorFlow 1 has."""
+
+import runnel as _tf
+
+from .io import tf_record_iterator as tf_record_iterator
+
+TFRecordOptions = _tf.io.TFRecordOptions
+TFRecordWriter = _tf.io.TFRecordWriter
+
+
+class TFRecordCompressionType:
+    """The kinds of compression of TFRecord files."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2

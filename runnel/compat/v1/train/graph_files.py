@@ -1,0 +1,30 @@
+"""Graphs and checkpoints in files."""
+
+from __future__ import annotations
+
+import os
+
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Write a graph into a file, as text or as a binary message; the path of the file."""
+    from google.protobuf import text_format
+
+    graph_def = graph_or_graph_def
+    if hasattr(graph_def, "as_graph_def"):
+        graph_def = graph_def.as_graph_def(add_shapes=True)
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    if as_text:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text_format.MessageToString(graph_def))
+    else:
+        with open(path, "wb") as file:
+            file.write(graph_def.SerializeToString(deterministic=True))
+    return path
+
+
+def checkpoint_exists(checkpoint_prefix):
+    """Whether there is a checkpoint of this path."""
+    from ....train import state_file
+
+    return state_file.checkpoint_exists(checkpoint_prefix)
