@@ -72,6 +72,7 @@ class Layer(LayerNodes):
                 f"{type(name)}"
             )
         set_plainly(self, "_tracked", [])
+        set_plainly(self, "_metrics", [])
         self._trainable = bool(trainable)
         self._dynamic = dynamic
         self.built = False
@@ -81,9 +82,10 @@ class Layer(LayerNodes):
         self._input_spec: Any = None
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
-        self._own_losses: list[Any] = []
+        # The losses of calls, and those of calls on KerasTensors, which have no values.
+        self._eager_losses: list[Any] = []
+        self._losses: list[Any] = []
         self._loss_functions: list[Callable[[], Any]] = []
-        self._own_metrics: list[Any] = []
         self._activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer", None))
         self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
         self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
@@ -223,8 +225,8 @@ class Layer(LayerNodes):
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
         mask = None
         if spec.takes_mask:
-            mask = kwargs.get("mask")
-            if mask is None:
+            mask = spec.mask_of(rest, kwargs)
+            if mask is None and not spec.has_mask_at(rest):
                 mask = masking.masks_of(inputs)
                 if mask is not None:
                     kwargs["mask"] = mask
@@ -256,7 +258,7 @@ class Layer(LayerNodes):
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
         if masking.state.in_use or spec.makes_masks:
-            self._pass_masks_on(inputs, outputs, kwargs.get("mask", mask))
+            self._pass_masks_on(inputs, outputs, mask)
         return outputs
 
     def _cast_inputs(self, inputs: Any) -> Any:

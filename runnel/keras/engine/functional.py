@@ -9,7 +9,7 @@ import runnel as tf
 
 from . import masking
 from .added_terms import AddLoss, AddMetric
-from .input_spec import InputSpec
+from .input_spec import InputSpec, values_named
 from .keras_tensor import KerasTensor, Node, is_keras_tensor, note_value, parts_of, value_in
 from .layer_nodes import shape_tuples
 from .layer_order import ordered_layers
@@ -51,7 +51,8 @@ class Functional(Model):
                     "model. Expecting KerasTensor which is from tf.keras.Input() or output from "
                     f"keras layer call(). Got: {tensor}"
                 )
-        inputs, outputs = _from_input_layers(inputs, outputs)
+        inputs, outputs = _from_input_layers(_alone(inputs), _alone(outputs))
+        _require_different(tf.nest.flatten(inputs))
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
@@ -62,6 +63,7 @@ class Functional(Model):
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
         self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
+        self._input_spec = self._spec_of_inputs()
 
     def _find_layers(self) -> None:
         """Know the layers between the inputs and what the model computes."""
@@ -103,14 +105,17 @@ class Functional(Model):
         else:
             super().add_metric(value, name, **kwargs)
 
-    @property  # type: ignore[misc]
-    def input_spec(self) -> Any:
-        if isinstance(self._nested_inputs, dict):
+    def _spec_of_inputs(self) -> Any:
+        """What the inputs must be like, but for their number."""
+        nested = self._nested_inputs
+        if isinstance(nested, list | tuple | dict) and len(nested) != len(self.inputs):
             return None
+        names = sorted(nested) if isinstance(nested, dict) else self.input_names
         return [
-            InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True)
-            for tensor in self.inputs
-        ]
+            InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True, name=name)
+            if tensor.shape.rank else None
+            for tensor, name in zip(self.inputs, names, strict=True)
+        ]  # fmt: skip
 
     @property
     def layers(self) -> list[Any]:
@@ -155,9 +160,10 @@ class Functional(Model):
 
     def _flat_inputs(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, dict):
-            if isinstance(self._nested_inputs, dict):
-                return [inputs[key] for key in sorted(self._nested_inputs)]
-            return [inputs[name] for name in self.input_names]
+            nested = self._nested_inputs
+            return values_named(
+                inputs, sorted(nested) if isinstance(nested, dict) else self.input_names
+            )
         flat = tf.nest.flatten(inputs)
         if len(flat) != len(self.inputs):
             raise ValueError(
@@ -215,6 +221,21 @@ def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
     new = tf.nest.map_structure(lambda tensor: values[id(tensor)], inputs)
     steps = steps_between(flat, tf.nest.flatten(outputs))
     return new, rebuilt(steps, values, outputs, lambda layer: layer)
+
+
+def _alone(structure: Any) -> Any:
+    """The one element of a list of one, anything else as it is, in containers of its own."""
+    if isinstance(structure, list) and len(tf.nest.flatten(structure)) == 1:
+        structure = structure[0]
+    return tf.nest.map_structure(lambda tensor: tensor, structure)
+
+
+def _require_different(inputs: list[Any]) -> None:
+    if len({id(tensor) for tensor in inputs}) < len(inputs):
+        raise ValueError(
+            "The list of inputs passed to the model contains the same input multiple times. All "
+            f"inputs should only appear once. Received inputs={inputs}"
+        )
 
 
 def _input_like(tensor: Any) -> Any:

@@ -74,8 +74,13 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
         _check_one(0, inputs.shape, inputs.dtype, specs, layer_name)
         return
     wanted = tf.nest.flatten(specs)
-    if isinstance(inputs, dict) and all(spec.name is not None for spec in wanted):
-        given = [inputs[spec.name] for spec in wanted]
+    if isinstance(inputs, tf.Tensor) and len(wanted) == 1:
+        if wanted[0] is not None:
+            _check_one(0, inputs.shape, inputs.dtype, wanted[0], layer_name)
+        return
+    names = [getattr(spec, "name", None) for spec in wanted]
+    if isinstance(inputs, dict) and None not in names:
+        given = values_named(inputs, names)
     else:
         given = tf.nest.flatten(inputs)
     if len(given) != len(wanted):
@@ -93,6 +98,17 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
             )
         if spec is not None:
             _check_one(index, value.shape, value.dtype, spec, layer_name)
+
+
+def values_named(inputs: dict[str, Any], names: list[Any]) -> list[Any]:
+    """The inputs that a model knows by these names, out of a dict of them."""
+    for name in names:
+        if name not in inputs:
+            raise ValueError(
+                f'Missing data for input "{name}". You passed a data dictionary with keys '
+                f"{list(inputs)}. Expected the following keys: {names}"
+            )
+    return [inputs[name] for name in names]
 
 
 def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: str) -> None:

@@ -428,8 +428,14 @@ def holds_keras_tensors(structure: Any) -> bool:
 
 def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
     """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
-    arguments = (inputs, list(rest), dict(kwargs))
-    return Node(layer, arguments, trial_outputs(layer, inputs, rest, kwargs)).outputs
+    outputs = trial_outputs(layer, inputs, rest, kwargs)
+    # What the caller does to lists and dicts of his own later changes nothing here.
+    arguments = _in_own_containers((inputs, list(rest), kwargs))
+    return _in_own_containers(Node(layer, arguments, outputs).outputs)
+
+
+def _in_own_containers(structure: Any) -> Any:
+    return tf.nest.map_structure(lambda each: each, structure)
 
 
 def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
 from .call_context import CallContext, context
 from .layer_weights import LayerWeights
-from .tracking import unique
 
 
 class LayerLosses(LayerWeights):
@@ -17,8 +17,8 @@ class LayerLosses(LayerWeights):
 
     _activity_regularizer: Any
     _loss_functions: list[Callable[[], Any]]
-    _own_losses: list[Any]
-    _own_metrics: list[Any]
+    _eager_losses: list[Any]
+    _losses: list[Any]
 
     def add_loss(self, losses: Any, **kwargs: Any) -> None:
         """Add a term to the loss of the model: a tensor made in `call`, or a function."""
@@ -30,18 +30,24 @@ class LayerLosses(LayerWeights):
                 continue
             if callable(loss):
                 self._loss_functions.append(loss)
-            elif not context.trial:
+            elif context.trial:
+                self._losses.append(loss)
+            else:
                 value = loss if tf.is_tensor(loss) else tf.convert_to_tensor(
                     loss, dtype_hint=tf.keras.backend.floatx()
                 )  # fmt: skip
-                self._own_losses.append(value)
+                self._eager_losses.append(value)
                 CallContext.losses_made = True
 
     @property
     def losses(self) -> list[Any]:
         found: list[Any] = []
         for layer in self._flatten_layers():
-            found.extend(layer._own_losses)
+            if layer._eager_losses:
+                found.extend(layer._eager_losses)
+            elif state.graph is None:
+                # Those of the layer's place in a model: no function can compute with them.
+                found.extend(layer._losses)
             for function in layer._loss_functions:
                 loss = function()
                 if loss is not None:
@@ -50,7 +56,7 @@ class LayerLosses(LayerWeights):
 
     def _clear_losses(self) -> None:
         for layer in self._flatten_layers():
-            layer._own_losses = []
+            layer._eager_losses = []
 
     def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
         """Report the mean of a value made in `call` under a name."""
@@ -63,18 +69,18 @@ class LayerLosses(LayerWeights):
                 ", name='mean_activation')`"
             )
         del aggregation
-        known = {metric.name: metric for metric in self._own_metrics}
+        known = {metric.name: metric for metric in self._metrics}
         if name not in known:
             known[name] = tf.keras.metrics.Mean(name=name, dtype=value.dtype)
-            self._own_metrics.append(known[name])
+            self._metrics.append(known[name])
         known[name](value)
 
     @property
     def metrics(self) -> list[Any]:
         found = []
         for layer in self._flatten_layers():
-            found.extend(layer._own_metrics)
-        return unique(found)
+            found.extend(layer._metrics)
+        return found
 
     @property
     def updates(self) -> list[Any]:
@@ -87,7 +93,7 @@ class LayerLosses(LayerWeights):
                 update()
 
     def _has_losses(self) -> bool:
-        return any(layer._own_losses for layer in self._flatten_layers())
+        return any(layer._eager_losses for layer in self._flatten_layers())
 
     def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
         for output in tf.nest.flatten(outputs):

@@ -29,6 +29,8 @@ class Model(Trainer, Saved, OlderMethods, Layer):
     TensorShape([2, 1])
     """
 
+    _TF_MODULE_IGNORED_PROPERTIES = Layer._TF_MODULE_IGNORED_PROPERTIES | {"_init_arguments"}
+
     _init_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

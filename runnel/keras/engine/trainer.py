@@ -24,7 +24,6 @@ from .data_adapter import (
 )
 from .layer_weights import set_plainly
 from .steps import IN_METRICS, TracedStep
-from .tracking import unique
 
 _NOT_COMPILED = (
     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
@@ -159,10 +158,9 @@ class Trainer:
         found: list[Any] = []
         if self._is_compiled:
             found += self.compiled_loss.metrics + self.compiled_metrics.metrics
-        layers = list(self._flatten_layers())  # type: ignore[attr-defined]
-        for layer in layers:
-            found += layer._own_metrics
-        return unique(found + [layer for layer in layers if layer._is_metric])
+        for layer in self._flatten_layers():  # type: ignore[attr-defined]
+            found += layer._metrics
+        return found
 
     @property
     def metrics_names(self) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 import runnel as tf
 
 from ..engine.base_layer import Layer
+from ..engine.tracking import leaves_of, unique
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):
@@ -40,6 +41,15 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         self.stateful = True
         self.built = True
         self._value_dtype = tf.as_dtype(self.dtype)
+
+    def _weight_holders(self, layers: list[Any]) -> list[Any]:
+        # Other layers and modules are no part of the state, which `reset_state` sets to zero.
+        return unique(self._metrics)
+
+    def _variables_and_layers(self) -> tuple[list[tf.Variable], list[Any]]:
+        leaves = [leaf for value in self._tracked for leaf in leaves_of(value)]
+        variables = [leaf for leaf in leaves if isinstance(leaf, tf.Variable)]
+        return unique(variables), unique(leaf for leaf in leaves if isinstance(leaf, Layer))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
