@@ -17,6 +17,7 @@ from ..mixed_precision import Policy, global_policy
 from . import masking, naming
 from .call_context import context
 from .call_spec import CallSpec, call_spec, graph_call
+from .half_private import LayerInternals
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
 from .layer_nodes import LayerNodes
@@ -28,7 +29,7 @@ _ALLOWED = frozenset(
 )
 
 
-class Layer(LayerNodes):
+class Layer(LayerInternals, LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
     >>> class Scale(tf.keras.layers.Layer):
@@ -87,8 +88,7 @@ class Layer(LayerNodes):
         self._losses: list[Any] = []
         self._loss_functions: list[Callable[[], Any]] = []
         self._activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer", None))
-        self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
-        self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
+        self._set_dtype_policy(dtype)
         self._autocast = kwargs.get("autocast", True)
         self._initial_weights = kwargs.get("weights")
         self._name = naming.unique_name(naming.snake_case(type(self).__name__)) if (
@@ -102,6 +102,10 @@ class Layer(LayerNodes):
             self._batch_input_shape = tuple(kwargs["batch_input_shape"])
         elif "input_shape" in kwargs:
             self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+
+    def _set_dtype_policy(self, dtype: Any) -> None:
+        self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
+        self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
 
     # What a layer is.
 

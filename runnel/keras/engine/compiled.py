@@ -84,9 +84,8 @@ class CompiledLoss(_Container):
     def build(self, y_pred: Any) -> None:
         """Find the losses for outputs of this structure."""
         names = self._output_names(y_pred)
-        self._losses = [_loss_object(loss) for loss in self._spread(self._given, y_pred)]
-        weights = self._weights_given
-        self._weights = self._spread(weights, y_pred)
+        self._losses = [_loss_object(_alone(loss)) for loss in self._spread(self._given, y_pred)]
+        self._weights = [_alone(each) for each in self._spread(self._weights_given, y_pred)]
         several = len(names) > 1
         self._parts = [
             tf.keras.metrics.Mean(name=f"{name}_loss") if several and loss is not None else None
@@ -219,7 +218,15 @@ def _copied(metric: Any) -> Any:
 
 
 def _listed(settings: Any) -> list[Any]:
-    return list(settings) if isinstance(settings, list | tuple) else [settings]
+    """The metrics of one output, which may be in lists in a list."""
+    return tf.nest.flatten(settings) if isinstance(settings, list | tuple) else [settings]
+
+
+def _alone(setting: Any) -> Any:
+    """What is for one output, be it alone or in lists."""
+    while isinstance(setting, list | tuple) and len(setting) == 1:
+        setting = setting[0]
+    return setting
 
 
 def _rows(tensor: Any) -> Any:

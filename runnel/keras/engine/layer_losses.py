@@ -9,6 +9,7 @@ import runnel as tf
 
 from ...core.context import state
 from .call_context import CallContext, context
+from .kinds import is_ragged
 from .layer_weights import LayerWeights
 
 
@@ -97,5 +98,6 @@ class LayerLosses(LayerWeights):
 
     def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
         for output in tf.nest.flatten(outputs):
-            loss = self._activity_regularizer(output)
-            self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype))
+            loss = tf.convert_to_tensor(self._activity_regularizer(output))
+            count = output.nrows() if is_ragged(output) else tf.shape(output)[0]
+            self.add_loss(tf.math.divide_no_nan(loss, tf.cast(count, loss.dtype)))

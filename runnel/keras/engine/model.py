@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from .base_layer import Layer
+from .half_private import ModelInternals
 from .layer_weights import LayerWeights, set_plainly
 from .older_methods import OlderMethods
 from .saved import Saved
@@ -16,7 +17,7 @@ from .tracking import leaves_of, unique
 from .trainer import Trainer
 
 
-class Model(Trainer, Saved, OlderMethods, Layer):
+class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
     """A layer with training, evaluation and prediction; made by subclassing, or functionally.
 
     >>> class Line(tf.keras.Model):

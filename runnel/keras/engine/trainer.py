@@ -16,9 +16,7 @@ from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain
 from .data_adapter import (
     batches_of,
-    class_weights,
-    packed,
-    tensors_of,
+    one_batch,
     train_validation_split,
     unpack_x_y_sample_weight,
 )
@@ -33,9 +31,11 @@ _NOT_COMPILED = (
 class Trainer:
     """What makes a layer a model: the methods that train it."""
 
+    # What was compiled; there is no such attribute before.
+    loss: Any
+
     def _init_trainer(self) -> None:
         self.optimizer: Any = None
-        self.loss: Any = None
         self.compiled_loss: Any = None
         self.compiled_metrics: Any = None
         self.history: Any = None
@@ -464,9 +464,7 @@ class Trainer:
     ) -> Any:
         """One step of training; the loss and metrics."""
         self._need_compiled()
-        data = tensors_of(packed(x, y, sample_weight))
-        if class_weight:
-            data = class_weights(class_weight)(data)
+        data = one_batch(x, y, sample_weight, class_weight)
         return self._on_batch(self._step("train_step"), data, reset_metrics, return_dict)
 
     @in_session
@@ -480,7 +478,7 @@ class Trainer:
     ) -> Any:
         """The loss and metrics on one batch."""
         self._need_compiled()
-        data = tensors_of(packed(x, y, sample_weight))
+        data = one_batch(x, y, sample_weight)
         return self._on_batch(self._step("test_step"), data, reset_metrics, return_dict)
 
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
@@ -494,7 +492,7 @@ class Trainer:
     @in_session
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as NumPy arrays."""
-        outputs = self._step("predict_step")(tensors_of(packed(x)))
+        outputs = self._step("predict_step")(one_batch(x))
         return tf.nest.map_structure(plain, outputs)
 
 
@@ -519,7 +517,7 @@ def _together(parts: list[Any]) -> Any:
 def _validates(epoch: int, validation_freq: Any) -> bool:
     if isinstance(validation_freq, int):
         return (epoch + 1) % validation_freq == 0
-    if not isinstance(validation_freq, Container):
+    if not isinstance(validation_freq, Container) or isinstance(validation_freq, str):
         raise ValueError(
             "Expected `validation_freq` to be a list or int. Received: "
             f"validation_freq={validation_freq} of the type {type(validation_freq)}."

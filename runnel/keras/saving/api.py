@@ -18,7 +18,7 @@ _ENDINGS = (
     "Give a name that ends in .keras (the native format) or .h5 (HDF5), or the folder of a "
     "SavedModel."
 )
-_H5 = (".h5", ".hdf5", ".keras_h5")
+_H5 = (".h5", ".hdf5")
 _CHECKPOINT = ("tf", "tensorflow")
 
 
@@ -68,7 +68,7 @@ def _save_format(path: str, given: str | None) -> str:
         if path.endswith(".keras"):
             return "keras"
         return "h5" if path.endswith(_H5) else "tf"
-    if given == "keras":
+    if given in ("keras", "keras_v3"):
         if not path.endswith(".keras"):
             raise ValueError(
                 "Invalid `filepath` argument: expected a `.keras` extension. Received: "
@@ -129,7 +129,10 @@ def save_weights(
 ) -> None:
     """Write the weights of a model into a .weights.h5 or .h5 file, or into a checkpoint."""
     path = os.fspath(filepath)
-    native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
+    save_format = None if save_format is None else save_format.lower()
+    native = path.endswith(".weights.h5") or (
+        path.endswith(".keras") and save_format in (None, "keras")
+    )
     if not native:
         model._need_weights()
         if (save_format is None and not path.endswith(_H5)) or save_format in _CHECKPOINT:
@@ -166,13 +169,14 @@ def load_weights(
         if not path.endswith((*_H5, ".keras")):
             return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
         raise FileNotFoundError(2, "There is no such file of weights", path)
+    # Its prefix may also be the name of another file: of the list of checkpoints, for one.
+    if os.path.exists(f"{path}.index") and not path.endswith((*_H5, ".keras")):
+        return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if os.path.isdir(path):
         inside = os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
-        if not os.path.exists(f"{path}.index"):
-            if not os.path.exists(f"{inside}.index"):
-                raise IsADirectoryError(21, "A folder that is no SavedModel has no weights", path)
-            path = inside
-        return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
+        if not os.path.exists(f"{inside}.index"):
+            raise IsADirectoryError(21, "A folder that is no SavedModel has no weights", path)
+        return checkpoint_weights.load_weights(model, inside, skip_mismatch, by_name, options)
     if is_zip(path):
         keras_zip.load_weights(path, model, skip_mismatch)
         return None
