@@ -74,6 +74,8 @@ class Layer(LayerInternals, LayerNodes):
             )
         set_plainly(self, "_tracked", [])
         set_plainly(self, "_metrics", [])
+        if not self.supports_masking and call_spec(type(self)).makes_masks:
+            self.supports_masking = True
         self._trainable = bool(trainable)
         self._dynamic = dynamic
         self.built = False
@@ -227,13 +229,15 @@ class Layer(LayerInternals, LayerNodes):
             set_plainly(self, "_plain_inputs", (inputs.dtype, inputs._array.shape[1:]))
 
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
-        mask = None
         if spec.takes_mask:
-            mask = spec.mask_of(rest, kwargs)
-            if mask is None and not spec.has_mask_at(rest):
-                mask = masking.masks_of(inputs)
-                if mask is not None:
-                    kwargs["mask"] = mask
+            given_mask = spec.has_mask_at(rest) or "mask" in kwargs
+            # None, where it is given, means that the masks of the inputs do not count.
+            mask = spec.mask_of(rest, kwargs) if given_mask else masking.masks_of(inputs)
+            if mask is not None and not given_mask:
+                kwargs["mask"] = mask
+        else:
+            given_mask = "mask" in kwargs
+            mask = kwargs["mask"] if given_mask else None
         training, depth, scope = context.training, context.depth, context.scope
         names, compute_dtype = state.name_scope, context.compute_dtype
         # Whatever is changed is changed inside, for an interrupt may come into any call.
@@ -262,7 +266,8 @@ class Layer(LayerInternals, LayerNodes):
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
         if masking.state.in_use or spec.makes_masks:
-            self._pass_masks_on(inputs, outputs, mask)
+            known = given_mask or mask is not None
+            self._pass_masks_on(inputs, outputs, mask if known else masking.masks_of(inputs))
         return outputs
 
     def _cast_inputs(self, inputs: Any) -> Any:
@@ -322,10 +327,7 @@ class Layer(LayerInternals, LayerNodes):
         return mask
 
     def _pass_masks_on(self, inputs: Any, outputs: Any, mask: Any) -> None:
-        if mask is None:
-            mask = masking.masks_of(inputs)
-        custom = type(self).compute_mask is not Layer.compute_mask
-        if not self.supports_masking and not custom:
+        if not self.supports_masking:
             return
         masks = self.compute_mask(inputs, mask)
         if masks is not None:

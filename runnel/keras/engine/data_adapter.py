@@ -436,11 +436,6 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
                 "`class_weight` is only supported for Models with a single output, and with its "
                 f"targets. Got targets of the type {type(y)}; give `sample_weight` instead."
             )
-        if sample_weight is not None:
-            raise ValueError(
-                "You cannot give `class_weight` and `sample_weight` at the same time: multiply "
-                "the weights of the examples with those of their classes."
-            )
         labels = np.asarray(y)
         if labels.ndim > 1 and labels.shape[-1] > 1:
             labels = labels.argmax(-1)
@@ -448,7 +443,14 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
             # One weight for each position of an image or a sequence.
             flat = labels.reshape(labels.shape[:-1]) if labels.ndim > 1 else labels
             labels = flat.round().astype(np.int64)
-        return x, y, tf.gather(table, labels)
+        weight = tf.gather(table, labels)
+        if sample_weight is not None:
+            given = tf.reshape(sample_weight, [-1] + [1] * (weight.shape.rank - 1))
+            same = sample_weight.shape.rank == weight.shape.rank
+            weight = tf.cast(weight, "float32") * tf.cast(
+                sample_weight if same else given, "float32"
+            )
+        return x, y, weight
 
     return weigh
 

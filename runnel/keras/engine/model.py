@@ -30,7 +30,9 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
     TensorShape([2, 1])
     """
 
-    _TF_MODULE_IGNORED_PROPERTIES = Layer._TF_MODULE_IGNORED_PROPERTIES | {"_init_arguments"}
+    _TF_MODULE_IGNORED_PROPERTIES = Layer._TF_MODULE_IGNORED_PROPERTIES | {
+        "_init_arguments", "_counters"
+    }  # fmt: skip
 
     _init_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 

@@ -21,6 +21,7 @@ from .data_adapter import (
     unpack_x_y_sample_weight,
 )
 from .layer_weights import set_plainly
+from .older_methods import OlderMethods
 from .steps import IN_METRICS, TracedStep
 
 _NOT_COMPILED = (
@@ -47,6 +48,9 @@ class Trainer:
         self._autotune_steps_per_execution = False
         self._compile_config: dict[str, Any] = {}
         self._traced_steps: dict[str, TracedStep] = {}
+        self.train_function = self.test_function = self.predict_function = None
+        # The numbers of the batches, as variables for those who ask for them.
+        set_plainly(self, "_counters", {})
 
     def compile(
         self,
@@ -63,8 +67,12 @@ class Trainer:
     ) -> None:
         """Choose the optimizer, the loss and the metrics of training."""
         _check_older_arguments(kwargs)
-        self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
-        self.loss = loss
+        if isinstance(optimizer, list | tuple):
+            # For a `train_step` of the user's own.
+            self.optimizer = [self._scaling(tf.keras.optimizers.get(each)) for each in optimizer]
+        else:
+            self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
+        self.loss = {} if loss is None else loss
         names = getattr(self, "output_names", None)
         self.compiled_loss = CompiledLoss(loss, loss_weights, names)
         self.compiled_metrics = CompiledMetrics(
@@ -89,6 +97,7 @@ class Trainer:
             1 if steps_per_execution in (None, "auto") else steps_per_execution
         )
         self._traced_steps = {}
+        self.train_function = self.test_function = self.predict_function = None
 
     def _scaling(self, optimizer: Any) -> Any:
         """The optimizer, with a scaled loss if the model computes in float16."""
@@ -136,22 +145,54 @@ class Trainer:
     def autotune_steps_per_execution(self, value: bool) -> None:
         self._autotune_steps_per_execution = value
 
-    def _executions(self, batches: Any) -> Any:
+    def _executions(self, kind: str, batches: Any) -> Any:
         """The batches of an epoch, with the numbers of the first and last of each execution."""
         count = 1 if self._steps_per_execution is None else int(self._steps_per_execution)
         data = iter(batches.epoch())
         if count == 1:
             for step, batch in enumerate(data):
                 yield step, step, (batch,)
+                if self._counters:
+                    self._count(kind, 1)
             return
         step = 0
         while group := list(itertools.islice(data, count)):
             yield step, step + len(group) - 1, group
             step += len(group)
+            self._count(kind, len(group))
+
+    def _count(self, kind: str, batches: int) -> None:
+        if kind in self._counters:
+            self._counters[kind].assign_add(batches)
+
+    def _count_anew(self, kind: str) -> None:
+        if kind in self._counters:
+            self._counters[kind].assign(0)
 
     def _need_compiled(self) -> None:
         if not self._is_compiled:
             raise RuntimeError(_NOT_COMPILED)
+
+    @property
+    def _train_counter(self) -> Any:
+        """How many batches `fit` has trained on; zero when it begins."""
+        return self._counter("train")
+
+    @property
+    def _test_counter(self) -> Any:
+        """How many batches `evaluate` has seen."""
+        return self._counter("test")
+
+    @property
+    def _predict_counter(self) -> Any:
+        """How many batches `predict` has seen."""
+        return self._counter("predict")
+
+    def _counter(self, kind: str) -> Any:
+        if kind not in self._counters:
+            with tf.init_scope():
+                self._counters[kind] = tf.Variable(0, dtype=tf.int64, trainable=False)
+        return self._counters[kind]
 
     @property
     def metrics(self) -> list[Any]:
@@ -233,11 +274,21 @@ class Trainer:
     def _step(self, name: str) -> Any:
         """train_step, test_step or predict_step: traced, or as it is where it runs eagerly."""
         step = getattr(self, name)
+        kind = name.removesuffix("_step")
+        maker = getattr(self, f"make_{kind}_function")
+        if getattr(maker, "__func__", None) is not getattr(OlderMethods, maker.__name__):
+            # The user's own function, which takes batches from an iterator.
+            function = maker()
+            return lambda data: function(iter((data,)))
         if self.run_eagerly or getattr(self, "dynamic", False):
             return step
+        return self._traced_step(name)
+
+    def _traced_step(self, name: str) -> TracedStep:
         traced = self._traced_steps.get(name)
         if traced is None:
-            traced = self._traced_steps[name] = TracedStep(step, self._jit_compile)
+            traced = TracedStep(getattr(self, name), self._jit_compile)
+            self._traced_steps[name] = traced
         return traced
 
     def _step_in_loop(self, name: str, batches: Any, listeners: Any) -> Any:
@@ -303,6 +354,7 @@ class Trainer:
             )  # fmt: skip
         listeners = self._listeners(callbacks, verbose, epochs=epochs, steps=batches.steps)
         self.stop_training = False
+        self._count_anew("train")
         self._resume_at: tuple[int, int] = (initial_epoch, 0)
         listeners.on_train_begin()
         logs: dict[str, Any] | None = None
@@ -343,7 +395,7 @@ class Trainer:
         # An epoch for which no data is left reports what the one before it did.
         logs = None if earlier is None else dict(earlier)
         train_step = self._step_in_loop("train_step", batches, listeners)
-        for first, last, group in self._executions(batches):
+        for first, last, group in self._executions("train", batches):
             if first < first_batch:
                 continue
             listeners.on_train_batch_begin(first)
@@ -391,9 +443,14 @@ class Trainer:
         history = self.history
         logs = self._evaluate(batches, listeners)
         self.history = history
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+        return logs if return_dict else self._in_order(logs)
+
+    def _in_order(self, logs: dict[str, Any]) -> Any:
+        """The values of logs in the order of the metrics, others by name; one value alone."""
+        names = self.metrics_names
+        known = [name for name in names if name in logs]
+        values = [logs[name] for name in known + sorted(set(logs) - set(known))]
+        return values[0] if len(values) == 1 else values
 
     def _evaluate(self, batches: Any, listeners: Any) -> dict[str, Any]:
         self.reset_metrics()
@@ -401,7 +458,8 @@ class Trainer:
             listeners.on_test_begin()
         logs: dict[str, Any] | None = None
         test_step = self._step_in_loop("test_step", batches, listeners)
-        for first, last, group in self._executions(batches):
+        self._count_anew("test")
+        for first, last, group in self._executions("test", batches):
             if listeners is not None:
                 listeners.on_test_batch_begin(first)
             for data in group:
@@ -438,7 +496,8 @@ class Trainer:
             listeners.on_predict_begin()
         parts: list[Any] = []
         predict_step = self._step("predict_step")
-        for first, last, group in self._executions(batches):
+        self._count_anew("predict")
+        for first, last, group in self._executions("predict", batches):
             if listeners is not None:
                 listeners.on_predict_batch_begin(first)
             found = [predict_step(data) for data in group]
@@ -485,9 +544,7 @@ class Trainer:
         if reset_metrics:
             self.reset_metrics()
         logs = numbers(step(data))
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+        return logs if return_dict else self._in_order(logs)
 
     @in_session
     def predict_on_batch(self, x: Any) -> Any:

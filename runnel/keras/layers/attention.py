@@ -444,15 +444,23 @@ def _dense(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
     if is_ragged(query):
         query = query.to_tensor()
     if is_ragged(key) and is_ragged(value):
-        bounds = tf.maximum(key.bounding_shape(), value.bounding_shape())
-        same = key is value
-        value = value.to_tensor(shape=bounds)
-        key = value if same else key.to_tensor(shape=bounds)
+        if key is value:
+            key = value = value.to_tensor()
+        else:
+            sizes = tf.maximum(key.bounding_shape(), value.bounding_shape())
+            key, value = _padded(key, sizes), _padded(value, sizes)
     elif is_ragged(key):
-        key = key.to_tensor(shape=tf.shape(value))
+        key = _padded(key, tf.shape(value))
     elif is_ragged(value):
-        value = value.to_tensor(shape=tf.shape(key))
+        value = _padded(value, tf.shape(key))
     return query, key, value
+
+
+def _padded(tensor: Any, sizes: Any) -> Any:
+    """A ragged tensor as a dense one of certain sizes, with what is known of them."""
+    dense = tensor.to_tensor(shape=sizes)
+    dense.set_shape(tensor.shape)
+    return dense
 
 
 def _both(one: Any, other: Any) -> Any:

@@ -105,7 +105,7 @@ class _Merge(Layer):
         given = [each for each in mask if each is not None]
         if not given:
             return None
-        return functools.reduce(tf.logical_and, given)
+        return functools.reduce(tf.logical_and, [tf.cast(each, tf.bool) for each in given])
 
 
 def _with_rank(tensor: Any, rank: int) -> Any:
