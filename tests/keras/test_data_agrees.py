@@ -51,9 +51,11 @@ ARRAYS = {
     "bool": "np.ones((7, 2), bool)", "strings": "np.array(['a'] * 7)",
     "list of lists": "[[1.0, 2.0]] * 7", "list of ints": "list(range(7))",
     "list of arrays": "[np.ones((7, 2)), np.ones((7, 3))]", "one in a list": "[np.ones((7, 2))]",
-    "tuple": "(np.ones((7, 2)), np.ones((7, 3)))", "dict": "{'b': np.ones((7, 2)), 'a': np.ones(7)}",
+    "tuple": "(np.ones((7, 2)), np.ones((7, 3)))",
+    "dict": "{'b': np.ones((7, 2)), 'a': np.ones(7)}",
     "tensor": "tf.ones((7, 2))", "tensor of float64": "tf.ones((7, 2), tf.float64)",
-    "variable": "tf.Variable(tf.ones((7, 2)))", "nested": "{'a': [np.ones((7, 2)), np.ones((7, 1))]}",
+    "variable": "tf.Variable(tf.ones((7, 2)))",
+    "nested": "{'a': [np.ones((7, 2)), np.ones((7, 1))]}",
     "matrix": "np.matrix(np.ones((7, 2)))", "scalar": "np.array(3.0)", "empty": "np.ones((0, 2))",
     "other rows": "[np.ones((7, 2)), np.ones((6, 2))]", "ragged": "tf.ragged.constant([[1.0]] * 7)",
 }  # fmt: skip
@@ -143,9 +145,11 @@ def test_steps_of_evaluate_and_predict(options):
 
 
 BATCHES = {
-    "x and y": "(np.ones((2, 3)), np.ones(2))", "weighted": "(np.ones((2, 3)),) + (np.ones(2),) * 2",
+    "x and y": "(np.ones((2, 3)), np.ones(2))",
+    "weighted": "(np.ones((2, 3)),) + (np.ones(2),) * 2",
     "x alone": "np.ones((2, 3))", "x in a tuple": "(np.ones((2, 3)),)", "four": "(np.ones(2),) * 4",
-    "list": "[np.ones((2, 3)), np.ones(2)]", "list of inputs": "([np.ones((2, 3))] * 2, np.ones(2))",
+    "list": "[np.ones((2, 3)), np.ones(2)]",
+    "list of inputs": "([np.ones((2, 3))] * 2, np.ones(2))",
     "without targets": "(np.ones((2, 3)), None)", "dict": "({'a': np.ones((2, 3))}, np.ones(2))",
     "tensors": "(tf.ones((2, 3), tf.float64), tf.ones(2))",
     "small": "(np.ones((2, 3), 'u1'), np.ones(2, bool))",
@@ -167,7 +171,7 @@ CLASSES = "np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0])"
 TARGETS = {
     "classes": CLASSES, "column": f"{CLASSES}[:, None]", "floats": f"{CLASSES} * 1.0",
     "one-hot": f"np.eye(3)[{CLASSES}]", "bytes": f"{CLASSES}.astype('u1')",
-    "images": "(np.arange(40) % 3).reshape(10, 2, 2, 1)", "one-hot images": f"np.eye(3)[{CLASSES} % 3]",
+    "images": "(np.arange(40) % 3).reshape(10, 2, 2, 1)",
     "several": "[np.zeros(10), np.zeros(10)]",
 }  # fmt: skip
 

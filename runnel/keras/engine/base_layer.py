@@ -50,6 +50,8 @@ class Layer(LayerInternals, LayerNodes):
     # The dtype and the sizes, but for the first, of inputs that such a layer was found to take as
     # they are. Forgotten when any attribute is set.
     _plain_inputs: Any = None
+    # The dtype and shape of the last inputs that were found to be as the input_spec says.
+    _fitting_inputs: Any = None
 
     def __init__(
         self,
@@ -157,6 +159,7 @@ class Layer(LayerInternals, LayerNodes):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
         self._input_spec = value
+        self._fitting_inputs = None
 
     # Building and calling.
 
@@ -209,7 +212,10 @@ class Layer(LayerInternals, LayerNodes):
         if not self.built:
             self._maybe_build(inputs)
         if self._input_spec is not None:
-            check_inputs(self._input_spec, inputs, self._name)
+            kind = (inputs.dtype, inputs._array.shape) if type(inputs) is Tensor else None
+            if kind is None or kind != self._fitting_inputs:
+                check_inputs(self._input_spec, inputs, self._name)
+                set_plainly(self, "_fitting_inputs", kind)
         outputs = self._run(spec, inputs, rest, kwargs)
         if spec.only_computes and not rest:
             self._note_plain_inputs(inputs)
@@ -266,7 +272,7 @@ class Layer(LayerInternals, LayerNodes):
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
         if masking.state.in_use or spec.makes_masks:
-            known = given_mask or mask is not None
+            known = given_mask or spec.takes_mask
             self._pass_masks_on(inputs, outputs, mask if known else masking.masks_of(inputs))
         return outputs
 

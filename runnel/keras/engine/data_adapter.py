@@ -445,11 +445,10 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
             labels = flat.round().astype(np.int64)
         weight = tf.gather(table, labels)
         if sample_weight is not None:
-            given = tf.reshape(sample_weight, [-1] + [1] * (weight.shape.rank - 1))
-            same = sample_weight.shape.rank == weight.shape.rank
-            weight = tf.cast(weight, "float32") * tf.cast(
-                sample_weight if same else given, "float32"
-            )
+            given = tf.cast(sample_weight, "float32")
+            if given.shape.rank < labels.ndim:
+                given = tf.reshape(given, [-1] + [1] * (labels.ndim - 1))
+            weight = tf.cast(weight, "float32") * given
         return x, y, weight
 
     return weigh
@@ -474,8 +473,9 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
         )
 
     def part(start: int, end: int) -> Any:
-        return tf.nest.map_structure(
-            lambda each: None if each is None else getattr(each, "iloc", each)[start:end], arrays
-        )
+        def rows(each: Any) -> Any:
+            return None if each is None else getattr(each, "iloc", each)[start:end]
+
+        return tf.nest.map_structure(rows, arrays)
 
     return part(0, split), part(split, count)

@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.tensor import Tensor
 from . import masking
 from .added_terms import AddLoss, AddMetric
 from .input_spec import InputSpec, values_named
@@ -63,7 +64,7 @@ class Functional(Model):
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
         self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
-        self._input_spec = self._spec_of_inputs()
+        self._input_spec, self._fitting_inputs = self._spec_of_inputs(), None
 
     def _find_layers(self) -> None:
         """Know the layers between the inputs and what the model computes."""
@@ -266,6 +267,10 @@ def _unique_names(names: list[str]) -> list[str]:
 
 def _fitted(value: Any, tensor: Any) -> Any:
     """An input with the rank and dtype that the model was made for."""
+    if type(value) is Tensor and value.dtype is tensor.dtype:
+        wanted = tensor.shape.rank
+        if wanted is None or len(value._array.shape) == wanted:
+            return value
     rank, wanted = value.shape.rank, tensor.shape.rank
     if rank is not None and wanted is not None:
         if not isinstance(value, tf.Tensor):

@@ -32,7 +32,7 @@ class _OwnVariables(list):
         for variable in variables:
             self.append(variable)
 
-    def __iadd__(self, variables: Iterable[Any]) -> _OwnVariables:  # type: ignore[override,misc]
+    def __iadd__(self, variables: Iterable[Any]) -> _OwnVariables:  # type: ignore[misc]
         self.extend(variables)
         return self
 
@@ -44,6 +44,8 @@ def _track(layer: Any, value: Any) -> None:
 
 class LayerInternals:
     """Names with an underscore that programs use of layers."""
+
+    _tracked: list[Any]
 
     @property
     def _dtype(self) -> Any:
@@ -78,7 +80,7 @@ class LayerInternals:
     def _replace_variables(self, variables: Iterable[Any], trainable: bool) -> None:
         """Let these be the variables of the layer that are trained, or are not."""
         new = list(variables)
-        tracked = self._tracked  # type: ignore[attr-defined]
+        tracked = self._tracked
         tracked[:] = [
             each
             for each in tracked
@@ -90,7 +92,7 @@ class LayerInternals:
     @property
     def _self_tracked_trackables(self) -> list[Any]:
         """The layers, modules and containers that were set as attributes."""
-        tracked = self._tracked  # type: ignore[attr-defined]
+        tracked = self._tracked
         return [
             value
             for value in tracked
@@ -127,10 +129,10 @@ class LayerInternals:
 
     def _flatten_modules(self, recursive: bool = True, include_self: bool = True) -> Any:
         """This layer and the modules below it."""
-        found = [self] if include_self else []
-        modules = [
+        found: list[Any] = [self] if include_self else []
+        modules: list[Any] = [
             leaf
-            for value in self._tracked  # type: ignore[attr-defined]
+            for value in self._tracked
             for leaf in leaves_of(value)
             if isinstance(leaf, tf.Module)
         ]
@@ -152,6 +154,9 @@ class LayerInternals:
 class ModelInternals:
     """Names with an underscore that programs use of models."""
 
+    _build_input_shape: Any
+    _build_input_dtypes: Any
+
     @property
     def _is_graph_network(self) -> bool:
         """Whether the model is made of the calls between its inputs and outputs."""
@@ -159,6 +164,6 @@ class ModelInternals:
 
     def _set_save_spec(self, inputs: Any, args: Any = None, kwargs: Any = None) -> None:
         """Note what inputs are like, where the model was never called on any."""
-        if self._build_input_shape is None:  # type: ignore[attr-defined,has-type]
+        if self._build_input_shape is None:
             self._build_input_shape = tf.nest.map_structure(lambda each: each.shape, inputs)
             self._build_input_dtypes = tf.nest.map_structure(lambda each: each.dtype, inputs)

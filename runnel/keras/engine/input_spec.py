@@ -70,14 +70,15 @@ class InputSpec:
 
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
     """Raise ValueError unless the inputs of a layer are as its input_spec says."""
+    if type(specs) is list and len(specs) == 1 and isinstance(inputs, tf.Tensor):
+        # A model of one input.
+        specs = specs[0]
+        if specs is None:
+            return
     if isinstance(specs, InputSpec) and isinstance(inputs, tf.Tensor):
         _check_one(0, inputs.shape, inputs.dtype, specs, layer_name)
         return
     wanted = tf.nest.flatten(specs)
-    if isinstance(inputs, tf.Tensor) and len(wanted) == 1:
-        if wanted[0] is not None:
-            _check_one(0, inputs.shape, inputs.dtype, wanted[0], layer_name)
-        return
     names = [getattr(spec, "name", None) for spec in wanted]
     if isinstance(inputs, dict) and None not in names:
         given = values_named(inputs, names)

@@ -24,6 +24,10 @@ def _warn(old: str, new: str) -> None:
 class OlderMethods:
     """Training on generators by its older names, and the weights by their paths."""
 
+    train_function: Any
+    test_function: Any
+    predict_function: Any
+
     def fit_generator(
         self,
         generator: Any,

@@ -29,6 +29,8 @@ class Sequential(Functional):
         self._stack: list[Layer] = []
         # What each layer of the stack gives in the graph, as far as it was called there.
         self._ends: list[Any] = []
+        # The index of the first layer that computes: an input layer does not.
+        self._first = 0
         self._without_inputs()
         if layers:
             for layer in layers if isinstance(layers, list | tuple) else [layers]:
@@ -73,6 +75,7 @@ class Sequential(Functional):
                     self._stack.append(tensor.op.layer)
             self._shape_is_given = _is_input(layer) or bool(self._stack)
         self._stack.append(layer)
+        self._first = int(_is_input(self._stack[0]))
         self._tracked[:] = unique(self._stack)
         if self._shape_is_given or self.outputs is not None:
             self._extend_graph(self._stack)
@@ -85,7 +88,7 @@ class Sequential(Functional):
             self._ends.append(stack[0]._inbound_nodes[0].outputs)
         if not _is_input(stack[0]):
             # The graph was made from inputs, and its input layer is none of the stack.
-            stack = [self.inputs[0].op.layer, *stack]  # type: ignore[attr-defined]
+            stack = [self.inputs[0].op.layer, *stack]
         del self._ends[len(stack) :]
         # A layer is called once, so that its output is the one that later layers go on from.
         for layer in stack[len(self._ends) :]:
@@ -115,7 +118,7 @@ class Sequential(Functional):
         layers = unique(self._stack)
         return layers[1:] if layers and _is_input(layers[0]) else layers
 
-    @property  # type: ignore[misc]
+    @property
     def input_spec(self) -> Any:
         return self._input_spec
 
@@ -169,11 +172,10 @@ class Sequential(Functional):
             inputs = _fitted(inputs, self.inputs[0])
         if mask is not None:
             (inputs,) = masking.masked([inputs], [mask])
-        for layer in self._stack:
-            if not _is_input(layer):
-                inputs = layer(inputs)
-                if self._only_runs and len(tf.nest.flatten(inputs)) != 1:
-                    raise _several_outputs(layer)
+        for layer in self._stack[self._first :]:
+            inputs = layer(inputs)
+            if self._only_runs and len(tf.nest.flatten(inputs)) != 1:
+                raise _several_outputs(layer)
         return inputs
 
     def _meet(self, inputs: Any) -> None:

@@ -34,6 +34,10 @@ class Trainer:
 
     # What was compiled; there is no such attribute before.
     loss: Any
+    train_function: Any
+    test_function: Any
+    predict_function: Any
+    _counters: dict[str, Any]
 
     def _init_trainer(self) -> None:
         self.optimizer: Any = None

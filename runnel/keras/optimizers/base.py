@@ -399,7 +399,7 @@ class Optimizer:
             self.build(new)
         made, slots = self._variables, []
         for name, value in list(vars(self).items()):
-            old = before.get(name)
+            old: Any = before.get(name)
             per_variable = isinstance(old, list) and isinstance(value, list) and value is not old
             if per_variable and (len(old), len(value)) == (len(known), len(new)):
                 slots += value

@@ -231,6 +231,7 @@ class LSTMCell(GatedCell):
     [TensorShape([2, 4]), TensorShape([2, 4])]
     """
 
+    recurrent_activation: Any
     gates = 4
 
     def __init__(
