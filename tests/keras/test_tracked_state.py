@@ -170,3 +170,65 @@ def test_names_with_an_underscore():
         r += [carry, output, K.optimizers.legacy.SGD()._use_locking]
         """
     )
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "SimpleRNN"])
+def test_an_unknown_number_of_steps_stays_unknown(name):
+    agree(
+        f"""
+        l = L.{name}(2, return_sequences=True)
+        r = [l(K.Input(batch_shape=s)).shape.as_list() for s in ((2, None, 3), (None, None, 3))]
+        """
+    )
+
+
+@pytest.mark.parametrize("cell", ["GRUCell(2)", "GRUCell(2, reset_after=False)"])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 1, 4), (0, 3, 4)])
+def test_cells_on_more_axes(cell, shape):
+    made = f"L.{cell[:-1]}, kernel_initializer='ones', recurrent_initializer='ones')"
+    agree(
+        f"""
+        o, s = {made}(tf.ones({shape}), [tf.ones({(*shape[:-1], 2)})]); r = o, s
+        """
+    )
+
+
+SHAPES = [
+    "(4,)", "4", "(None, 3)", "[(4,), (5,)]", "{'a': (3,)}", "lambda s: s", "lambda s: [s, s]",
+    "lambda s: (s[0], 4)", "lambda s: {'a': s}", "lambda s: [[None, 3], [None, 4]]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_output_shapes_of_lambda(shape):
+    inputs = "(10, 10)", "[10, 10]", "tf.TensorShape([None, 10])", "[(2, 3), (2, 4)]", "None"
+    for given in inputs:
+        if shape in ("lambda s: (s[0], 4)",) and given == "None":
+            continue
+        agree(
+            f"r = repr(L.Lambda(lambda x: x, output_shape={shape}).compute_output_shape({given}))"
+        )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "m.save(d + '/m.keras', save_format='keras_v3'); K.models.load_model(d + '/m.keras')",
+        "m.save(pathlib.Path(d) / 'm.keras'); K.models.load_model(pathlib.Path(d) / 'm.keras')",
+        "m.save_weights(d + '/checkpoint'); m.load_weights(d + '/checkpoint')",
+        "m.save_weights(d + '/m', save_format='H5'); m.load_weights(d + '/m')",
+        "f = d + '/m.weights.h5'; m.save_weights(f, save_format='tf'); m.load_weights(f)",
+        "m.save_weights(d + '/m', save_format='other')",
+        "m.save(d + '/m', save_format='KERAS')",
+    ],
+)
+def test_names_of_formats(program):
+    files = "[f for _, _, names in os.walk(d) for f in names if 'fingerprint' not in f]"
+    agree(
+        f"""
+        import os, pathlib, tempfile
+        d = tempfile.mkdtemp(); m = K.Sequential([L.Dense(1, input_shape=(2,))])
+        {program}
+        r = sorted({files})
+        """
+    )
