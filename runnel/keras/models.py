@@ -14,6 +14,7 @@ from .engine.keras_tensor import is_keras_tensor, note_value
 from .engine.model import Model as Model
 from .engine.rebuilding import rebuilt
 from .engine.sequential import Sequential as Sequential
+from .engine.tracking import unique
 from .layers.input_layer import InputLayer
 from .saving.api import (
     load_model as load_model,
@@ -68,10 +69,12 @@ def _clone_layer(layer: Any) -> Any:
 
 
 def _clone_sequential(model: Any, input_tensors: Any, clone: Callable[[Any], Any]) -> Any:
-    layers = [
-        _clone_layer(layer) if isinstance(layer, InputLayer) else clone(layer)
-        for layer in model._whole_stack()
-    ]
+    stack = model._whole_stack()
+    clones = {
+        id(layer): _clone_layer(layer) if isinstance(layer, InputLayer) else clone(layer)
+        for layer in unique(stack)
+    }
+    layers = [clones[id(layer)] for layer in stack]
     if input_tensors is not None:
         given = tf.nest.flatten(input_tensors)
         if len(given) != 1 or not is_keras_tensor(given[0]):

@@ -17,7 +17,7 @@ from ..ops.lookup.static import LookupTable
 _OF_TRAINING = frozenset(
     {"_init_arguments", "_traced_steps", "history", "compiled_loss", "compiled_metrics", "loss"}
     | {"_compile_config", "input_names", "output_names", "_resume_at"}
-    | {"_steps_per_execution"}
+    | {"_steps_per_execution", "_counters"}
 )
 _OF_LAYERS = UNTRACKED | _OF_TRAINING | {"_name", "_name_scope", "_input_spec", "input_spec"}
 _OF_OPTIMIZERS = frozenset({"_index_dict", "_numbers"})

@@ -411,7 +411,6 @@ class TestRefusals:
         "call",
         [
             lambda tf, o, v: o.apply_gradients([(None, v)]),
-            lambda tf, o, v: o.apply_gradients([(tf.ones([2]), tf.Variable([1.0, 2.0]))]),
             lambda tf, o, v: o.apply_gradients([(tf.ones([3]), v)]),
             lambda tf, o, v: o.apply_gradients([(tf.ones([2], tf.float64), v)]),
             lambda tf, o, v: o.minimize(tf.reduce_sum(v), [v]),

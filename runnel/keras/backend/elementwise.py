@@ -39,7 +39,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     else:
         x = tf.nn.relu(x)
     if max_value is not None:
-        x = tf.clip_by_value(x, tf.constant(0, x.dtype), tf.constant(max_value, x.dtype))
+        x = tf.clip_by_value(x, tf.cast(0, x.dtype), tf.cast(max_value, x.dtype))
     return x if below is None else x - alpha * below
 
 

@@ -21,6 +21,7 @@ from ..mixed_precision import Policy, global_policy
 from . import masking, naming
 from .call_context import context, phase_in_graph
 from .call_spec import CallSpec, call_spec, graph_call
+from .half_private import LayerInternals
 from .input_spec import InputSpec, check_inputs
 from .keras_tensor import KerasTensor, apply_symbolically, holds_keras_tensors
 from .layer_nodes import LayerNodes
@@ -51,7 +52,7 @@ class MadeByConstructor:
         )
 
 
-class Layer(RefusesUnknownKeywords, LayerNodes):
+class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     """A computation with weights of its own: `call` does it, `build` makes the weights.
 
     >>> class Scale(tf.keras.layers.Layer):
@@ -76,6 +77,8 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
     # The dtype and the sizes, but for the first, of inputs that such a layer was found to take as
     # they are. Forgotten when any attribute is set.
     _plain_inputs: Any = None
+    # The dtype and shape of the last inputs that were found to be as the input_spec says.
+    _fitting_inputs: Any = None
 
     def __init__(
         self,
@@ -100,6 +103,9 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                 f"{type(name)}"
             )
         set_plainly(self, "_tracked", [])
+        set_plainly(self, "_metrics", [])
+        if not self.supports_masking and call_spec(type(self)).makes_masks:
+            self.supports_masking = True
         self._trainable = bool(trainable)
         self._dynamic = dynamic
         self.built = False
@@ -109,12 +115,12 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         self._input_spec: Any = None
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
-        self._own_losses: list[Any] = []
+        # The losses of calls, and those of calls on KerasTensors, which have no values.
+        self._eager_losses: list[Any] = []
+        self._losses: list[Any] = []
         self._loss_functions: list[Callable[[], Any]] = []
-        self._own_metrics: list[Any] = []
         self._activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer", None))
-        self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
-        self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
+        self._set_dtype_policy(dtype)
         self._autocast = kwargs.get("autocast", True)
         self._initial_weights = kwargs.get("weights")
         self._name = naming.unique_name(naming.snake_case(type(self).__name__)) if (
@@ -134,6 +140,10 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
                     f"input_shape={shape!r}. For vectors of {shape!r} numbers: ({shape!r},)"
                 )
             self._batch_input_shape = (kwargs.get("batch_size"), *shape)
+
+    def _set_dtype_policy(self, dtype: Any) -> None:
+        self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
+        self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
 
     # What a layer is.
 
@@ -183,6 +193,7 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
         self._input_spec = value
+        self._fitting_inputs = None
 
     # Building and calling.
 
@@ -239,7 +250,10 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         if not self.built:
             self._maybe_build(inputs)
         if self._input_spec is not None:
-            check_inputs(self._input_spec, inputs, self._name)
+            kind = (inputs.dtype, inputs._array.shape) if type(inputs) is Tensor else None
+            if kind is None or kind != self._fitting_inputs:
+                check_inputs(self._input_spec, inputs, self._name)
+                set_plainly(self, "_fitting_inputs", kind)
         outputs = self._run(spec, inputs, rest, kwargs)
         if spec.only_computes and not rest:
             self._note_plain_inputs(inputs)
@@ -259,13 +273,15 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
             set_plainly(self, "_plain_inputs", (inputs.dtype, inputs._array.shape[1:]))
 
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
-        mask = None
         if spec.takes_mask:
-            mask = kwargs.get("mask")
-            if mask is None:
-                mask = masking.masks_of(inputs)
-                if mask is not None:
-                    kwargs["mask"] = mask
+            given_mask = spec.has_mask_at(rest) or "mask" in kwargs
+            # None, where it is given, means that the masks of the inputs do not count.
+            mask = spec.mask_of(rest, kwargs) if given_mask else masking.masks_of(inputs)
+            if mask is not None and not given_mask:
+                kwargs["mask"] = mask
+        else:
+            given_mask = "mask" in kwargs
+            mask = kwargs["mask"] if given_mask else None
         training, depth, scope = context.training, context.depth, context.scope
         names, compute_dtype = state.name_scope, context.compute_dtype
         # Whatever is changed is changed inside, for an interrupt may come into any call.
@@ -299,7 +315,8 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         if self._activity_regularizer is not None:
             self._regularize_activity(inputs, outputs)
         if masking.state.in_use or spec.makes_masks:
-            self._pass_masks_on(inputs, outputs, kwargs.get("mask", mask))
+            known = given_mask or spec.takes_mask
+            self._pass_masks_on(inputs, outputs, mask if known else masking.masks_of(inputs))
         return outputs
 
     def _name_in(self, failure: OpError, inputs: Any) -> None:
@@ -375,10 +392,7 @@ class Layer(RefusesUnknownKeywords, LayerNodes):
         return mask
 
     def _pass_masks_on(self, inputs: Any, outputs: Any, mask: Any) -> None:
-        if mask is None:
-            mask = masking.masks_of(inputs)
-        custom = type(self).compute_mask is not Layer.compute_mask
-        if not self.supports_masking and not custom:
+        if not self.supports_masking:
             return
         masks = self.compute_mask(inputs, mask)
         if masks is not None:

@@ -28,12 +28,21 @@ class CallSpec:
         defaults = {p.name: p.default for p in named if p.default is not p.empty}
         self.training_default = defaults.get("training")
         self._position = self.names.index("training") - 1 if "training" in self.names else -1
+        self._mask_position = self.names.index("mask") - 1 if "mask" in self.names else -1
 
     def training_of(self, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The value given for `training`, by position or name."""
         if 0 <= self._position < len(rest):
             return rest[self._position]
         return kwargs.get("training")
+
+    def has_mask_at(self, rest: tuple[Any, ...]) -> bool:
+        """Whether a value for `mask` is given by position."""
+        return 0 <= self._mask_position < len(rest)
+
+    def mask_of(self, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value given for `mask`, by position or name."""
+        return rest[self._mask_position] if self.has_mask_at(rest) else kwargs.get("mask")
 
 
 _call_specs: dict[Any, CallSpec] = {}

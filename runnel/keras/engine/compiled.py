@@ -10,6 +10,7 @@ from ...core.convert import convert_to_tensor
 from ..losses.base import LossFunctionWrapper
 from ..losses.weighting import fit_weights
 from . import masking
+from .naming import snake_case
 
 _OTHER_COUNT = (
     "The model has {count} output(s), {names}, and {given} came: the targets, and likewise their "
@@ -59,11 +60,11 @@ class _Container:
             return sorted(outputs)
         return [f"output_{index + 1}" for index in range(count)]
 
-    @staticmethod
-    def _align(outputs: Any, given: Any, names: list[str]) -> list[Any]:
+    def _align(self, outputs: Any, given: Any, names: list[str]) -> list[Any]:
         """Targets or weights in the order of the outputs."""
         if isinstance(given, dict):
             keys = sorted(outputs) if isinstance(outputs, dict) else names
+            self._refuse(set(given) - set(keys), keys)
             return [given.get(key) for key in keys]
         if isinstance(given, list | tuple):
             count = len(tf.nest.flatten(outputs))
@@ -92,9 +93,8 @@ class CompiledLoss(_Container):
     def build(self, y_pred: Any) -> None:
         """Find the losses for outputs of this structure."""
         names = self._output_names(y_pred)
-        self._losses = [_loss_object(loss) for loss in self._spread(self._given, y_pred)]
-        weights = self._weights_given
-        self._weights = self._spread(weights, y_pred)
+        self._losses = [_loss_object(_alone(loss)) for loss in self._spread(self._given, y_pred)]
+        self._weights = [_alone(each) for each in self._spread(self._weights_given, y_pred)]
         several = len(names) > 1
         self._parts = [
             tf.keras.metrics.Mean(name=f"{name}_loss") if several and loss is not None else None
@@ -143,6 +143,7 @@ class CompiledMetrics(_Container):
 
     def __init__(self, metrics: Any, weighted_metrics: Any, output_names: list[str] | None) -> None:
         super().__init__(output_names)
+        _require_different(tf.nest.flatten([metrics, weighted_metrics]))
         self._given = metrics
         self._weighted_given = weighted_metrics
         self._plain: list[list[Any]] = []
@@ -184,7 +185,7 @@ class CompiledMetrics(_Container):
 
     def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
         # A plain list is for every output; a list of lists has one for each.
-        if isinstance(settings, list) and not any(
+        if isinstance(settings, list | tuple) and not any(
             isinstance(each, list | tuple | dict) for each in settings
         ):
             count = len(tf.nest.flatten(outputs))
@@ -227,7 +228,15 @@ def _copied(metric: Any) -> Any:
 
 
 def _listed(settings: Any) -> list[Any]:
-    return list(settings) if isinstance(settings, list | tuple) else [settings]
+    """The metrics of one output, which may be in lists in a list."""
+    return tf.nest.flatten(settings) if isinstance(settings, list | tuple) else [settings]
+
+
+def _alone(setting: Any) -> Any:
+    """What is for one output, be it alone or in lists."""
+    while isinstance(setting, list | tuple) and len(setting) == 1:
+        setting = setting[0]
+    return setting
 
 
 def _rows(tensor: Any) -> Any:
@@ -299,9 +308,25 @@ def _metric_object(metric: Any, target: Any, output: Any) -> Any:
         if isinstance(function, tf.keras.metrics.Metric):
             found = function
         else:
-            name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
-            found = tf.keras.metrics.MeanMetricWrapper(function, name=name)
+            found = tf.keras.metrics.MeanMetricWrapper(function, name=_name_of(metric))
     return found
+
+
+def _name_of(metric: Any) -> str:
+    """What a metric that was given as a string, a function or a loss is called."""
+    if isinstance(metric, str):
+        return metric
+    name = getattr(metric, "name", None) or getattr(metric, "__name__", None)
+    return name or snake_case(type(metric).__name__)
+
+
+def _require_different(metrics: list[Any]) -> None:
+    seen = [id(each) for each in metrics if isinstance(each, tf.keras.metrics.Metric)]
+    if len(set(seen)) < len(seen):
+        raise ValueError(
+            "Found duplicated metrics object in the user provided metrics and weighted metrics. "
+            "It would be updated several times a step: give each output a metric of its own."
+        )
 
 
 def _by_shape(name: str, target: Any, output: Any) -> Any:

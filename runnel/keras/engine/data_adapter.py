@@ -37,14 +37,22 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """A batch as `train_step` takes it."""
-    if y is None:
-        return (x,) if isinstance(x, list | tuple | dict) else x
+    if y is None and sample_weight is None:
+        return (x,) if isinstance(x, list | tuple) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
-def packed(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """A batch as a tuple, so that a list of inputs is not taken for inputs and targets."""
-    return (x,) if y is None else pack_x_y_sample_weight(x, y, sample_weight)
+def one_batch(x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
+    """Arrays as one batch of tensors."""
+    for each in tf.nest.flatten((x, y, sample_weight)):
+        if isinstance(each, str | bool | int | float):
+            raise AttributeError(
+                f"A batch is made of arrays or tensors, and {each!r} has no shape. Make an array "
+                "of lists of numbers: np.array(x)."
+            )
+    check_cardinality(x, y, sample_weight)
+    data = tensors_of((x,) if y is None else pack_x_y_sample_weight(x, y, sample_weight))
+    return class_weights(class_weight)(data) if class_weight else data
 
 
 class Batches:
@@ -65,6 +73,11 @@ class Batches:
         )
 
 
+def _repacked(batch: Any) -> Any:
+    """A batch without the parts at its end that are None."""
+    return pack_x_y_sample_weight(*unpack_x_y_sample_weight(batch))
+
+
 class ArrayBatches(Batches):
     """Slices of arrays in memory, with nothing between the array and the tensor."""
 
@@ -77,7 +90,7 @@ class ArrayBatches(Batches):
         epochs: int = 1,
         begin_anew: bool = False,
     ) -> None:
-        self._structure = tf.nest.map_structure(_in_memory, arrays)
+        self._structure = tf.nest.map_structure(_in_memory, _in_tuples(arrays))
         self._flat = tf.nest.flatten(self._structure)
         self._is_tuple = isinstance(self._structure, tuple) and all(
             part is array for part, array in zip(self._structure, self._flat, strict=False)
@@ -103,9 +116,10 @@ class ArrayBatches(Batches):
                 self._run_out()
                 return
             parts = [part(where) for part in self._parts]
-            yield (
-                tuple(parts) if self._is_tuple else tf.nest.pack_sequence_as(self._structure, parts)
-            )
+            if self._is_tuple:
+                yield tuple(parts)
+            else:
+                yield tf.nest.pack_sequence_as(self._structure, parts)
 
     def _all_places(self) -> Iterator[Any]:
         """Where the rows of each batch are, for all passes over the arrays."""
@@ -144,16 +158,26 @@ def _in_memory(value: Any) -> Any:
         return None
     if is_composite(value):
         return rows_of(value)
-    if isinstance(value, tf.Tensor | tf.Variable):
-        value = np.asarray(value)
-    elif not isinstance(value, np.ndarray):
+    keeps_dtype = isinstance(value, tf.Tensor | tf.Variable)
+    if type(value) is not np.ndarray:
         if hasattr(value, "iloc"):  # of pandas: a series is a column
             value = value.to_numpy()
+            keeps_dtype = value.ndim > 1
             value = value[:, None] if value.ndim == 1 else value
         value = np.asarray(value.values if hasattr(value, "values") else value)
-    if value.dtype == np.float64:
-        value = value.astype(tf.keras.backend.floatx())
+    # Floats become Keras's own, whatever their precision; tensors and tables stay what they are.
+    if value.dtype.kind == "f" and not keeps_dtype:
+        value = value.astype(tf.keras.backend.floatx(), copy=False)
     return value
+
+
+def _in_tuples(structure: Any) -> Any:
+    """Lists of arrays as tuples, which is how batches hold them."""
+    if isinstance(structure, list) or type(structure) is tuple:
+        return tuple(_in_tuples(each) for each in structure)
+    if type(structure) is dict:
+        return {key: _in_tuples(each) for key, each in structure.items()}
+    return structure
 
 
 def _picker(array: Any) -> Callable[[Any], Any]:
@@ -189,7 +213,7 @@ class SequenceBatches(Batches):
         if self._shuffle:
             random.shuffle(order)
         for index in order[: self.steps]:
-            yield tensors_of(self._sequence[index])
+            yield tensors_of(_repacked(self._sequence[index]))
         self._sequence.on_epoch_end()
         if len(order) < (self.steps or 0):
             self._run_out()
@@ -211,6 +235,7 @@ class IterableBatches(Batches):
                 "(if you did not intend to create an infinite dataset, make sure to not call "
                 "`repeat()` on the dataset)."
             )
+        self._is_dataset = dataset
         self._one_way = not dataset and iter(iterable) is iterable
         self._limit = steps
         whole = dataset and (steps is None or steps == _length(iterable))
@@ -237,7 +262,7 @@ class IterableBatches(Batches):
                     self._run_out()
                 self._iterator = None
                 break
-            yield tensors_of(batch)
+            yield tensors_of(batch if self._is_dataset else _repacked(batch))
             produced += 1
         self._is_first = False
 
@@ -259,9 +284,7 @@ def tensors_of(batch: Any) -> Any:
             return tensor_of_composite(value)
         return tf.constant(_in_memory(value))
 
-    if isinstance(batch, list):
-        batch = tuple(batch)
-    return tf.nest.map_structure(convert, batch)
+    return tf.nest.map_structure(convert, _in_tuples(batch))
 
 
 def batches_of(
@@ -294,9 +317,19 @@ def batches_of(
         raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
     x, y, sample_weight = _from_lists(x, y, sample_weight)
     check_cardinality(x, y, sample_weight)
-    data = packed(x, y, sample_weight)
-    arrays = ArrayBatches(data, batch_size or 32, shuffle, steps, epochs, begin_anew)
+    data = pack_x_y_sample_weight(x, y, sample_weight)
+    if batch_size is None:
+        batch_size = _batch_size_for(data, steps)
+    arrays = ArrayBatches(data, batch_size, shuffle, steps, epochs, begin_anew)
     return _weighted(arrays, class_weight)
+
+
+def _batch_size_for(data: Any, steps: int | None) -> int:
+    """The size of the batches where it is not given: `steps` of them hold all of the data."""
+    flat = [each for each in tf.nest.flatten(data) if each is not None]
+    if not steps or any(map(is_composite, flat)):
+        return 32
+    return math.ceil(_rows(flat[0]) / steps)
 
 
 def _from_lists(*data: Any) -> tuple[Any, ...]:
@@ -340,6 +373,13 @@ def _refuse(y: Any, sample_weight: Any, kind: str) -> None:
 def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
     """Raise ValueError unless all arrays have equally many rows."""
     named = [("x", x), ("y", y), ("sample_weight", sample_weight)]
+    for name, value in named:
+        for each in tf.nest.flatten(value):
+            if each is not None and not is_composite(each) and not np.ndim(each):
+                raise IndexError(
+                    f"`{name}` has no examples: {each!r} is a scalar. Batches are made along the "
+                    "first axis of arrays."
+                )
     sizes = {
         name: [
             _rows(each) for each in tf.nest.flatten(value) if is_composite(each) or np.ndim(each)
@@ -392,7 +432,9 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
             "Expected `class_weight` to be a dict with keys from 0 to one less than the number of "
             f"classes, found {class_weight}"
         )
-    table = np.array([class_weight[index] for index in range(len(class_weight))], np.float32)
+    values = [class_weight[index] for index in range(len(class_weight))]
+    kind = np.int32 if all(isinstance(each, int) for each in values) else np.float32
+    table = np.array(values, kind)
 
     def weigh(batch: Any) -> Any:
         x, y, sample_weight = unpack_x_y_sample_weight(batch)
@@ -405,7 +447,9 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
         if labels.ndim > 1 and labels.shape[-1] > 1:
             labels = labels.argmax(-1)
         else:
-            labels = labels.reshape(-1).round().astype(np.int64)
+            # One weight for each position of an image or a sequence.
+            flat = labels.reshape(labels.shape[:-1]) if labels.ndim > 1 else labels
+            labels = flat.round().astype(np.int64)
         try:
             weight = tf.gather(table, labels)
         except tf.errors.InvalidArgumentError:
@@ -413,7 +457,10 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
             message = _NO_CLASS_WEIGHT.format(wrong=wrong, given=class_weight)
             raise tf.errors.InvalidArgumentError(None, None, message) from None
         if sample_weight is not None:
-            weight = weight * tf.cast(sample_weight, weight.dtype)
+            given = tf.cast(sample_weight, "float32")
+            if given.shape.rank < labels.ndim:
+                given = tf.reshape(given, [-1] + [1] * (labels.ndim - 1))
+            weight = tf.cast(weight, "float32") * given
         return x, y, weight
 
     return weigh
@@ -438,8 +485,9 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
         )
 
     def part(start: int, end: int) -> Any:
-        return tf.nest.map_structure(
-            lambda each: None if each is None else np.asarray(each)[start:end], arrays
-        )
+        def rows(each: Any) -> Any:
+            return None if each is None else getattr(each, "iloc", each)[start:end]
+
+        return tf.nest.map_structure(rows, arrays)
 
     return part(0, split), part(split, count)

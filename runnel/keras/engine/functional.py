@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.tensor import Tensor
 from . import masking
 from .added_terms import AddLoss, AddMetric
 from .input_spec import InputSpec, values_by_name
@@ -51,7 +52,8 @@ class Functional(Model):
                     "model. Expecting KerasTensor which is from tf.keras.Input() or output from "
                     f"keras layer call(). Got: {tensor}"
                 )
-        inputs, outputs = _from_input_layers(inputs, outputs)
+        inputs, outputs = _from_input_layers(_alone(inputs), _alone(outputs))
+        _require_different(tf.nest.flatten(inputs))
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
@@ -62,6 +64,7 @@ class Functional(Model):
         self.output_names = _unique_names([tensor.layer_name for tensor in self.outputs])
         self.built = True
         self._build_input_shape = tf.nest.map_structure(lambda t: t.shape, inputs)
+        self._input_spec, self._fitting_inputs = self._spec_of_inputs(), None
 
     def _find_layers(self) -> None:
         """Know the layers between the inputs and what the model computes."""
@@ -103,14 +106,17 @@ class Functional(Model):
         else:
             super().add_metric(value, name, **kwargs)
 
-    @property  # type: ignore[misc]
-    def input_spec(self) -> Any:
-        if isinstance(self._nested_inputs, dict):
+    def _spec_of_inputs(self) -> Any:
+        """What the inputs must be like, but for their number."""
+        nested = self._nested_inputs
+        if isinstance(nested, list | tuple | dict) and len(nested) != len(self.inputs):
             return None
+        names = sorted(nested) if isinstance(nested, dict) else self.input_names
         return [
-            InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True)
-            for tensor in self.inputs
-        ]
+            InputSpec(shape=(None, *tensor.shape[1:]), allow_last_axis_squeeze=True, name=name)
+            if tensor.shape.rank else None
+            for tensor, name in zip(self.inputs, names, strict=True)
+        ]  # fmt: skip
 
     @property
     def layers(self) -> list[Any]:
@@ -217,6 +223,21 @@ def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
     return new, rebuilt(steps, values, outputs, lambda layer: layer)
 
 
+def _alone(structure: Any) -> Any:
+    """The one element of a list of one, anything else as it is, in containers of its own."""
+    if isinstance(structure, list) and len(tf.nest.flatten(structure)) == 1:
+        structure = structure[0]
+    return tf.nest.map_structure(lambda tensor: tensor, structure)
+
+
+def _require_different(inputs: list[Any]) -> None:
+    if len({id(tensor) for tensor in inputs}) < len(inputs):
+        raise ValueError(
+            "The list of inputs passed to the model contains the same input multiple times. All "
+            f"inputs should only appear once. Received inputs={inputs}"
+        )
+
+
 def _input_like(tensor: Any) -> Any:
     if isinstance(tensor, KerasTensor):
         return tf.keras.Input(batch_shape=tuple(tensor.shape), dtype=tensor.dtype)
@@ -245,6 +266,10 @@ def _unique_names(names: list[str]) -> list[str]:
 
 def _fitted(value: Any, tensor: Any) -> Any:
     """An input with the rank and dtype that the model was made for."""
+    if type(value) is Tensor and value.dtype is tensor.dtype:
+        wanted = tensor.shape.rank
+        if wanted is None or len(value._array.shape) == wanted:
+            return value
     rank, wanted = value.shape.rank, tensor.shape.rank
     if rank is not None and wanted is not None:
         if not isinstance(value, tf.Tensor):

@@ -98,12 +98,18 @@ def _renamed(missing: str, inputs: dict[str, Any]) -> str:
 
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
     """Raise ValueError unless the inputs of a layer are as its input_spec says."""
+    if type(specs) is list and len(specs) == 1 and isinstance(inputs, tf.Tensor):
+        # A model of one input.
+        specs = specs[0]
+        if specs is None:
+            return
     if isinstance(specs, InputSpec) and isinstance(inputs, tf.Tensor):
         _check_one(0, inputs.shape, inputs.dtype, specs, layer_name)
         return
     wanted = tf.nest.flatten(specs)
-    if isinstance(inputs, dict) and all(spec.name is not None for spec in wanted):
-        given = values_by_name(inputs, [spec.name for spec in wanted])
+    names = [getattr(spec, "name", None) for spec in wanted]
+    if isinstance(inputs, dict) and None not in names:
+        given = values_by_name(inputs, names)
     else:
         given = tf.nest.flatten(inputs)
     if len(given) != len(wanted):

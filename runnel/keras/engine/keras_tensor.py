@@ -478,14 +478,19 @@ def holds_keras_tensors(structure: Any) -> bool:
 
 def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
     """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
-    arguments = (inputs, list(rest), dict(kwargs))
+    # What the caller does to lists and dicts of his own later changes nothing here.
+    arguments = _in_own_containers((inputs, list(rest), kwargs))
     try:
         outputs = trial_outputs(layer, inputs, rest, kwargs)
     except ValueError as failure:
         if type(failure) is not ValueError or "found ndim=" not in str(failure):
             raise
         raise ValueError(f"{failure}{_of_missing_axis(inputs)}") from None
-    return Node(layer, arguments, outputs).outputs
+    return _in_own_containers(Node(layer, arguments, outputs).outputs)
+
+
+def _in_own_containers(structure: Any) -> Any:
+    return tf.nest.map_structure(lambda each: each, structure)
 
 
 def _of_missing_axis(inputs: Any) -> str:

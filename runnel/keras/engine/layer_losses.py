@@ -7,11 +7,12 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.context import state
 from ...core.graph import Operation
 from ...core.main_graph import depends, main_graph_being_built
 from .call_context import CallContext, context
+from .kinds import is_ragged
 from .layer_weights import LayerWeights, set_plainly
-from .tracking import unique
 
 
 class LayerLosses(LayerWeights):
@@ -19,8 +20,8 @@ class LayerLosses(LayerWeights):
 
     _activity_regularizer: Any
     _loss_functions: list[Callable[[], Any]]
-    _own_losses: list[Any]
-    _own_metrics: list[Any]
+    _eager_losses: list[Any]
+    _losses: list[Any]
     # In a graph, which a session runs in parts: the updates, and what the layer was called with.
     _own_updates: Sequence[Any] = ()
     _graph_inputs: Sequence[Any] = ()
@@ -37,18 +38,24 @@ class LayerLosses(LayerWeights):
                 continue
             if callable(loss):
                 self._loss_functions.append(loss)
-            elif not context.trial:
+            elif context.trial:
+                self._losses.append(loss)
+            else:
                 value = loss if tf.is_tensor(loss) else tf.convert_to_tensor(
                     loss, dtype_hint=tf.keras.backend.floatx()
                 )  # fmt: skip
-                self._own_losses.append(value)
+                self._eager_losses.append(value)
                 CallContext.losses_made = True
 
     @property
     def losses(self) -> list[Any]:
         found: list[Any] = []
         for layer in self._flatten_layers():
-            found.extend(layer._own_losses)
+            if layer._eager_losses:
+                found.extend(layer._eager_losses)
+            elif state.graph is None:
+                # Those of the layer's place in a model: no function can compute with them.
+                found.extend(layer._losses)
             for function in layer._loss_functions:
                 loss = function()
                 if loss is not None:
@@ -57,7 +64,7 @@ class LayerLosses(LayerWeights):
 
     def _clear_losses(self) -> None:
         for layer in self._flatten_layers():
-            layer._own_losses = []
+            layer._eager_losses = []
 
     def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
         """Report the mean of a value made in `call` under a name."""
@@ -70,18 +77,18 @@ class LayerLosses(LayerWeights):
                 ", name='mean_activation')`"
             )
         del aggregation
-        known = {metric.name: metric for metric in self._own_metrics}
+        known = {metric.name: metric for metric in self._metrics}
         if name not in known:
             known[name] = tf.keras.metrics.Mean(name=name, dtype=value.dtype)
-            self._own_metrics.append(known[name])
+            self._metrics.append(known[name])
         known[name](value)
 
     @property
     def metrics(self) -> list[Any]:
         found = []
         for layer in self._flatten_layers():
-            found.extend(layer._own_metrics)
-        return unique(found)
+            found.extend(layer._metrics)
+        return found
 
     @property
     def updates(self) -> list[Any]:
@@ -124,9 +131,10 @@ class LayerLosses(LayerWeights):
         return [each for each in values if depends(each, called) and depends(each, given)]
 
     def _has_losses(self) -> bool:
-        return any(layer._own_losses for layer in self._flatten_layers())
+        return any(layer._eager_losses for layer in self._flatten_layers())
 
     def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
         for output in tf.nest.flatten(outputs):
-            loss = self._activity_regularizer(output)
-            self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype))
+            loss = tf.convert_to_tensor(self._activity_regularizer(output))
+            count = output.nrows() if is_ragged(output) else tf.shape(output)[0]
+            self.add_loss(tf.math.divide_no_nan(loss, tf.cast(count, loss.dtype)))

@@ -37,11 +37,13 @@ class LayerNodes(LayerConfig):
 
     @property
     def input_shape(self) -> Any:
-        return shape_tuples(self._first_node("input").input_tensors)
+        nodes = self._nodes_with("input")
+        return self._same_in_all("input", [shape_tuples(node.input_tensors) for node in nodes])
 
     @property
     def output_shape(self) -> Any:
-        return shape_tuples(self._first_node("output").outputs)
+        nodes = self._nodes_with("output")
+        return self._same_in_all("output", [shape_tuples(node.outputs) for node in nodes])
 
     @property
     def input_mask(self) -> Any:
@@ -77,13 +79,23 @@ class LayerNodes(LayerConfig):
         """The mask of the outputs of the layer's call number `node_index`; None without one."""
         return _masks(self.get_output_at(node_index))
 
-    def _first_node(self, what: str) -> Any:
+    def _nodes_with(self, what: str) -> list[Any]:
         if not self._inbound_nodes:
             raise AttributeError(
                 f'The layer "{self.name}" has never been called and thus has no defined {what} '
                 "shape."
             )
-        return self._inbound_nodes[0]
+        return self._inbound_nodes
+
+    def _same_in_all(self, what: str, shapes: list[Any]) -> Any:
+        """The shapes of a layer's call, if they are the same in all of its calls."""
+        if any(each != shapes[0] for each in shapes):
+            raise AttributeError(
+                f'The layer "{self.name}" has multiple inbound nodes, with different {what} '
+                f'shapes. Hence the notion of "{what} shape" is ill-defined for the layer. Use '
+                f"`get_{what}_shape_at(node_index)` instead."
+            )
+        return shapes[0]
 
     def _node_at(self, index: int, what: str) -> Any:
         count = len(self._inbound_nodes)

@@ -14,7 +14,7 @@ from ...core.main_graph import in_session
 from ...core.suggestions import keyword_advice
 from .. import constraints, initializers, loading_limits, regularizers
 from .autocast import AutoCastVariable
-from .tracking import holds_state, leaves_of, unique
+from .tracking import holds_state, is_metric, leaves_of, unique
 
 # What `add_weight` takes beside its arguments: names of older versions, most without an effect.
 _WEIGHT_KEYWORDS = frozenset(
@@ -23,9 +23,10 @@ _WEIGHT_KEYWORDS = frozenset(
 )
 # Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
 UNTRACKED = frozenset(
-    {"_tracked", "_inbound_nodes", "_outbound_nodes", "_own_losses", "_loss_functions"}
-    | {"_own_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
+    {"_tracked", "_inbound_nodes", "_outbound_nodes", "_losses", "_eager_losses", "_loss_functions"}
+    | {"_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
     | {"_nested_inputs", "_nested_outputs", "inputs", "outputs", "_compile_config", "_states"}
+    | {"_ends", "_met_shape", "_input_spec"}
 )
 
 set_plainly = object.__setattr__
@@ -40,6 +41,8 @@ class LayerWeights(tf.Module):
     _autocast: bool
     _dtype_policy: Any
     _loss_functions: list[Any]
+    # The metrics that were set as attributes, or were made by `add_metric`.
+    _metrics: list[Any]
     _tracked: list[Any]
     _trainable: bool
 
@@ -51,8 +54,10 @@ class LayerWeights(tf.Module):
             self._forget(name, old)
         if holds_state(value) and name not in UNTRACKED:
             tracked = self.__dict__.get("_tracked")
-            if tracked is not None and not any(each is value for each in tracked):
-                tracked.append(value)
+            if tracked is not None:
+                if not any(each is value for each in tracked):
+                    tracked.append(value)
+                self._metrics += [leaf for leaf in leaves_of(value) if is_metric(leaf)]
         self.__dict__.pop("_plain_inputs", None)
         set_plainly(self, name, value)
 
@@ -74,7 +79,7 @@ class LayerWeights(tf.Module):
 
     def _weight_holders(self, layers: list[Any]) -> list[Any]:
         """Those of the layers directly below whose weights count as this one's: no metrics."""
-        return [each for each in layers if not each._is_metric or self._is_metric]
+        return [each for each in layers if not each._is_metric]
 
     def _flatten_layers(self, include_self: bool = True) -> Iterator[Any]:
         """This layer and all below it, each once."""

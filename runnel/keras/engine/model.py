@@ -9,6 +9,7 @@ import runnel as tf
 
 from ..keywords import refuse_unknown
 from .base_layer import Layer
+from .half_private import ModelInternals
 from .layer_weights import LayerWeights, set_plainly
 from .older_methods import OlderMethods
 from .saved import Saved
@@ -17,7 +18,7 @@ from .tracking import leaves_of, unique
 from .trainer import Trainer
 
 
-class Model(Trainer, Saved, OlderMethods, Layer):
+class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
     """A layer with training, evaluation and prediction; made by subclassing, or functionally.
 
     >>> class Line(tf.keras.Model):
@@ -29,6 +30,10 @@ class Model(Trainer, Saved, OlderMethods, Layer):
     >>> Line()(tf.ones([2, 3])).shape
     TensorShape([2, 1])
     """
+
+    _TF_MODULE_IGNORED_PROPERTIES = Layer._TF_MODULE_IGNORED_PROPERTIES | {
+        "_init_arguments", "_counters"
+    }  # fmt: skip
 
     _init_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 

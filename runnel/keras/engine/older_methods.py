@@ -24,6 +24,10 @@ def _warn(old: str, new: str) -> None:
 class OlderMethods:
     """Training on generators by its older names, and the weights by their paths."""
 
+    train_function: Any
+    test_function: Any
+    predict_function: Any
+
     def fit_generator(
         self,
         generator: Any,
@@ -106,18 +110,23 @@ class OlderMethods:
 
     def make_train_function(self, force: bool = False) -> Callable[[Any], Any]:
         """A function that trains on the next batch of an iterator, and gives the logs."""
-        return self._of_iterator("train_step")
+        self.train_function = self._of_iterator("train_step")
+        return self.train_function
 
     def make_test_function(self, force: bool = False) -> Callable[[Any], Any]:
         """A function that evaluates the next batch of an iterator, and gives the logs."""
-        return self._of_iterator("test_step")
+        self.test_function = self._of_iterator("test_step")
+        return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Callable[[Any], Any]:
         """A function that gives the outputs for the next batch of an iterator."""
-        return self._of_iterator("predict_step")
+        self.predict_function = self._of_iterator("predict_step")
+        return self.predict_function
 
     def _of_iterator(self, name: str) -> Callable[[Any], Any]:
-        step = self._step(name)  # type: ignore[attr-defined]
+        step = getattr(self, name)
+        if not (self.run_eagerly or self.dynamic):  # type: ignore[attr-defined]
+            step = self._traced_step(name)  # type: ignore[attr-defined]
         return lambda iterator: step(tensors_of(next(iterator)))
 
     @property

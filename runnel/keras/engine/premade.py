@@ -89,7 +89,7 @@ class LinearModel(Model):
         )
         if self.bias is not None:
             result = tf.nn.bias_add(result, self.bias)
-        return self.activation(result)
+        return result if self.activation is None else self.activation(result)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments to make an equal model."""

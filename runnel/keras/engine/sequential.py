@@ -11,9 +11,10 @@ from . import masking
 from .base_layer import Layer
 from .call_context import context
 from .composite_data import is_encoded
-from .functional import Functional
-from .keras_tensor import is_keras_tensor
+from .functional import Functional, _fitted
+from .keras_tensor import Node, is_keras_tensor
 from .model import Model
+from .tracking import unique
 
 
 class Sequential(Functional):
@@ -29,10 +30,23 @@ class Sequential(Functional):
         self._stack: list[Layer] = []
         # What each layer of the stack gives in the graph, as far as it was called there.
         self._ends: list[Any] = []
+        # The index of the first layer that computes: an input layer does not.
+        self._first = 0
+        self._without_inputs()
+        if layers:
+            for layer in layers if isinstance(layers, list | tuple) else [layers]:
+                self.add(layer)
+
+    def _without_inputs(self) -> None:
+        """The shape of the inputs is unknown: it will be that of the first ones to come."""
         self.inputs = self.outputs = None  # type: ignore[assignment]
-        # A single layer is a list of one.
-        for layer in [layers] if isinstance(layers, Layer) else layers or []:
-            self.add(layer)
+        self.built = False
+        # Whether the shape of the inputs was given by the first layer.
+        self._shape_is_given = False
+        # The shape that the graph was made for from inputs; sizes that changed are None.
+        self._met_shape: tuple[int | None, ...] | None = None
+        # Whether the layers only run one after the other: they make no graph of layers.
+        self._only_runs = False
 
     def add(self, layer: Any) -> None:
         """Put a layer on top of the stack."""
@@ -46,78 +60,101 @@ class Sequential(Functional):
                     "The added layer must be an instance of class Layer. Received: "
                     f"layer={layer} of type {type(layer)}."
                 )
-        if any(each.name == layer.name for each in self._stack):
+        if any(each.name == layer.name and each is not layer for each in self._stack):
             raise ValueError(
                 "All layers added to a Sequential model should have unique names. Name "
                 f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
                 "argument to pass a unique name."
             )
-        if not self._stack and not _is_input(layer):
-            first = _first_input_shape(layer)
-            if first is not None:
-                shape, dtype = first
-                tensor = tf.keras.Input(batch_shape=shape, dtype=dtype, name=f"{layer.name}_input")
-                self._stack.append(tensor.op.layer)
+        if not self._stack:
+            if not _is_input(layer):
+                first = _first_input_shape(layer)
+                if first is not None:
+                    shape, dtype = first
+                    name = f"{layer.name}_input"
+                    tensor = tf.keras.Input(batch_shape=shape, dtype=dtype, name=name)
+                    self._stack.append(tensor.op.layer)
+            self._shape_is_given = _is_input(layer) or bool(self._stack)
         self._stack.append(layer)
-        self._tracked[:] = list(self._stack)
-        if _is_input(self._stack[0]):
-            self._extend_graph()
+        self._first = int(_is_input(self._stack[0]))
+        self._tracked[:] = unique(self._stack)
+        if self._shape_is_given or self.outputs is not None:
+            self._extend_graph(self._stack)
         else:
             self.built = False
 
-    def _extend_graph(self) -> None:
+    def _extend_graph(self, stack: list[Any]) -> None:
+        """Call the layers of a stack that were not called yet; its first one is the input layer."""
         if not self._ends:
-            self._ends.append(self._stack[0]._inbound_nodes[0].outputs)
-        del self._ends[len(self._stack) :]
+            self._ends.append(stack[0]._inbound_nodes[0].outputs)
+        if not _is_input(stack[0]):
+            # The graph was made from inputs, and its input layer is none of the stack.
+            stack = [self.inputs[0].op.layer, *stack]
+        del self._ends[len(stack) :]
         # A layer is called once, so that its output is the one that later layers go on from.
-        for layer in self._stack[len(self._ends) :]:
+        for layer in stack[len(self._ends) :]:
             end = layer(self._ends[-1])
             if len(tf.nest.flatten(end)) != 1:
-                raise ValueError(
-                    "All layers in a Sequential model should have a single output tensor. For "
-                    f"multi-output layers, use the functional API. Received: {layer.name}"
-                )
+                raise _several_outputs(layer)
             self._ends.append(end)
-        if len(self._ends) > 1:
-            self._connect(self._ends[0], self._ends[-1])
-        self._tracked[:] = list(self._stack)
+        self._connect(self._ends[0], self._ends[-1])
+        self._tracked[:] = unique(self._stack)
 
     def pop(self) -> None:
         """Take the top layer off."""
-        if not self._stack:
+        if not self.layers:
             raise TypeError("There are no layers in the model.")
         self._stack.pop()
-        self._tracked[:] = list(self._stack)
-        if self._stack and _is_input(self._stack[0]):
-            self._extend_graph()
+        self._tracked[:] = unique(self._stack)
+        if not self.layers:
+            self._ends.clear()
+            self._without_inputs()
+        elif self.outputs is not None:
+            self._extend_graph(self._stack)
         else:
-            self.built, self.inputs, self.outputs = False, None, None  # type: ignore[assignment]
+            self.built = False
 
     @property
     def layers(self) -> list[Any]:
-        layers = list(self._stack)
+        layers = unique(self._stack)
         return layers[1:] if layers and _is_input(layers[0]) else layers
 
-    @property  # type: ignore[misc]
+    @property
     def input_spec(self) -> Any:
-        return None
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        Layer.input_spec.fset(self, value)  # type: ignore[attr-defined]
+
+    def _spec_of_inputs(self) -> Any:
+        return super()._spec_of_inputs() if self._shape_is_given else None
 
     def build(self, input_shape: Any = None) -> None:
         """Make the weights for inputs of a shape."""
-        if self.outputs is None and input_shape is not None:
-            shape = tuple(tf.TensorShape(input_shape))
-            shape = (None, *shape[1:])
-            name = f"{self._stack[0].name}_input"
-            tensor = tf.keras.Input(batch_shape=shape, dtype=self._first_dtype(), name=name)
-            stack = self._stack
-            self._stack = [tensor.op.layer, *stack]
-            self._ends.clear()
-            try:
-                self._extend_graph()
-            finally:
-                self._stack = stack
-                self._tracked[:] = list(stack)
+        if self.outputs is None:
+            if input_shape is None:
+                raise ValueError("You must provide an `input_shape` argument.")
+            if self._stack:
+                self._make_graph(tuple(tf.TensorShape(input_shape)), self._first_dtype())
+            else:
+                self._build_input_shape = input_shape
         self.built = True
+
+    def _make_graph(self, shape: tuple[int | None, ...], dtype: Any) -> None:
+        """Call the layers on an input of a shape, in place of what they were called on before."""
+        stack = [layer for layer in self._stack if not _is_input(layer)]
+        for node in {id(node): node for node in self._nodes_made()}.values():
+            node.layer._inbound_nodes.remove(node)
+        tensor = tf.keras.Input(batch_shape=shape, dtype=dtype, name=f"{stack[0].name}_input")
+        self._ends.clear()
+        self._extend_graph([tensor.op.layer, *stack])
+        self._met_shape = shape
+
+    def _nodes_made(self) -> list[Any]:
+        """The calls that made the graph."""
+        ends = tf.nest.flatten(self._ends[1:])
+        return [end.op for end in ends if isinstance(getattr(end, "op", None), Node)]
 
     def _first_dtype(self) -> Any:
         first = self._stack[0]
@@ -126,34 +163,57 @@ class Sequential(Functional):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers one after the other."""
-        if self.outputs is not None and self._terms:
-            return super().call(inputs, training, mask)
-        if isinstance(inputs, list | tuple) and len(inputs) == 1 and self.outputs is not None:
-            inputs = inputs[0]
+        if self.outputs is not None and not self._shape_is_given:
+            self._meet(inputs)
+        if self.outputs is not None:
+            if self._terms:
+                return super().call(inputs, training, mask)
+            if not isinstance(inputs, tf.Tensor):
+                (inputs,) = self._flat_inputs(inputs)
+            inputs = _fitted(inputs, self.inputs[0])
         if mask is not None:
             (inputs,) = masking.masked([inputs], [mask])
-        for layer in self.layers:
+        for layer in self._stack[self._first :]:
             inputs = layer(inputs)
+            if self._only_runs and len(tf.nest.flatten(inputs)) != 1:
+                raise _several_outputs(layer)
         return inputs
 
+    def _meet(self, inputs: Any) -> None:
+        """Let the graph be one for inputs of this shape, too, and for those that came before."""
+        shape, met = getattr(inputs, "shape", None), self._met_shape
+        if met is None or shape is None or shape.rank != len(met):
+            return
+        sizes = shape.as_list()
+        if any(old is not None and old != new for old, new in zip(met, sizes, strict=True)):
+            relaxed = (old if old == new else None for old, new in zip(met, sizes, strict=True))
+            self._try_graph(tuple(relaxed), inputs.dtype)
+
     def _maybe_build(self, inputs: Any) -> None:
-        # The layers build themselves when called; the graph only serves shapes and summaries.
+        # The layers build themselves when called; the graph serves shapes and summaries.
         shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)
-        if self.outputs is None and shape is not None and shape.rank is not None:
-            # As where the shape is known beforehand: not in the caller's scope, nor in its graph.
-            # A program's graph is the graph of the weights, too, and there the scope is kept.
-            wanted = "" if state.home is None else self._scope() + "/"
-            scope, context.scope = context.scope, wanted.rstrip("/")
-            try:
-                with tf.init_scope(), tf.name_scope(wanted):
-                    self.build(shape)
-            except Exception:
-                # Layers that make no graph of layers may still run; if not, they say why.
-                self.inputs = self.outputs = None
-            finally:
-                context.scope = scope
+        known = shape is not None and shape.rank is not None
+        if known and self.outputs is None and self._stack and not self._only_runs:
+            self._try_graph(tuple(shape), inputs.dtype)
+        elif not known:
+            self._only_runs = True
         self._build_input_shape = shape
         self.built = True
+
+    def _try_graph(self, shape: tuple[int | None, ...], dtype: Any) -> None:
+        """Make the graph; layers that make no graph of layers may still run, or say why not."""
+        # As where the shape is known beforehand: not in the caller's scope, nor in its graph.
+        # A program's graph is the graph of the weights, too, and there the scope is kept.
+        wanted = "" if state.home is None else self._scope() + "/"
+        scope, context.scope = context.scope, wanted.rstrip("/")
+        try:
+            with tf.init_scope(), tf.name_scope(wanted):
+                self._make_graph(shape, dtype)
+        except Exception:
+            self._only_runs = True
+            self.inputs = self.outputs = None  # type: ignore[assignment]
+        finally:
+            context.scope = scope
 
     @property
     def input(self) -> Any:
@@ -205,12 +265,22 @@ class Sequential(Functional):
         layers = config["layers"] if isinstance(config, dict) else config
         name = config.get("name") if isinstance(config, dict) else None
         model = cls(name=name)
+        made: dict[Any, Any] = {}
         for each in layers:
-            model.add(tf.keras.layers.deserialize(each, custom_objects=custom_objects))
+            layer = tf.keras.layers.deserialize(each, custom_objects=custom_objects)
+            # A layer that is called several times is one layer.
+            model.add(made.setdefault(layer.name, layer))
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape and not model.built:
             model.build(shape)
         return model
+
+
+def _several_outputs(layer: Any) -> ValueError:
+    return ValueError(
+        "All layers in a Sequential model should have a single output tensor. For "
+        f"multi-output layers, use the functional API. Received: {layer.name}"
+    )
 
 
 def _is_input(layer: Any) -> bool:
@@ -219,7 +289,9 @@ def _is_input(layer: Any) -> bool:
 
 def _first_input_shape(layer: Any) -> Any:
     """The shape and dtype of the inputs, where the first layer was given them."""
-    while isinstance(layer, Model) and layer.layers:
+    while isinstance(layer, Functional):
+        if not layer.layers:
+            raise ValueError("Cannot add an empty model to a `Sequential` model.")
         inputs = getattr(layer, "inputs", None)
         if inputs:
             return tuple(inputs[0].shape), inputs[0].dtype

@@ -63,6 +63,9 @@ class TracedStep:
         if type(data) is tuple and all([type(each) is Tensor for each in data]):
             tensors = data
             key: Any = tuple([(each.dtype, each._array.shape) for each in data])
+        elif type(data) is Tensor:
+            tensors = (data,)
+            key = data.dtype, data._array.shape
         else:
             tensors = [each for each in tf.nest.flatten(data) if each is not None]
             if not all([type(each) is Tensor for each in tensors]):

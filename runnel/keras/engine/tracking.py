@@ -29,6 +29,11 @@ def holds_state(value: Any) -> bool:
     return isinstance(value, _STATE)
 
 
+def is_metric(value: Any) -> bool:
+    """Whether a value is a metric."""
+    return getattr(value, "_is_metric", False)
+
+
 def unique(values: Iterable[Any]) -> list[Any]:
     """Each object once, in the order of first appearance."""
     return list({id(value): value for value in values}.values())

@@ -18,15 +18,13 @@ from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain
 from .data_adapter import (
     batches_of,
-    class_weights,
-    packed,
-    tensors_of,
+    one_batch,
     train_validation_split,
     unpack_x_y_sample_weight,
 )
 from .layer_weights import set_plainly
+from .older_methods import OlderMethods
 from .steps import IN_METRICS, TracedStep
-from .tracking import unique
 
 _NOT_COMPILED = (
     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
@@ -45,9 +43,15 @@ _NO_LOGS = (
 class Trainer:
     """What makes a layer a model: the methods that train it."""
 
+    # What was compiled; there is no such attribute before.
+    loss: Any
+    train_function: Any
+    test_function: Any
+    predict_function: Any
+    _counters: dict[str, Any]
+
     def _init_trainer(self) -> None:
         self.optimizer: Any = None
-        self.loss: Any = None
         self.compiled_loss: Any = None
         self.compiled_metrics: Any = None
         self.history: Any = None
@@ -59,6 +63,9 @@ class Trainer:
         self._autotune_steps_per_execution = False
         self._compile_config: dict[str, Any] = {}
         self._traced_steps: dict[str, TracedStep] = {}
+        self.train_function = self.test_function = self.predict_function = None
+        # The numbers of the batches, as variables for those who ask for them.
+        set_plainly(self, "_counters", {})
 
     def compile(
         self,
@@ -75,8 +82,12 @@ class Trainer:
     ) -> None:
         """Choose the optimizer, the loss and the metrics of training."""
         _check_older_arguments(kwargs)
-        self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
-        self.loss = loss
+        if isinstance(optimizer, list | tuple):
+            # For a `train_step` of the user's own.
+            self.optimizer = [self._scaling(tf.keras.optimizers.get(each)) for each in optimizer]
+        else:
+            self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
+        self.loss = {} if loss is None else loss
         names = getattr(self, "output_names", None)
         self.compiled_loss = CompiledLoss(loss, loss_weights, names)
         self.compiled_metrics = CompiledMetrics(
@@ -101,6 +112,7 @@ class Trainer:
             1 if steps_per_execution in (None, "auto") else steps_per_execution
         )
         self._traced_steps = {}
+        self.train_function = self.test_function = self.predict_function = None
 
     def _scaling(self, optimizer: Any) -> Any:
         """The optimizer, with a scaled loss if the model computes in float16."""
@@ -148,32 +160,63 @@ class Trainer:
     def autotune_steps_per_execution(self, value: bool) -> None:
         self._autotune_steps_per_execution = value
 
-    def _executions(self, batches: Any) -> Any:
+    def _executions(self, kind: str, batches: Any) -> Any:
         """The batches of an epoch, with the numbers of the first and last of each execution."""
         count = 1 if self._steps_per_execution is None else int(self._steps_per_execution)
         data = iter(batches.epoch())
         if count == 1:
             for step, batch in enumerate(data):
                 yield step, step, (batch,)
+                if self._counters:
+                    self._count(kind, 1)
             return
         step = 0
         while group := list(itertools.islice(data, count)):
             yield step, step + len(group) - 1, group
             step += len(group)
+            self._count(kind, len(group))
+
+    def _count(self, kind: str, batches: int) -> None:
+        if kind in self._counters:
+            self._counters[kind].assign_add(batches)
+
+    def _count_anew(self, kind: str) -> None:
+        if kind in self._counters:
+            self._counters[kind].assign(0)
 
     def _need_compiled(self) -> None:
         if not self._is_compiled:
             raise RuntimeError(_NOT_COMPILED)
 
     @property
+    def _train_counter(self) -> Any:
+        """How many batches `fit` has trained on; zero when it begins."""
+        return self._counter("train")
+
+    @property
+    def _test_counter(self) -> Any:
+        """How many batches `evaluate` has seen."""
+        return self._counter("test")
+
+    @property
+    def _predict_counter(self) -> Any:
+        """How many batches `predict` has seen."""
+        return self._counter("predict")
+
+    def _counter(self, kind: str) -> Any:
+        if kind not in self._counters:
+            with tf.init_scope():
+                self._counters[kind] = tf.Variable(0, dtype=tf.int64, trainable=False)
+        return self._counters[kind]
+
+    @property
     def metrics(self) -> list[Any]:
         found: list[Any] = []
         if self._is_compiled:
             found += self.compiled_loss.metrics + self.compiled_metrics.metrics
-        layers = list(self._flatten_layers())  # type: ignore[attr-defined]
-        for layer in layers:
-            found += layer._own_metrics
-        return unique(found + [layer for layer in layers if layer._is_metric])
+        for layer in self._flatten_layers():  # type: ignore[attr-defined]
+            found += layer._metrics
+        return found
 
     @property
     def metrics_names(self) -> list[str]:
@@ -246,11 +289,21 @@ class Trainer:
     def _step(self, name: str) -> Any:
         """train_step, test_step or predict_step: traced, or as it is where it runs eagerly."""
         step = getattr(self, name)
+        kind = name.removesuffix("_step")
+        maker = getattr(self, f"make_{kind}_function")
+        if getattr(maker, "__func__", None) is not getattr(OlderMethods, maker.__name__):
+            # The user's own function, which takes batches from an iterator.
+            function = maker()
+            return lambda data: function(iter((data,)))
         if self.run_eagerly or getattr(self, "dynamic", False):
             return step
+        return self._traced_step(name)
+
+    def _traced_step(self, name: str) -> TracedStep:
         traced = self._traced_steps.get(name)
         if traced is None:
-            traced = self._traced_steps[name] = TracedStep(step, self._jit_compile)
+            traced = TracedStep(getattr(self, name), self._jit_compile)
+            self._traced_steps[name] = traced
         return traced
 
     def _step_in_loop(self, name: str, batches: Any, listeners: Any) -> Any:
@@ -319,6 +372,7 @@ class Trainer:
             )  # fmt: skip
         listeners = self._listeners(callbacks, verbose, epochs=epochs, steps=batches.steps)
         self.stop_training = False
+        self._count_anew("train")
         self._resume_at: tuple[int, int] = (initial_epoch, 0)
         listeners.on_train_begin()
         logs: dict[str, Any] | None = None
@@ -360,7 +414,7 @@ class Trainer:
         logs = None if earlier is None else dict(earlier)
         train_step = self._step_in_loop("train_step", batches, listeners)
         batches_seen = False
-        for first, last, group in self._executions(batches):
+        for first, last, group in self._executions("train", batches):
             if first < first_batch:
                 continue
             listeners.on_train_batch_begin(first)
@@ -412,9 +466,14 @@ class Trainer:
         history = self.history
         logs = self._evaluate(batches, listeners)
         self.history = history
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+        return logs if return_dict else self._in_order(logs)
+
+    def _in_order(self, logs: dict[str, Any]) -> Any:
+        """The values of logs in the order of the metrics, others by name; one value alone."""
+        names = self.metrics_names
+        known = [name for name in names if name in logs]
+        values = [logs[name] for name in known + sorted(set(logs) - set(known))]
+        return values[0] if len(values) == 1 else values
 
     def _evaluate(self, batches: Any, listeners: Any) -> dict[str, Any]:
         self.reset_metrics()
@@ -422,7 +481,8 @@ class Trainer:
             listeners.on_test_begin()
         logs: dict[str, Any] | None = None
         test_step = self._step_in_loop("test_step", batches, listeners)
-        for first, last, group in self._executions(batches):
+        self._count_anew("test")
+        for first, last, group in self._executions("test", batches):
             if listeners is not None:
                 listeners.on_test_batch_begin(first)
             for data in group:
@@ -459,7 +519,8 @@ class Trainer:
             listeners.on_predict_begin()
         parts: list[Any] = []
         predict_step = self._step("predict_step")
-        for first, last, group in self._executions(batches):
+        self._count_anew("predict")
+        for first, last, group in self._executions("predict", batches):
             if listeners is not None:
                 listeners.on_predict_batch_begin(first)
             found = [predict_step(data) for data in group]
@@ -485,9 +546,7 @@ class Trainer:
     ) -> Any:
         """One step of training; the loss and metrics."""
         self._need_compiled()
-        data = tensors_of(packed(x, y, sample_weight))
-        if class_weight:
-            data = class_weights(class_weight)(data)
+        data = one_batch(x, y, sample_weight, class_weight)
         return self._on_batch(self._step("train_step"), data, reset_metrics, return_dict)
 
     @in_session
@@ -501,7 +560,7 @@ class Trainer:
     ) -> Any:
         """The loss and metrics on one batch."""
         self._need_compiled()
-        data = tensors_of(packed(x, y, sample_weight))
+        data = one_batch(x, y, sample_weight)
         return self._on_batch(self._step("test_step"), data, reset_metrics, return_dict)
 
     def _on_batch(self, step: Any, data: Any, reset_metrics: bool, return_dict: bool) -> Any:
@@ -514,14 +573,12 @@ class Trainer:
                 raise
             # A single batch is of a known size: as in the original its sizes are a wrong value.
             raise ValueError(failure.message) from failure
-        if return_dict:
-            return logs
-        return list(logs.values()) if len(logs) > 1 else next(iter(logs.values()))
+        return logs if return_dict else self._in_order(logs)
 
     @in_session
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch, as NumPy arrays."""
-        outputs = self._step("predict_step")(tensors_of(packed(x)))
+        outputs = self._step("predict_step")(one_batch(x))
         return tf.nest.map_structure(plain, outputs)
 
 
@@ -562,7 +619,7 @@ def _together(parts: list[Any]) -> Any:
 def _validates(epoch: int, validation_freq: Any) -> bool:
     if isinstance(validation_freq, int):
         return (epoch + 1) % validation_freq == 0
-    if not isinstance(validation_freq, Container):
+    if not isinstance(validation_freq, Container) or isinstance(validation_freq, str):
         raise ValueError(
             "Expected `validation_freq` to be a list or int. Received: "
             f"validation_freq={validation_freq} of the type {type(validation_freq)}."

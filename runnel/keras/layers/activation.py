@@ -145,6 +145,7 @@ class ThresholdedReLU(_Elementwise):
 
     def call(self, inputs):
         """The function of each input."""
+        inputs = tf.convert_to_tensor(inputs)
         return inputs * tf.cast(inputs > float(self.theta), inputs.dtype)
 
     def get_config(self):

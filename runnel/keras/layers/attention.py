@@ -11,6 +11,7 @@ import runnel as tf
 
 from .. import initializers, regularizers
 from ..engine.base_layer import Layer
+from ..engine.kinds import is_ragged
 from ..engine.masking import mask_of
 from .activation import Softmax
 from .arguments import options_config, set_options
@@ -303,11 +304,15 @@ class MultiHeadAttention(Layer):
         if self._query_shape is None:
             self._build_from_signature(query, value, key)
         key = value if key is None else key
+        lengths = query.nested_row_lengths() if is_ragged(query) else None
+        query, key, value = _dense(query, key, value)
         mask = self._full_mask(query, value, key, attention_mask, use_causal_mask)
         queries, keys = self._query_dense(query), self._key_dense(key)
         values = self._value_dense(value)
         output, scores = self._compute_attention(queries, keys, values, mask, training)
         output = self._output_dense(output)
+        if lengths is not None:
+            output = tf.RaggedTensor.from_tensor(output, lengths=lengths)
         return (output, scores) if return_attention_scores else output
 
     def _compute_attention(
@@ -336,7 +341,7 @@ class MultiHeadAttention(Layer):
         mask = None
         query_mask, value_mask, key_mask = mask_of(query), mask_of(value), mask_of(key)
         if query_mask is not None:
-            mask = tf.expand_dims(query_mask, -1)
+            mask = tf.cast(tf.expand_dims(query_mask, -1), tf.bool)
         if value_mask is not None:
             mask = _both(mask, tf.expand_dims(value_mask, -2))
         if key_mask is not None and key is not value:
@@ -349,7 +354,7 @@ class MultiHeadAttention(Layer):
             return attention_mask
         if attention_mask is None:
             return mask
-        return _both(tf.cast(attention_mask, tf.bool), mask)
+        return _both(mask, attention_mask)
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
         """The shape of the queries, with the sizes of the outputs at the end."""
@@ -434,7 +439,32 @@ def _again(initializer: Any) -> Any:
     return type(initializer).from_config(initializer.get_config())
 
 
+def _dense(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
+    """Ragged inputs as dense ones; keys and values have the same steps."""
+    if is_ragged(query):
+        query = query.to_tensor()
+    if is_ragged(key) and is_ragged(value):
+        if key is value:
+            key = value = value.to_tensor()
+        else:
+            sizes = tf.maximum(key.bounding_shape(), value.bounding_shape())
+            key, value = _padded(key, sizes), _padded(value, sizes)
+    elif is_ragged(key):
+        key = _padded(key, tf.shape(value))
+    elif is_ragged(value):
+        value = _padded(value, tf.shape(key))
+    return query, key, value
+
+
+def _padded(tensor: Any, sizes: Any) -> Any:
+    """A ragged tensor as a dense one of certain sizes, with what is known of them."""
+    dense = tensor.to_tensor(shape=sizes)
+    dense.set_shape(tensor.shape)
+    return dense
+
+
 def _both(one: Any, other: Any) -> Any:
+    other = tf.cast(other, tf.bool)
     return other if one is None else tf.logical_and(one, other)
 
 

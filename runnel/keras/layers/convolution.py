@@ -206,7 +206,7 @@ class Conv(Layer):
                 outputs = outputs + tf.reshape(self.bias, [-1] + [1] * self.rank)
             else:
                 outputs = tf.nn.bias_add(outputs, self.bias, self._tf_data_format)
-        return self.activation(outputs)
+        return outputs if self.activation is None else self.activation(outputs)
 
     def _spatial_output_shape(self, sizes: list[int | None]) -> list[int | None]:
         return [

@@ -124,7 +124,7 @@ class Dense(Layer):
             outputs = self._matmul_along_last_axis(inputs, rank)
         if self.use_bias:
             outputs = tf.nn.bias_add(outputs, self.bias)
-        return self.activation(outputs)
+        return outputs if self.activation is None else self.activation(outputs)
 
     def _of_rows(self, inputs: Any) -> Any:
         """The layer on the values of a ragged tensor."""

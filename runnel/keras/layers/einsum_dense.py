@@ -91,7 +91,7 @@ class EinsumDense(Layer):
         outputs = tf.einsum(self.equation, inputs, self.kernel)
         if self.bias is not None:
             outputs = outputs + self.bias
-        return self.activation(outputs)
+        return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):
         """The batch size, what an ellipsis stands for, and the given output shape."""

@@ -73,8 +73,13 @@ class Lambda(Layer):
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
-            return tf.TensorShape(self._output_shape(input_shape))
-        return tf.TensorShape((tf.TensorShape(input_shape)[0], *self._output_shape))
+            return _shapes_in(self._output_shape(input_shape))
+        first = tf.nest.flatten(_shapes_in(input_shape))[0]
+        batch = tf.TensorShape([first[0] if first.rank else None])
+        if isinstance(self._output_shape, int):
+            return batch.concatenate([self._output_shape])
+        shapes = _shapes_in(self._output_shape)
+        return tf.nest.map_structure(batch.concatenate, shapes)
 
     def get_config(self):
         """The arguments to make an equal layer; a `lambda` as its code."""
@@ -124,6 +129,19 @@ class Lambda(Layer):
             for key, value in (config.get("arguments") or {}).items()
         }
         return cls(**config)
+
+
+def _shapes_in(value: Any) -> Any:
+    """Shapes as lists or tuples of sizes, in any structure, as TensorShapes in that structure."""
+    if isinstance(value, dict):
+        return {key: _shapes_in(each) for key, each in value.items()}
+    if not isinstance(value, list | tuple) or all(each is None or _is_size(each) for each in value):
+        return tf.TensorShape(value)
+    return type(value)(_shapes_in([each] if _is_size(each) else each) for each in value)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int | np.integer)
 
 
 def _parameters(function: Any) -> list[str]:

@@ -166,7 +166,7 @@ class _LocallyConnected(Layer):
             outputs = self._call_at_once(inputs)
         if self.bias is not None:
             outputs = backend.bias_add(outputs, self.bias, data_format=self.data_format)
-        return self.activation(outputs)
+        return outputs if self.activation is None else self.activation(outputs)
 
     def _call_by_place(self, inputs: Any) -> Any:
         return backend.local_conv2d(

@@ -105,7 +105,7 @@ class _Merge(Layer):
         given = [each for each in mask if each is not None]
         if not given:
             return None
-        return functools.reduce(tf.logical_and, given)
+        return functools.reduce(tf.logical_and, [tf.cast(each, tf.bool) for each in given])
 
 
 def _with_rank(tensor: Any, rank: int) -> Any:
@@ -279,11 +279,11 @@ class Concatenate(_Merge):
                 masks.append(tf.ones_like(tensor, dtype=tf.bool))
             elif each.shape.rank < tensor.shape.rank:
                 # Spread over the features, for the joined mask to have a value for each of them.
-                spread = tf.expand_dims(each, -1)
+                spread = tf.cast(tf.expand_dims(each, -1), tf.bool)
                 masks.append(tf.logical_and(spread, tf.ones_like(tensor, dtype=tf.bool)))
             else:
                 masks.append(each)
-        return tf.reduce_all(tf.concat(masks, axis=self.axis), axis=-1)
+        return tf.reduce_all(tf.cast(tf.concat(masks, axis=self.axis), tf.bool), axis=-1)
 
     def get_config(self):
         """The arguments to make an equal layer."""

@@ -133,6 +133,8 @@ class LayerNormalization(_Scaled):
             # The values as one example, with the axes where they are in the whole.
             rows = inputs.flat_values[(tf.newaxis,) * inputs.ragged_rank]
             return inputs.with_flat_values(self.call(rows)[(0,) * inputs.ragged_rank])
+        if not inputs.dtype.is_floating:
+            inputs = tf.cast(inputs, self._compute_dtype_object)
         kind = inputs.dtype
         if kind in _HALF_PRECISION:
             inputs = tf.cast(inputs, tf.float32)

@@ -14,6 +14,7 @@ import runnel as tf
 from ...core.context import state
 from ...core.graph import Operation
 from ..engine.base_layer import Layer
+from ..engine.tracking import leaves_of, unique
 from . import in_graphs
 
 
@@ -45,6 +46,15 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         self._value_dtype = tf.as_dtype(self.dtype)
         if state.home is not None:
             in_graphs.prepare(self)
+
+    def _weight_holders(self, layers: list[Any]) -> list[Any]:
+        # Other layers and modules are no part of the state, which `reset_state` sets to zero.
+        return unique(self._metrics)
+
+    def _variables_and_layers(self) -> tuple[list[tf.Variable], list[Any]]:
+        leaves = [leaf for value in self._tracked for leaf in leaves_of(value)]
+        variables = [leaf for leaf in leaves if isinstance(leaf, tf.Variable)]
+        return unique(variables), unique(leaf for leaf in leaves if isinstance(leaf, Layer))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -405,7 +405,8 @@ class Optimizer:
         known = self._index_dict
         for gradient, variable in grads_and_vars:
             if variable._key not in known:
-                self._refuse(variable)
+                self._build_for_more([each for _, each in grads_and_vars])
+                known = self._index_dict
             self.update_step(gradient, variable)
         if self.use_ema:
             variables = [variable for _, variable in grads_and_vars]
@@ -421,14 +422,30 @@ class Optimizer:
                         variable.assign(tf.where(due, average, variable))
         return self._iterations.assign_add(_ONE)
 
-    def _refuse(self, variable: Any) -> NoReturn:
-        raise KeyError(
-            f"The optimizer cannot recognize variable {variable.name}. This usually means you are "
-            "trying to call the optimizer to update different parts of the model separately. "
-            "Please call `optimizer.build(variables)` with the full list of trainable variables "
-            "before the training loop or use legacy optimizer "
-            f"`tf.keras.optimizers.legacy.{type(self).__name__}`."
-        )
+    def _build_for_more(self, variables: Sequence[Any]) -> None:
+        """Make the slots of variables that the optimizer meets after it was built.
+
+        One optimizer for several models has those of the first model when it meets the second.
+        """
+        known, before = self._index_dict, dict(vars(self))
+        new = [variable for variable in variables if self._var_key(variable) not in known]
+        self._built, self._variables = False, []
+        with tf.init_scope():
+            self.build(new)
+        made, slots = self._variables, []
+        for name, value in list(vars(self).items()):
+            old: Any = before.get(name)
+            per_variable = isinstance(old, list) and isinstance(value, list) and value is not old
+            if per_variable and (len(old), len(value)) == (len(known), len(new)):
+                slots += value
+                setattr(self, name, old + value)
+            elif name in before:
+                setattr(self, name, old)
+        kept = {id(each) for each in tf.nest.flatten(slots)}
+        self._variables = before["_variables"] + [each for each in made if id(each) in kept]
+        self._index_dict = {
+            **known, **{self._var_key(each): len(known) + i for i, each in enumerate(new)}
+        }  # fmt: skip
 
     def update_step(self, gradient: Any, variable: Any) -> None:
         """Change one variable by its gradient; a subclass's part."""

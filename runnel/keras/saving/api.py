@@ -30,7 +30,7 @@ _ENDINGS = (
     "Give a name that ends in .keras (the native format) or .h5 (HDF5), or the folder of a "
     "SavedModel."
 )
-_H5 = (".h5", ".hdf5", ".keras_h5")
+_H5 = (".h5", ".hdf5")
 _CHECKPOINT = ("tf", "tensorflow")
 
 
@@ -80,7 +80,7 @@ def _save_format(path: str, given: str | None) -> str:
         if path.endswith(".keras"):
             return "keras"
         return "h5" if path.endswith(_H5) else "tf"
-    if given == "keras":
+    if given in ("keras", "keras_v3"):
         if not path.endswith(".keras"):
             raise ValueError(
                 "Invalid `filepath` argument: expected a `.keras` extension. Received: "
@@ -143,7 +143,10 @@ def save_weights(
 ) -> None:
     """Write the weights of a model into a .weights.h5 or .h5 file, or into a checkpoint."""
     path = local(filepath)
-    native = path.endswith((".weights.h5", ".keras")) and save_format in (None, "keras")
+    save_format = None if save_format is None else save_format.lower()
+    native = path.endswith(".weights.h5") or (
+        path.endswith(".keras") and save_format in (None, "keras")
+    )
     if not native:
         model._need_weights()
         if (save_format is None and not path.endswith(_H5)) or save_format in _CHECKPOINT:
@@ -180,6 +183,9 @@ def load_weights(
         if not path.endswith((*_H5, ".keras")):
             return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
         raise FileNotFoundError(2, "There is no such file of weights", path)
+    # Its prefix may also be the name of another file: of the list of checkpoints, for one.
+    if os.path.exists(f"{path}.index") and not path.endswith((*_H5, ".keras")):
+        return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if os.path.isdir(path):
         inside = os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
         if not os.path.exists(f"{path}.index"):

@@ -19,7 +19,7 @@ from . import keras3
 
 # Attributes of the machinery, which hold the layers under names that files must not depend on.
 _INSIDE = frozenset(
-    {"_tracked", "_layers", "_stack", "_steps", "_own_metrics", "_inbound_nodes"}
+    {"_tracked", "_layers", "_stack", "_steps", "_metrics", "_inbound_nodes"}
     | {"_outbound_nodes", "_nested_inputs", "_nested_outputs", "inputs", "outputs", "history"}
     | {"_init_arguments", "compiled_loss", "compiled_metrics", "_compile_config", "loss"}
     | {"arguments", "operations"}

@@ -187,15 +187,15 @@ class _Call:
         bound = self.__signature__.bind(inputs, *args, **kwargs)
         given = {k: v for k, v in list(bound.arguments.items())[1:] if v is not None}
         layer = self._layer
-        before = [(each, each._own_losses) for each in layer._flatten_layers()]
+        before = [(each, each._eager_losses) for each in layer._flatten_layers()]
         for each, _ in before:
-            each._own_losses = []
+            each._eager_losses = []
         try:
             outputs = layer(inputs, **given)
-            found = [loss for each in layer._flatten_layers() for loss in each._own_losses]
+            found = [loss for each in layer._flatten_layers() for loss in each._eager_losses]
         finally:
             for each, losses in before:
-                each._own_losses = losses
+                each._eager_losses = losses
         return (outputs, found) if self._losses else outputs
 
 

@@ -131,6 +131,7 @@ class GatedCell(DropoutRNNCellMixin):
         same_rows = len({each.shape[0] for each in tensors}) == 1
         return (
             same_rows
+            and all(each.shape.rank == 2 for each in tensors)
             and tensors[0].dtype in AT_ONCE
             and has_usual_gates(self)
             and not is_compiled()
@@ -201,7 +202,9 @@ class SimpleRNNCell(GatedCell):
 
     def advance(self, projected, states, weights):
         """One step on projected inputs."""
-        output = self.activation(projected + tf.matmul(states[0], weights))
+        output = projected + tf.matmul(states[0], weights)
+        if self.activation is not None:
+            output = self.activation(output)
         return output, [output]
 
     def get_config(self):
@@ -230,6 +233,7 @@ class LSTMCell(GatedCell):
     [TensorShape([2, 4]), TensorShape([2, 4])]
     """
 
+    recurrent_activation: Any
     gates = 4
 
     def __init__(
@@ -308,6 +312,11 @@ class LSTMCell(GatedCell):
             output, carry = lstm_gates(sums, c)
             return output, [output, carry]
         return self._gated(tf.split(sums, 4, 1), c)
+
+    def _compute_carry_and_output_fused(self, z: Any, c_tm1: Any) -> tuple[Any, Any]:
+        """The new carry and the output gate, of the sums of the four gates and the last carry."""
+        _, (_, carry) = self._gated(z, c_tm1)
+        return carry, self.recurrent_activation(z[3])
 
     def _gated(self, parts, carry):
         i, f, g, o = parts
@@ -443,18 +452,18 @@ class GRUCell(GatedCell):
             return output, [output]
         of_gates, of_g = weights
         x_gates, x_g = self._gates_and_candidate(projected)
-        z, r = tf.split(self.recurrent_activation(x_gates + tf.matmul(h, of_gates)), 2, 1)
+        z, r = tf.split(self.recurrent_activation(x_gates + tf.matmul(h, of_gates)), 2, -1)
         output = self._mixed(z, h, x_g + tf.matmul(r * h, of_g))
         return output, [output]
 
     def _reset_after(self, projected, product, h):
         x_gates, x_g = self._gates_and_candidate(projected)
         h_gates, h_g = self._gates_and_candidate(product)
-        z, r = tf.split(self.recurrent_activation(x_gates + h_gates), 2, 1)
+        z, r = tf.split(self.recurrent_activation(x_gates + h_gates), 2, -1)
         return self._mixed(z, h, x_g + r * h_g)
 
     def _gates_and_candidate(self, sums):
-        return tf.split(sums, [2 * self.units, self.units], 1)
+        return tf.split(sums, [2 * self.units, self.units], -1)
 
     def _mixed(self, z, h, candidate):
         return z * h + (1 - z) * self.activation(candidate)

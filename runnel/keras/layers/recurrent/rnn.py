@@ -490,6 +490,7 @@ def _shapes(structure: Any) -> Any:
 
 def _lengthened(output: Any, length: int | None) -> Any:
     """An output of one step as if it were one of `length`, for its shape alone."""
-    repeats = tf.shape(output)[0] if length is None else length
+    # A number that is not known before values are.
+    repeats = tf.math.count_nonzero(output, dtype=tf.int32) if length is None else length
     many = tf.repeat(output, repeats, axis=0)
     return tf.ensure_shape(many, [length, *output.shape[1:]])

@@ -36,6 +36,7 @@ class Optimizer:
     """
 
     _HAS_AGGREGATE_GRAD = True
+    _use_locking = True
 
     clipnorm: float | None = None
     clipvalue: float | None = None
@@ -117,9 +118,9 @@ class Optimizer:
         with tf.init_scope():
             for name, value in sorted(self._hyper.items()):
                 if not callable(value) and not isinstance(value, tf.Variable):
-                    self._hyper[name] = tf.Variable(
-                        tf.cast(value, backend.floatx()), name=name, trainable=False
-                    )
+                    # Numbers are floats, whole ones too, for they may be given another value.
+                    kept = value if _is_bool(value) else tf.cast(value, backend.floatx())
+                    self._hyper[name] = tf.Variable(kept, name=name, trainable=False)
 
     def _serialize_hyperparameter(self, hyperparameter_name: str) -> Any:
         value = self._hyper[hyperparameter_name]
@@ -426,3 +427,7 @@ def require_momentum(momentum: Any) -> None:
             f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "
             f"{type(momentum)})."
         )
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or getattr(value, "dtype", None) in (bool, tf.bool)
