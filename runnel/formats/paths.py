@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import errors
@@ -26,6 +27,9 @@ _FAILURES: dict[int | None, Callable[..., errors.OpError]] = {
     errno.EINVAL: errors.InvalidArgumentError,
     errno.ENAMETOOLONG: errors.InvalidArgumentError,
     errno.ENOSPC: errors.ResourceExhaustedError,
+    errno.EDQUOT: errors.ResourceExhaustedError,
+    # The original says OutOfRangeError, which loops over data take for the end of the data.
+    errno.EFBIG: errors.ResourceExhaustedError,
     errno.EMFILE: errors.ResourceExhaustedError,
 }
 
@@ -57,6 +61,15 @@ def refusal(failure: OSError, path: Any) -> errors.OpError:
     """What to raise for an operating system's refusal."""
     kind = _FAILURES.get(failure.errno, errors.UnknownError)
     return kind(None, None, f"{as_text(path)}; {failure.strerror}")
+
+
+@contextlib.contextmanager
+def refusals(path: Any) -> Iterator[None]:
+    """Raise what an operating system's refusal means, as the original does."""
+    try:
+        yield
+    except OSError as failure:
+        raise refusal(failure, path) from None
 
 
 def matching(pattern: str) -> list[str]:

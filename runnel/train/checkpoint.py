@@ -197,6 +197,9 @@ class Checkpoint(Trackable):
         except BaseException:
             restoration.partial = True
             raise
+        finally:
+            # What is made later is read from the files that are there then.
+            bundle.release()
         if waits:
             awaiting.add(restoration)
         return CheckpointLoadStatus(restoration, self._graph)

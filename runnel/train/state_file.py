@@ -14,6 +14,10 @@ from ..formats.safe_files import replace_file
 from ..formats.tensor_bundle import index_path, shard_files
 
 
+# Of a `checkpoint` file. A hundred thousand checkpoints are not as much.
+_LARGEST = 1 << 24
+
+
 def _state_path(folder: str, latest_filename: str | None) -> str:
     return os.path.join(folder, latest_filename or "checkpoint")
 
@@ -69,7 +73,10 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     path = _state_path(folder, latest_filename)
     try:
         with open(path, encoding="utf-8") as file:
-            state = text_format.Parse(file.read(), CheckpointState())
+            text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise OSError(f"more than {_LARGEST} characters are no list of checkpoints")
+            state = text_format.Parse(text, CheckpointState())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (text_format.ParseError, UnicodeDecodeError, OSError) as error:

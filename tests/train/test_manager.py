@@ -130,7 +130,7 @@ for limit in [0, 20, 60, 100, *range(150, 9000, 450)]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
         saved = manager.save()
-    except OSError as error:
+    except tf.errors.ResourceExhaustedError:
         saved, refused = None, refused + 1
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     latest = tf.train.latest_checkpoint(folder)
