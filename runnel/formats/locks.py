@@ -1,4 +1,4 @@
-"""Locks between processes: held by an open file, so that they end with the process at the latest."""
+"""Locks between processes: an open file holds one, so it ends with the process at the latest."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ import os
 import re
 import struct
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np

@@ -24,6 +24,7 @@ from ..train.object_graph import GRAPH_KEY, VALUE
 from .assets import Asset
 from .constants import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from .custom_gradients import CapturedTensor, FunctionLibrary, LoadedGradient
+from .folders import of_one_version
 from .graph_import import function_graph, require_ops
 from .options import LoadOptions
 from .reading import chosen_meta_graph, read_saved_model
@@ -64,15 +65,11 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     np.float32(8.0)
     """
     path = os.fsdecode(os.fspath(export_dir))
-    meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
-    if not meta_graph.HasField("object_graph_def"):
-        raise ValueError(
-            f"The SavedModel at {path} has no objects, as TensorFlow 1 wrote them: there is but a "
-            "graph for sessions in it. Save it anew with TensorFlow 2."
-        )
+    options = options or LoadOptions()
     with init_scope():
         try:
-            root = Loader(meta_graph, path, options or LoadOptions()).root
+            meta_graph, values = of_one_version(path, lambda: _opened(path, tags, options))
+            root = Loader(meta_graph, path, options, values).root
         except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as failure:
             raise OSError(
                 f"The SavedModel at {path} is broken: {type(failure).__name__}: {failure}"
@@ -84,10 +81,21 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     return root
 
 
+def _opened(path: str, tags: Any, options: LoadOptions) -> tuple[Any, _Values]:
+    """The MetaGraph in a folder, and the values of the same SavedModel."""
+    meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
+    if not meta_graph.HasField("object_graph_def"):
+        raise ValueError(
+            f"The SavedModel at {path} has no objects, as TensorFlow 1 wrote them: there is but a "
+            "graph for sessions in it. Save it anew with TensorFlow 2."
+        )
+    return meta_graph, _Values(path, meta_graph.object_graph_def, options)
+
+
 class Loader:
     """The objects of one MetaGraph, by the numbers of their nodes."""
 
-    def __init__(self, meta_graph: Any, path: str, options: LoadOptions) -> None:
+    def __init__(self, meta_graph: Any, path: str, options: LoadOptions, values: _Values) -> None:
         self._path = path
         self._options = options
         self._assets = list(meta_graph.asset_file_def)
@@ -96,7 +104,7 @@ class Loader:
         functions = meta_graph.graph_def.library
         self._library = FunctionLibrary(functions.function)
         self._require_ops()
-        self._values = _Values(path, self.graph, options)
+        self._values = values
         self.nodes: list[Any] = [None] * len(self.graph.nodes)
         for number in range(len(self.nodes)):
             self.nodes[number] = self._created(number)

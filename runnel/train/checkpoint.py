@@ -231,6 +231,9 @@ class Checkpoint(Trackable):
 def _or_of_saved_model(path: Any) -> Any:
     """The path of a checkpoint; for the folder of a SavedModel, that of the one in it."""
     if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODELS):
+        from ..saved_model.folders import complete
+
+        complete(path)
         return os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
     return path
 

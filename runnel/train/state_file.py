@@ -13,7 +13,6 @@ from ..formats.bundle_messages import CheckpointState
 from ..formats.safe_files import replace_file
 from ..formats.tensor_bundle import index_path, shard_files
 
-
 # Of a `checkpoint` file. A hundred thousand checkpoints are not as much.
 _LARGEST = 1 << 24
 

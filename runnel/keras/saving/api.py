@@ -7,6 +7,7 @@ from typing import Any
 
 import runnel as tf
 
+from ...formats.safe_files import make_folders
 from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
@@ -203,7 +204,7 @@ def load_weights(
 def _make_folder(path: str) -> None:
     folder = os.path.dirname(path)
     if folder:
-        os.makedirs(folder, exist_ok=True)
+        make_folders(folder)
 
 
 def model_from_config(config: Any, custom_objects: Any = None) -> Any:

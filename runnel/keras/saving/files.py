@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
+
+from ...formats import safe_files
 
 
 def h5() -> Any:
@@ -31,19 +32,13 @@ def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
     if not overwrite and os.path.exists(path) and not user_agrees(path):
         yield None
         return
-    folder, name = os.path.split(path)
+    folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(
             2, "There is no such folder; make it first, for instance with os.makedirs", folder
         )
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(temporary)
-        raise
+    with safe_files.replacing(path) as fresh:
+        yield fresh
 
 
 def user_agrees(path: str) -> bool:
