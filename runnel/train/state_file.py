@@ -103,11 +103,16 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     >>> tf.train.latest_checkpoint(folder) == path == folder + "/ckpt-1"
     True
     """
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None:
-        return None
-    path: str = state.model_checkpoint_path
-    if checkpoint_exists(path):
-        return path
+    path: str | None = None
+    while True:
+        state = get_checkpoint_state(checkpoint_dir, latest_filename)
+        if state is None:
+            return None
+        if checkpoint_exists(state.model_checkpoint_path):
+            return str(state.model_checkpoint_path)
+        if state.model_checkpoint_path == path:
+            break
+        # Another process may have saved the next one and deleted this.
+        path = state.model_checkpoint_path
     get_logger().error("Couldn't match files for checkpoint %s", path)
     return None
