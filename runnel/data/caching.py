@@ -119,7 +119,12 @@ def _locked(path: str) -> int | None:
     handle = lock_file(path, wait=False)
     if handle is not None:
         if is_still(path, handle):
-            os.write(handle, _OURS)
+            try:
+                os.write(handle, _OURS)
+            except OSError:
+                os.remove(path)
+                release(handle)
+                raise
             return handle
         release(handle)
     return None

@@ -69,7 +69,10 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     with init_scope():
         try:
             meta_graph, values = of_one_version(path, lambda: _opened(path, tags, options))
-            root = Loader(meta_graph, path, options, values).root
+            try:
+                root = Loader(meta_graph, path, options, values).root
+            finally:
+                values.release()
         except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as failure:
             raise OSError(
                 f"The SavedModel at {path} is broken: {type(failure).__name__}: {failure}"
@@ -363,6 +366,11 @@ class _Values:
         self._bundle: BundleReader | None = None
         if not options.experimental_skip_checkpoint:
             self._read(os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME), graph)
+
+    def release(self) -> None:
+        """Close the files."""
+        if self._bundle is not None:
+            self._bundle.release()
 
     def _read(self, prefix: str, graph: Any) -> None:
         try:

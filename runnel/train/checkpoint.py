@@ -187,7 +187,10 @@ class Checkpoint(Trackable):
         if GRAPH_KEY not in bundle:
             from .named_values import restore_by_names
 
-            return restore_by_names(bundle, self._graph)
+            try:
+                return restore_by_names(bundle, self._graph)
+            finally:
+                bundle.release()
         slots = options is None or not options.experimental_skip_slot_variables
         root = self._root_object()
         attached = weakref.WeakMethod(self._attached_to_root)

@@ -42,6 +42,7 @@ def engine(request, monkeypatch):
         monkeypatch.setattr(regex, "_re2", lambda: None)
     if request.param != "chosen":
         monkeypatch.setattr(regex_syntax, "_FEW", -1)
+        monkeypatch.setattr(regex_syntax, "_STEPS", 0)
     for cached in (regex.expression, regex._replacer):
         cached.cache_clear()
     yield request.param

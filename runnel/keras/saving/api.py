@@ -12,7 +12,7 @@ from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
 from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip
-from .files import h5, is_zip, replacing, require_file
+from .files import h5, h5_file, is_zip, replacing, require_file
 from .state import load_state, save_state
 
 _ENDINGS = (
@@ -145,7 +145,7 @@ def save_weights(
     with replacing(path, overwrite) as temporary:
         if temporary is None:
             return
-        with h5().File(temporary, "w") as file:
+        with h5_file(temporary) as file:
             (save_state if native else h5_weights.save_weights)(file, model)
 
 

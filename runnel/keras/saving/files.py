@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,19 @@ def h5() -> Any:
             "`pip install h5py`."
         ) from None
     return h5py
+
+
+@contextmanager
+def h5_file(path: str) -> Iterator[Any]:
+    """A new HDF5 file, made in memory and written when it is complete.
+
+    HDF5 itself may end the program with a segmentation fault when the disk is full.
+    """
+    buffer = io.BytesIO()
+    with h5().File(buffer, "w") as file:
+        yield file
+    with open(path, "wb") as written:
+        written.write(buffer.getbuffer())
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import runnel as tf
 
 from ..layers.serializing import deserialize
 from . import compiling, h5_weights, json_encoding, keras3
-from .files import h5, replacing
+from .files import h5, h5_file, replacing
 
 _NOT_SUBCLASSED = (
     "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
@@ -35,7 +35,7 @@ def save_model(
     with replacing(path, overwrite) as temporary:
         if temporary is None:
             return
-        with h5().File(temporary, "w") as file:
+        with h5_file(temporary) as file:
             file.attrs["keras_version"] = h5_weights.VERSION
             file.attrs["backend"] = "tensorflow"
             file.attrs["model_config"] = json_encoding.dumps(config)

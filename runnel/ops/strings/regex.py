@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache, lru_cache
 from typing import Any
 
@@ -38,17 +39,18 @@ class Expression:
         except InvalidPattern as failure:
             # RE2's newer versions accept more than the original's.
             raise _invalid(pattern, str(failure)) from None
-        self._by_re = piece is not None and piece.is_quick_to_match
-        self._finds_by_re = piece is not None and piece.is_quick_to_find
         self._may_be_empty = piece is None or piece.may_be_empty
         self._bytewise = piece is not None and piece.bytewise and not piece.may_be_empty
         self._characters = None if piece is None else _ascii_characters(piece)
+        # Shorter strings than these are matched and searched by `re`.
+        self._match_limit = self._search_limit = 0
         if piece is None:
             return
-        if self._by_re or self._finds_by_re:
+        self._match_limit, self._search_limit = piece.limit_of_re(False), piece.limit_of_re(True)
+        if self._match_limit or self._search_limit:
             self._narrow = re.compile(piece.narrow.encode())
             self._wide = re.compile(piece.wide)
-        if not (self._by_re and self._finds_by_re):
+        if min(self._match_limit, self._search_limit) < sys.maxsize:
             self._engine = _compiled_by_re2(pattern)
             if self._engine is None:
                 try:
@@ -58,7 +60,7 @@ class Expression:
 
     def matches(self, string: bytes) -> bool:
         """Whether the whole string matches."""
-        if not self._by_re:
+        if len(string) >= self._match_limit:
             if isinstance(self._engine, Program):
                 return self._engine.matches(_decoded(string))
             return self._engine.fullmatch(string) is not None
@@ -94,8 +96,16 @@ class Expression:
         return lambda string: _replace_all(engine, narrow, string, _length_at, everywhere)
 
     def _general_replacer(self, parts, literal, everywhere):
-        if not self._finds_by_re:
+        limit = self._search_limit
+        if not limit:
             return self._engine_replacer(parts, literal, everywhere)
+        by_re = self._replacer_by_re(parts, literal, everywhere)
+        if limit == sys.maxsize:
+            return by_re
+        by_engine = self._engine_replacer(parts, literal, everywhere)
+        return lambda string: by_re(string) if len(string) < limit else by_engine(string)
+
+    def _replacer_by_re(self, parts, literal, everywhere):
         narrow = _template(parts, literal, b"")
         wide = _template([_decoded(p) if isinstance(p, bytes) else p for p in parts], None, "")
         search_narrow, search_wide = self._narrow, self._wide

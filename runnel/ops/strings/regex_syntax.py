@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass
 
 from .character_classes import (
@@ -32,6 +33,8 @@ _REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LARGEST_REPEAT = 1000
 _NOTHING = "(?!)"
 _FEW = 64
+# So many steps of `re` take no longer than the call of another engine, or not much.
+_STEPS = 1 << 13
 _MANY = 1 << 30
 
 
@@ -64,15 +67,14 @@ class Piece:
     # Nothing but such a repetition.
     is_run: bool = False
 
-    @property
-    def is_quick_to_match(self) -> bool:
-        """Whether `re` decides in linear time whether a whole string matches."""
-        return self.ways <= _FEW and self.runs <= 1
-
-    @property
-    def is_quick_to_find(self) -> bool:
-        """Whether `re` finds all matches in linear time."""
-        return self.ways <= _FEW and (not self.runs or self.is_run)
+    def limit_of_re(self, searching: bool) -> int:
+        """The length of strings from which on `re` might take too many steps."""
+        is_linear = not self.runs or (self.is_run if searching else self.runs == 1)
+        if is_linear and self.ways <= _FEW:
+            return sys.maxsize
+        if self.runs > _FEW:
+            return 0
+        return int((_STEPS / self.ways) ** (1 / max(self.runs + searching, 1)))
 
 
 def translate(pattern: str) -> tuple[Piece, int]:

@@ -69,9 +69,13 @@ def load(
     }
     _fill_collections(sess.graph, meta_graph, variables, operations)
     keys = dict(_restored(graph_def.node, functions))
-    _restore(
-        sess, bundle, {name: key for name, key in keys.items() if name in variables}, variables
-    )
+    try:
+        _restore(
+            sess, bundle, {name: key for name, key in keys.items() if name in variables}, variables
+        )
+    finally:
+        if isinstance(bundle, BundleReader):
+            bundle.release()
     _initialize(sess, meta_graph, path, f"{import_scope}/" if import_scope else "")
     return meta_graph
 
