@@ -14,8 +14,10 @@ from ..core.context import state
 from ..core.convert import convert_to_tensor
 from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
-from ..formats.paths import local
-from ..formats.tfrecord import TFRecordWriter, opened, read_records
+from ..formats.locks import is_still, lock_file, release
+from ..formats.paths import local, refusals
+from ..formats.safe_files import flush_file, replacing
+from ..formats.tfrecord import TFRecordWriter, read_records
 from ..ops import tensor_proto
 from .dataset import Dataset
 from .failures import Failed, going_on
@@ -79,23 +81,53 @@ class CacheDataset(_Same):
 
     def _writing(self, name: str, path: str) -> Iterator[Leaves]:
         lock = f"{name}_0.lockfile"
-        if os.path.exists(lock):
+        with refusals(lock):
+            handle = _locked(lock)
+        if handle is None:
             raise errors.AlreadyExistsError(
                 None, None,
                 "There appears to be a concurrent caching iterator running - cache lockfile "
                 f"already exists ('{lock}'). If you are sure no other running computations are "
                 "using this cache prefix, delete the lockfile and re-initialize the iterator.",
             )  # fmt: skip
-        opened(lock, "wb").close()
-        partial = f"{path}.partial"
         try:
-            with TFRecordWriter(partial) as writer:
-                for leaves in self._inputs[0]._elements():
-                    for leaf in leaves:
-                        writer.write(tensor_proto.dump(np.asarray(leaf)))
-                    yield leaves
-            os.replace(partial, path)
+            with contextlib.ExitStack() as stack:
+                with refusals(path):
+                    fresh = stack.enter_context(replacing(path))
+                with TFRecordWriter(fresh) as writer:
+                    for leaves in self._inputs[0]._elements():
+                        for leaf in leaves:
+                            writer.write(tensor_proto.dump(np.asarray(leaf)))
+                        yield leaves
+                with refusals(path):
+                    flush_file(fresh)
         finally:
-            for each in (partial, lock):
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(each)
+            with contextlib.suppress(OSError):
+                os.remove(lock)
+            release(handle)
+
+
+def _locked(path: str) -> int | None:
+    """The handle of the locked lockfile; None where somebody is writing that cache.
+
+    One that a killed process left is taken over: the lock ended with the process. The original's
+    lockfiles are but there, so nobody knows of them.
+    """
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        if not _OURS.startswith(file.read(len(_OURS))):
+            return None
+    handle = lock_file(path, wait=False)
+    if handle is not None:
+        if is_still(path, handle):
+            try:
+                os.write(handle, _OURS)
+            except OSError:
+                os.remove(path)
+                release(handle)
+                raise
+            return handle
+        release(handle)
+    return None
+
+
+_OURS = b"Locked by a process of Runnel.\n"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,8 +15,15 @@ from ..core import dtypes, errors, nest
 from ..core.context import state
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
-from ..formats.paths import local
-from ..formats.safe_files import flush_folder, replace_file
+from ..formats.paths import local, refusals
+from ..formats.safe_files import (
+    flush_folder,
+    flush_tree,
+    make_folders,
+    replace_file,
+    workspace,
+    write_file,
+)
 from ..formats.tfrecord import opened
 from .cardinality import UNKNOWN
 from .dataset import Dataset, _VariantDataset
@@ -57,31 +64,48 @@ class _Run:
         self._name = new_run()
         self._writers: dict[int, ShardWriter] = {}
         self._count = 0
+        self._stack = contextlib.ExitStack()
+        with refusals(folder):
+            make_folders(folder)
+            self._aside = self._stack.enter_context(workspace(os.path.join(folder, "run")))
 
     def write(self, shard: int, leaves: Leaves) -> None:
         """Append an element to a shard."""
         writer = self._writers.get(shard)
         if writer is None:
-            place = shard_folder(self._folder, self._name, shard)
+            place = shard_folder(self._aside, self._name, shard)
             writer = self._writers[shard] = ShardWriter(place, self._specs, self._compression)
         writer.write(leaves)
         self._count += 1
 
-    def finish(self, pipeline: str = "") -> None:
-        """Put everything on the disk, then tell of it."""
-        for number, writer in self._writers.items():
-            writer.close()
-            flush_folder(shard_folder(self._folder, self._name, number))
-        if self._writers:
-            flush_folder(os.path.join(self._folder, self._name))
-        metadata = Metadata(self._name, dtypes_of(self._specs), self._count, pipeline)
-        metadata.write(self._folder)
+    def finish(self, pipeline: str = "", element_spec: bytes | None = None) -> None:
+        """Put everything on the disk, then tell of it.
+
+        The types of the elements are also with the run itself: the folder's are those of another
+        run for a moment.
+        """
+        with refusals(self._folder), self._stack:
+            for writer in self._writers.values():
+                writer.close()
+            if self._writers:
+                run = os.path.join(self._aside, self._name)
+                if element_spec is not None:
+                    write_file(os.path.join(run, SPEC_FILE), element_spec)
+                flush_tree(run)
+                os.rename(run, os.path.join(self._folder, self._name))
+                flush_folder(self._folder)
+            if element_spec is not None:
+                replace_file(os.path.join(self._folder, SPEC_FILE), element_spec)
+            metadata = Metadata(self._name, dtypes_of(self._specs), self._count, pipeline)
+            metadata.write(self._folder)
 
     def abandon(self) -> None:
         """Take away what was written."""
         for writer in self._writers.values():
-            writer.close(flush=False)
-        shutil.rmtree(os.path.join(self._folder, self._name), ignore_errors=True)
+            # The disk may have no room for the rest either.
+            with contextlib.suppress(errors.OpError):
+                writer.close()
+        self._stack.close()
 
 
 def _shard_of(function: Any, spec: Any) -> Callable[[Leaves], int]:
@@ -116,7 +140,6 @@ def save(dataset: Dataset, path: Any, compression: Any, shard_func: Any, checkpo
             "Dataset.save writes files when it is called: call it outside of tf.function."
         )
     folder = _written_path(path)
-    os.makedirs(folder, exist_ok=True)
     if checkpoints is not None:
         dataset = _remembered(dataset, checkpoints)
     specs = nest.flatten(dataset.element_spec)
@@ -126,8 +149,7 @@ def save(dataset: Dataset, path: Any, compression: Any, shard_func: Any, checkpo
         for leaves in dataset._start():
             run.write(shard_of(leaves), leaves)
         message = encode(dataset.element_spec).SerializeToString(deterministic=True)
-        replace_file(os.path.join(folder, SPEC_FILE), message)
-        run.finish()
+        run.finish(element_spec=message)
     except BaseException:
         run.abandon()
         raise
@@ -158,7 +180,6 @@ class _RememberedDataset(_Same):
 
     def _elements(self) -> Iterator[Leaves]:
         specs = nest.flatten(self.element_spec)
-        os.makedirs(self._folder, exist_ok=True)
         done = 0
         for piece in itertools.count():
             place = os.path.join(self._folder, f"{piece:08d}.piece")
@@ -191,8 +212,12 @@ def load(
     folder = _written_path(path)
     while wait and Metadata.read(folder) is None:
         time.sleep(0.05)
+    known = Metadata.read(folder)
     if element_spec is None:
-        place = os.path.join(folder, SPEC_FILE)
+        place = os.path.join(folder, "" if known is None else known.run, SPEC_FILE)
+        if not os.path.exists(place):
+            # As the original writes it.
+            place = os.path.join(folder, SPEC_FILE)
         if not os.path.exists(place):
             raise errors.NotFoundError(
                 None, None, f"tf.data snapshot element_spec file not found: {place}."
@@ -207,7 +232,7 @@ def load(
             raise errors.DataLossError(
                 None, None, f"{place} does not describe the types of elements: {failure}"
             ) from None
-    return _LoadDataset(folder, element_spec, _compression(compression), reader_func)
+    return _LoadDataset(folder, known, element_spec, _compression(compression), reader_func)
 
 
 class _Shard(Dataset):
@@ -248,8 +273,9 @@ class _Shards(Dataset):
 class _LoadDataset(Dataset):
     """The elements of a saved dataset."""
 
-    def __init__(self, folder: str, spec: Any, compression: str, reader: Any) -> None:
-        known = Metadata.read(folder)
+    def __init__(
+        self, folder: str, known: Metadata | None, spec: Any, compression: str, reader: Any
+    ) -> None:
         if known is None:
             raise errors.NotFoundError(
                 None, None, f"Could not find metadata of a complete saved dataset in {folder}."
@@ -325,7 +351,6 @@ class _SnapshotDataset(_Same):
         return parts.in_turn() if self._reader is None else _read_by(self._reader, parts)._start()
 
     def _writing(self, folder: str, pipeline: str) -> Iterator[Leaves]:
-        os.makedirs(folder, exist_ok=True)
         shard_of = _shard_of(self._shard_func, self.element_spec)
         run = _Run(folder, nest.flatten(self.element_spec), self._compression)
         try:

@@ -246,12 +246,9 @@ class ShardWriter:
         for spec, leaf in zip(self._specs, leaves, strict=True):
             self._writer.write(encoded(spec, leaf))
 
-    def close(self, flush: bool = True) -> None:
-        """Finish the file; with `flush` it is on the disk afterwards."""
+    def close(self) -> None:
+        """Finish the file."""
         self._writer.close()
-        if flush:
-            with open(self._path, "rb+") as file:
-                os.fsync(file.fileno())
 
 
 def read_shard(folder: str, specs: Sequence[Any], compression: str) -> Iterator[Leaves]:

@@ -205,10 +205,14 @@ def _created(logdir: str, second: int, ending: str) -> Any:
         os.makedirs(logdir, exist_ok=True)
         while True:
             path = os.path.join(logdir, f"events.out.tfevents.{second}.{ending}")
-            if not os.path.exists(path):
-                return open(path, "wb", buffering=0)
             # Files of the same second must not overwrite each other.
-            second += 1
+            try:
+                return open(path, "xb", buffering=0)
+            except FileExistsError:
+                if os.path.isdir(logdir):
+                    second += 1
+                else:
+                    raise
     except OSError as failure:
         kind = _FAILURES.get(type(failure), errors.UnknownError)
         reason = failure.strerror or str(failure)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import errors
@@ -26,6 +27,9 @@ _FAILURES: dict[int | None, Callable[..., errors.OpError]] = {
     errno.EINVAL: errors.InvalidArgumentError,
     errno.ENAMETOOLONG: errors.InvalidArgumentError,
     errno.ENOSPC: errors.ResourceExhaustedError,
+    errno.EDQUOT: errors.ResourceExhaustedError,
+    # The original says OutOfRangeError, which loops over data take for the end of the data.
+    errno.EFBIG: errors.ResourceExhaustedError,
     errno.EMFILE: errors.ResourceExhaustedError,
 }
 
@@ -59,6 +63,15 @@ def refusal(failure: OSError, path: Any) -> errors.OpError:
     return kind(None, None, f"{as_text(path)}; {failure.strerror}")
 
 
+@contextlib.contextmanager
+def refusals(path: Any) -> Iterator[None]:
+    """Raise what an operating system's refusal means, as the original does."""
+    try:
+        yield
+    except OSError as failure:
+        raise refusal(failure, path) from None
+
+
 def matching(pattern: str) -> list[str]:
     """The files and folders that fit a pattern, in the operating system's order."""
     name = local(pattern)
@@ -71,14 +84,14 @@ def matching(pattern: str) -> list[str]:
     found = [start if start else "/" if plain else "."]
     for part in parts[plain:]:
         try:
-            fits = re.compile(_as_expression(part), re.DOTALL).fullmatch
+            pieces = _pieces(part)
         except re.error:  # a range such as [z-a]: nothing is in it
             return []
         found = [
             os.path.join(folder, each)
             for folder in found
             for each in _names_in(folder)
-            if fits(each)
+            if _fits(pieces, each)
         ]
     return [prefix + path for path in found]
 
@@ -91,31 +104,58 @@ def _names_in(folder: str) -> list[str]:
         return []
 
 
-def _as_expression(pattern: str) -> str:
-    """A pattern for one name as a regular expression."""
-    result = ""
+_Piece = Callable[[str], object]
+
+
+def _pieces(pattern: str) -> list[_Piece | None]:
+    """A pattern for one name: what each of its characters must be, None for any part of a name."""
+    result: list[_Piece | None] = []
     place = 0
     while place < len(pattern):
         character = pattern[place]
         place += 1
         if character == "*":
-            result += ".*"
+            result.append(None)
         elif character == "?":
-            result += "."
+            result.append(bool)
         elif character == "\\" and place < len(pattern):
-            result += re.escape(pattern[place])
+            result.append(pattern[place].__eq__)
             place += 1
         elif character == "[":
             end = pattern.find("]", place + 1 + (pattern[place : place + 1] in ("!", "^")))
             if end < 0:
-                return r"(?!)"
+                return [lambda character: False]
             inside = pattern[place:end]
             negated = inside[:1] in ("!", "^")
             inside = inside[1:] if negated else inside
             special = r"([\\\[\]^&~|-])" if "--" in inside else r"([\\\[\]^&~|])"
             inside = re.sub(special, r"\\\1", inside)
-            result += f"[{'^' if negated else ''}{inside}]"
+            result.append(re.compile(f"[{'^' if negated else ''}{inside}]").fullmatch)
             place = end + 1
         else:
-            result += re.escape(character)
+            result.append(character.__eq__)
     return result
+
+
+def _fits(pieces: list[_Piece | None], name: str) -> bool:
+    """Whether a name fits. Only the last `*` is ever tried anew: the earlier ones fit already."""
+    piece = place = 0
+    star, resume = -1, 0
+    while place < len(name):
+        wanted = pieces[piece] if piece < len(pieces) else _no_more
+        if wanted is None:
+            star, resume = piece, place
+            piece += 1
+        elif wanted(name[place]):
+            piece += 1
+            place += 1
+        elif star < 0:
+            return False
+        else:
+            resume += 1
+            piece, place = star + 1, resume
+    return all(each is None for each in pieces[piece:])
+
+
+def _no_more(character: str) -> bool:
+    return False

@@ -6,21 +6,20 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import secrets
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO
+
+from .locks import LOCK_ENDING, is_still, lock_file, release
 
 _LARGE = 1 << 24
 # So many bytes are handed to the disk at once.
 _STRETCH = 1 << 22
 # What file systems say that cannot reserve space.
 _NOT_OFFERED = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
-
-
-def temporary_name(path: str) -> str:
-    """A name beside a path that nobody else uses."""
-    return f"{path}.tempstate{secrets.token_hex(8)}"
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -86,16 +85,142 @@ def _write_out() -> Callable[[int, int, int, int], int] | None:
     return call
 
 
+@contextlib.contextmanager
+def workspace(path: str) -> Iterator[str]:
+    """A folder beside a path, to prepare in it what will take the path's place.
+
+    It is locked for as long as it is in use, and removed afterwards. Those that processes left
+    behind which were killed are known by their free locks, and removed here as well.
+    """
+    folder, name = os.path.split(path)
+    start = os.path.join(folder, f".{name[:50]}.tempstate")
+    remove_leftovers(start)
+    while True:
+        place = f"{start}{secrets.token_hex(8)}"
+        os.mkdir(place, 0o700)
+        lock = os.path.join(place, _LOCK)
+        try:
+            handle = lock_file(lock)
+        except FileNotFoundError:
+            # Removed as a leftover, before it was locked.
+            continue
+        assert handle is not None
+        if is_still(lock, handle):
+            break
+        release(handle)
+    try:
+        yield place
+    finally:
+        if os.name != "posix":
+            release(handle)
+        _remove_workspace(place)
+        if os.name == "posix":
+            release(handle)
+
+
+_LOCK = ".lock"
+
+
+def remove_leftovers(start: str) -> None:
+    """Remove what processes that were killed left behind under names that begin so."""
+    folder, name = os.path.split(start)
+    try:
+        found = [each for each in os.listdir(folder or ".") if each.startswith(name)]
+    except OSError:
+        return
+    for each in found:
+        place = os.path.join(folder, each)
+        if _WORKSPACE.search(each):
+            # What has no lock is empty: its owner is about to lock it, or died before.
+            with contextlib.suppress(OSError):
+                os.rmdir(place)
+            _remove_unlocked(place, os.path.join(place, _LOCK))
+        elif each.endswith(LOCK_ENDING):
+            _remove_unlocked(place, place)
+
+
+def _remove_workspace(place: str) -> None:
+    """Remove a folder, its lock last: without one it is empty, also when this is interrupted."""
+    with contextlib.suppress(OSError):
+        for each in os.scandir(place):
+            if each.is_dir(follow_symlinks=False):
+                shutil.rmtree(each.path, ignore_errors=True)
+            elif each.name != _LOCK:
+                os.unlink(each.path)
+        os.unlink(os.path.join(place, _LOCK))
+        os.rmdir(place)
+
+
+_WORKSPACE = re.compile(r"\.tempstate[0-9a-f]{16}$")
+
+
+def _remove_unlocked(place: str, lock: str) -> None:
+    if not os.path.exists(lock):
+        return
+    with contextlib.suppress(OSError):
+        handle = lock_file(lock, wait=False)
+        if handle is None:
+            return
+        try:
+            if place != lock:
+                _remove_workspace(place)
+            elif is_still(lock, handle):
+                os.unlink(lock)
+        finally:
+            release(handle)
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """The name of a new file to write; it takes the place of `path` when all went well."""
+    with workspace(path) as folder:
+        fresh = os.path.join(folder, os.path.basename(path))
+        yield fresh
+        flush_file(fresh)
+        with contextlib.suppress(OSError):
+            shutil.copymode(path, fresh)
+        os.replace(fresh, path)
+        flush_folder(os.path.dirname(path) or ".")
+
+
 def replace_file(path: str, data: bytes) -> None:
     """Put new contents in the place of a file at once."""
-    temporary = temporary_name(path)
+    with replacing(path) as fresh, open(fresh, "wb") as file:
+        file.write(data)
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and those on the way to it, for good."""
+    path = os.path.abspath(path)
+    missing = []
+    while not os.path.isdir(path):
+        if os.path.lexists(path):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        missing.append(path)
+        path = os.path.dirname(path)
+    for each in reversed(missing):
+        os.makedirs(each, exist_ok=True)
+        flush_folder(os.path.dirname(each))
+
+
+def flush_file(path: str) -> None:
+    """Flush a file to the disk."""
+    # Windows flushes only what is open for writing.
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
-        write_file(temporary, data)
-        os.replace(temporary, path)
+        os.fsync(handle)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-    flush_folder(os.path.dirname(path) or ".")
+        os.close(handle)
+
+
+def flush_tree(folder: str) -> None:
+    """Flush a folder with all that is in it to the disk."""
+    for holder, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            each = os.path.join(holder, name)
+            if os.path.isfile(each) and not os.path.islink(each):
+                flush_file(each)
+        flush_folder(holder)
 
 
 def flush_folder(folder: str) -> None:
@@ -105,5 +230,8 @@ def flush_folder(folder: str) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NOT_OFFERED:
+            raise
     finally:
         os.close(handle)

@@ -7,13 +7,13 @@ lengths as varints, the masked checksum of the lengths, and then the bytes.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import math
 import os
 import re
 import struct
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,10 @@ from ..core.buffers import empty
 from ..core.dtypes import DType
 from ..core.errors import DataLossError, NotFoundError, OpError, OutOfRangeError, UnimplementedError
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
+from .locks import exclusively, is_still
 from .masked_crc import crc32c, mask
-from .safe_files import EarlyWriteOut, flush_folder, reserve, temporary_name, write_file
+from .paths import refusals
+from .safe_files import EarlyWriteOut, flush_folder, make_folders, reserve, workspace, write_file
 from .slice_keys import slice_key
 from .sstable import read_table, write_table
 from .wire import read_varint, varint
@@ -61,32 +63,34 @@ _SHARD = re.compile(r"\.data-\d{5}-of-\d{5}")
 def write_bundle(prefix: str, tensors: Iterable[tuple[str, DType, Any]]) -> None:
     """Write named arrays; a bundle of that prefix is replaced, never left half overwritten.
 
-    Everything is written under temporary names and flushed before it is renamed. Where there is a
-    bundle already, its data file must stay until the index points elsewhere: the new data first
-    becomes a shard "0 of 2", the index is switched to it, then the same file is linked under the
-    usual name and the index switched again.
+    Everything is written aside and flushed before it is renamed. Where there is a bundle already,
+    its data file must stay until the index points elsewhere: the new data first becomes a shard
+    "0 of 2", the index is switched to it, then the same file is linked under the usual name and
+    the index switched again. Of several writers at once, one after the other gets to that.
     """
+    with refusals(prefix):
+        make_folders(os.path.dirname(prefix) or ".")
+        with workspace(prefix) as aside:
+            data, index = os.path.join(aside, "data"), os.path.join(aside, "index")
+            entries = _write_data(data, sorted(tensors, key=lambda item: item[0]))
+            write_file(index, _index(entries, 1))
+            with exclusively(prefix):
+                _install(prefix, data, index, entries)
+
+
+def _install(prefix: str, data: str, index: str, entries: list[tuple[str, Any]]) -> None:
     folder = os.path.dirname(prefix) or "."
-    os.makedirs(folder, exist_ok=True)
-    temporary = temporary_name(prefix)
-    try:
-        entries = _write_data(f"{temporary}.data", sorted(tensors, key=lambda item: item[0]))
-        write_file(f"{temporary}.index", _index(entries, 1))
-        if os.path.exists(index_path(prefix)):
-            if not _replace(prefix, temporary, entries):
-                return
-        else:
-            os.replace(f"{temporary}.data", data_path(prefix, 0, 1))
-            flush_folder(folder)
-        os.replace(f"{temporary}.index", index_path(prefix))
+    if not os.path.exists(index_path(prefix)):
+        os.replace(data, data_path(prefix, 0, 1))
         flush_folder(folder)
-    finally:
-        for suffix in (".data", ".index", ".index2"):
-            Path(temporary + suffix).unlink(missing_ok=True)
+    elif not _switch_data(prefix, data, index, entries):
+        return
+    os.replace(index, index_path(prefix))
+    flush_folder(folder)
     _remove_other_shards(prefix)
 
 
-def _replace(prefix: str, temporary: str, entries: list[tuple[str, Any]]) -> bool:
+def _switch_data(prefix: str, data: str, index: str, entries: list[tuple[str, Any]]) -> bool:
     """Bring new data in under the usual name while every moment has a whole bundle.
 
     Where files cannot have two names, it stays under the other name, and the result is False.
@@ -94,18 +98,18 @@ def _replace(prefix: str, temporary: str, entries: list[tuple[str, Any]]) -> boo
     folder = os.path.dirname(prefix) or "."
     shards = _shards_aside(prefix)
     aside = data_path(prefix, 0, shards)
-    write_file(f"{temporary}.index2", _index(entries, shards))
-    os.replace(f"{temporary}.data", aside)
+    write_file(f"{index}2", _index(entries, shards))
+    os.replace(data, aside)
     for number in range(1, shards):
         write_file(data_path(prefix, number, shards), b"")
     flush_folder(folder)
-    os.replace(f"{temporary}.index2", index_path(prefix))
+    os.replace(f"{index}2", index_path(prefix))
     flush_folder(folder)
     try:
-        os.link(aside, f"{temporary}.data")
+        os.link(aside, data)
     except OSError:
         return False
-    os.replace(f"{temporary}.data", data_path(prefix, 0, 1))
+    os.replace(data, data_path(prefix, 0, 1))
     flush_folder(folder)
     return True
 
@@ -195,22 +199,68 @@ def _index(entries: list[tuple[str, Any]], shards: int) -> bytes:
 
 # Reading.
 
+# So many data files are kept open at most; of more, each is opened when it is read.
+_KEPT_OPEN = 16
+
 
 class BundleReader:
-    """The tensors of a bundle, by name; every checksum is verified."""
+    """The tensors of a bundle, by name; every checksum is verified.
+
+    The data files stay open until `release`, so that all tensors are of the version that the index
+    tells of, whoever writes that bundle anew in the meantime. A read after that is of the version
+    that is there then.
+    """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        path = index_path(prefix)
-        try:
-            data = Path(path).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            raise NotFoundError(
-                None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {prefix}",
-            ) from None  # fmt: skip
-        except IsADirectoryError:
-            raise NotFoundError(None, None, f"{path} is a directory, not an index.") from None
+        self._handles: dict[int, int] = {}
+        self._released = False
+        self._read_index()
+
+    def _read_index(self) -> None:
+        """Read the index and open the data files that belong to it."""
+        path = index_path(self.prefix)
+        while True:
+            try:
+                with open(path, "rb") as file:
+                    self._load(file.read(), path)
+                    self._open_data()
+                    # Data files are replaced only while the index names others.
+                    if os.name != "posix" or is_still(path, file.fileno()):
+                        return
+            except (FileNotFoundError, NotADirectoryError):
+                raise NotFoundError(
+                    None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any "
+                    f"matching files for {self.prefix}",
+                ) from None  # fmt: skip
+            except IsADirectoryError:
+                raise NotFoundError(None, None, f"{path} is a directory, not an index.") from None
+            self.release()
+
+    def _open_data(self) -> None:
+        shards = {entry.shard_id for entry in self._entries.values()}
+        if os.name != "posix" or len(shards) > _KEPT_OPEN:
+            return
+        for shard in shards:
+            # One that is missing is an error for those only who read a tensor in it.
+            with contextlib.suppress(OSError):
+                self._handles[shard] = self._opened(shard)
+        self._released = False
+
+    def _opened(self, shard: int) -> int:
+        path = data_path(self.prefix, shard, self._shards)
+        return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+
+    def release(self) -> None:
+        """Close the data files."""
+        self._released = True
+        while self._handles:
+            os.close(self._handles.popitem()[1])
+
+    def __del__(self) -> None:
+        self.release()
+
+    def _load(self, data: bytes, path: str) -> None:
         table = dict(read_table(data, path))
         self._shards = self._shard_count(table.pop(b"", None), path)
         self._entries: dict[bytes, Any] = {}
@@ -281,6 +331,15 @@ class BundleReader:
 
     def read(self, name: str) -> np.ndarray:
         """The value of a tensor."""
+        if self._released:
+            self._read_index()
+            try:
+                return self._read(name)
+            finally:
+                self.release()
+        return self._read(name)
+
+    def _read(self, name: str) -> np.ndarray:
         entry = self._entry(name)
         if entry.slices:
             return self._read_slices(name, entry)
@@ -292,13 +351,18 @@ class BundleReader:
         if any(size < 0 for size in shape):
             raise self._loss(name, f"it has the shape {shape}")
         read = self._read_strings if dtype is dtypes.string else self._read_numbers
-        path = data_path(self.prefix, entry.shard_id, self._shards)
+        held = self._handles.get(entry.shard_id)
         try:
-            with open(path, "rb", buffering=0) as file:
-                self._check_place(name, entry, os.fstat(file.fileno()).st_size)
-                return read(name, entry, file, dtype, shape)
+            handle = self._opened(entry.shard_id) if held is None else held
         except FileNotFoundError:
+            path = data_path(self.prefix, entry.shard_id, self._shards)
             raise NotFoundError(None, None, f"{path}; No such file or directory") from None
+        try:
+            self._check_place(name, entry, os.fstat(handle).st_size)
+            return read(name, entry, handle, dtype, shape)
+        finally:
+            if held is None:
+                os.close(handle)
 
     def _check_place(self, name: str, entry: Any, length: int) -> None:
         if entry.offset < 0 or entry.size < 0:
@@ -311,7 +375,7 @@ class BundleReader:
             )  # fmt: skip
 
     def _read_numbers(
-        self, name: str, entry: Any, file: Any, dtype: DType, shape: tuple[int, ...]
+        self, name: str, entry: Any, file: int, dtype: DType, shape: tuple[int, ...]
     ) -> np.ndarray:
         kind = dtype.numpy
         if kind is None or kind.hasobject or entry.size != math.prod(shape) * kind.itemsize:
@@ -330,7 +394,7 @@ class BundleReader:
         return array if _IS_LITTLE else array.byteswap()
 
     def _read_strings(
-        self, name: str, entry: Any, file: Any, dtype: DType, shape: tuple[int, ...]
+        self, name: str, entry: Any, file: int, dtype: DType, shape: tuple[int, ...]
     ) -> np.ndarray:
         count = math.prod(shape)
         if count > entry.size:
@@ -364,36 +428,83 @@ class BundleReader:
         """A tensor that was saved in parts."""
         dtype = self._dtype(entry, name)
         shape = tuple(dim.size for dim in entry.shape.dim)
-        parts = []
-        for each in entry.slices:
-            extents = _extents(each)
-            part = self._entries.get(slice_key(name, extents))
-            if part is None or len(extents) != len(shape):
-                raise self._loss(name, f"its slice {extents} is missing")
-            parts.append((extents, self._read_entry(name, part)))
-        if sum(part.size for _, part in parts) != math.prod(shape):
+        parts = [
+            (self._place(name, shape, extents), self._part(name, extents))
+            for extents in map(_extents, entry.slices)
+        ]
+        # Before any memory is taken: the sizes come from the file.
+        count = sum(math.prod(each.stop - each.start for each in place) for place, _ in parts)
+        if count != math.prod(shape):
             raise self._loss(name, "its slices do not cover it")
-        whole = np.empty(shape, dtype.numpy)
-        for extents, part in parts:
-            place = tuple(
-                slice(start, None if length is None else start + length)
-                for start, length in extents
-            )
-            if whole[place].shape != part.shape:
-                raise self._loss(name, f"its slice {extents} has the shape {part.shape}")
-            whole[place] = part
+        sizes = [part.size for _, part in parts]
+        if sum(sizes) > sum(map(self._length, {part.shard_id for _, part in parts})):
+            raise self._loss(name, f"its slices have {sum(sizes)} bytes, more than the data files")
+        kind = dtype.numpy
+        if dtype is not dtypes.string and (
+            kind is None or kind.hasobject or sum(sizes) != count * kind.itemsize
+        ):
+            raise self._loss(name, f"{sum(sizes)} bytes are not {count} of {dtype.name}")
+        whole = np.empty(shape, kind)
+        covered = np.zeros(shape, np.bool_)
+        for place, part in parts:
+            value = self._read_entry(name, part)
+            if whole[place].shape != value.shape or value.dtype != whole.dtype:
+                raise self._loss(name, f"its slice {place} holds {value.dtype} of {value.shape}")
+            whole[place] = value
+            covered[place] = True
+        if not covered.all():
+            raise self._loss(name, "its slices do not cover it")
         return whole
 
+    def _part(self, name: str, extents: list[tuple[int, int | None]]) -> Any:
+        part = self._entries.get(slice_key(name, extents))
+        if part is None:
+            raise self._loss(name, f"its slice {extents} is missing")
+        return part
 
-def _fill(file: Any, offset: int, buffer: np.ndarray) -> None:
+    def _length(self, shard: int) -> int:
+        """The number of bytes of a data file; 0 where there is none."""
+        try:
+            return os.stat(data_path(self.prefix, shard, self._shards)).st_size
+        except FileNotFoundError:
+            return 0
+
+    def _place(
+        self, name: str, shape: tuple[int, ...], extents: list[tuple[int, int | None]]
+    ) -> tuple[slice, ...]:
+        """Where in a tensor a slice of it is."""
+        if len(extents) != len(shape):
+            raise self._loss(name, f"its slice {extents} does not fit the shape {shape}")
+        place = tuple(
+            slice(start, size if length is None else start + length)
+            for (start, length), size in zip(extents, shape, strict=True)
+        )
+        if any(
+            not 0 <= each.start <= each.stop <= size
+            for each, size in zip(place, shape, strict=True)
+        ):
+            raise self._loss(name, f"its slice {extents} does not fit the shape {shape}")
+        return place
+
+
+def _fill(handle: int, offset: int, buffer: np.ndarray) -> None:
     """Read bytes from a place of a file into a buffer."""
-    file.seek(offset)
     view = buffer.data
     while view.nbytes:
-        count = file.readinto(view[:_CHUNK])
+        count = _read_at(handle, offset, view[:_CHUNK])
         if not count:
-            raise OutOfRangeError(None, None, f"{file.name} ended before its data.")
+            raise OutOfRangeError(None, None, "A data file ended before its data.")
+        offset += count
         view = view[count:]
+
+
+def _read_at(handle: int, offset: int, view: memoryview) -> int:
+    # Without the file's position, which threads and forked processes share.
+    if hasattr(os, "preadv"):
+        return os.preadv(handle, [view], offset)
+    with open(handle, "rb", buffering=0, closefd=False) as file:
+        file.seek(offset)
+        return file.readinto(view)
 
 
 def _extents(message: Any) -> list[tuple[int, int | None]]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from ..core import errors
 from .masked_crc import crc32c, mask, masked_crc32c
-from .paths import local
+from .paths import local, refusal, refusals
 
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
@@ -28,21 +28,13 @@ COMPRESSIONS = ("", "ZLIB", "GZIP")
 # The first 32 in the number of window bits mean a gzip header instead of one of zlib.
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
 
-_FAILURES = {
-    FileNotFoundError: errors.NotFoundError,
-    IsADirectoryError: errors.FailedPreconditionError,
-    NotADirectoryError: errors.FailedPreconditionError,
-    PermissionError: errors.PermissionDeniedError,
-}
-
 
 def opened(path: Any, mode: str, buffering: int = -1) -> Any:
     """An open file; the operating system's refusal becomes an error of tf.errors."""
     try:
         return open(local(path), mode, buffering)
     except OSError as failure:
-        kind = _FAILURES.get(type(failure), errors.UnknownError)
-        raise kind(None, None, f"{os.fsdecode(path)}; {failure.strerror}") from None
+        raise refusal(failure, path) from None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -231,6 +223,7 @@ class TFRecordWriter:
     def __init__(self, path: Any, options: Any = None) -> None:
         compression = _compression(options)
         self._compressor: Any = None
+        self._path = path
         self._file = opened(path, "wb", _WRITTEN_AT_ONCE)
         if compression:
             given = options if isinstance(options, TFRecordOptions) else TFRecordOptions()
@@ -253,17 +246,30 @@ class TFRecordWriter:
         data = framed(record if type(record) is bytes else _bytes(record))
         if self._file.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
-        self._file.write(data if self._compressor is None else self._compressor.compress(data))
+        try:
+            self._file.write(data if self._compressor is None else self._compressor.compress(data))
+        except OSError as failure:
+            raise refusal(failure, self._path) from None
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         if self._file.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
-        self._file.flush()
+        with refusals(self._path):
+            self._file.flush()
+
+    def _sync(self) -> None:
+        """Flush what was written to the disk."""
+        with refusals(self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Finish the file."""
         if not self._file.closed:
-            if self._compressor is not None:
-                self._file.write(self._compressor.flush())
-            self._file.close()
+            with refusals(self._path):
+                try:
+                    if self._compressor is not None:
+                        self._file.write(self._compressor.flush())
+                finally:
+                    self._file.close()

@@ -1,15 +1,34 @@
-"""Folders that are replaced as a whole: at every moment there is the old one or the new one."""
+"""Folders that are replaced as a whole: at every moment there is the old one or the new one.
+
+The new folder is prepared in a workspace and changes places with the old one, which Linux does at
+once. Where that cannot be (other systems; a folder that is mounted, or that somebody works in) it
+is moved into the old folder under the name `COMMITTED`: from then on it counts, and whoever loads
+or saves there next goes on moving its files to their places if the saver died meanwhile.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import os
-import secrets
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
-from ..formats.safe_files import flush_folder
+from ..core.errors import UnavailableError
+from ..formats.locks import LOCK_ENDING, exclusively
+from ..formats.paths import refusals
+from ..formats.safe_files import (
+    flush_file,
+    flush_folder,
+    flush_tree,
+    make_folders,
+    remove_leftovers,
+    workspace,
+)
 from .constants import (
     ASSETS_DIRECTORY,
     DEBUG_DIRECTORY,
@@ -20,11 +39,14 @@ from .constants import (
     VARIABLES_DIRECTORY,
 )
 
-# What a folder may hold for it to be a SavedModel and nothing else.
+COMMITTED = ".saved_model.committed"
+
+# What in a folder is of a SavedModel; all else is somebody else's, and stays.
 _OF_SAVED_MODELS = frozenset(
-    {ASSETS_DIRECTORY, DEBUG_DIRECTORY, FINGERPRINT_FILENAME, KERAS_METADATA_FILENAME}
+    {ASSETS_DIRECTORY, DEBUG_DIRECTORY, FINGERPRINT_FILENAME, KERAS_METADATA_FILENAME, COMMITTED}
     | {SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT, VARIABLES_DIRECTORY}
 )
+_PASSING = re.compile(rf"\.tempstate[0-9a-f]{{16}}$|{re.escape(LOCK_ENDING)}$")
 _HERE = -100  # AT_FDCWD
 _EXCHANGE = 2  # RENAME_EXCHANGE
 
@@ -37,68 +59,172 @@ def replacing_folder(path: str) -> Iterator[str]:
     anything goes wrong.
     """
     path = os.path.realpath(path)
+    with refusals(path):
+        if os.path.exists(path) and not os.path.isdir(path):
+            raise NotADirectoryError(errno.ENOTDIR, "There is a file, not a directory", path)
+        make_folders(os.path.dirname(path))
+        complete(path)
+        inside = os.path.isdir(path) and _must_stay(path)
+        if inside:
+            # Of a saver that could write beside the folder, or was killed in here.
+            remove_leftovers(os.path.join(path, f".{os.path.basename(path)[:50]}."))
+        name = os.path.join(path, os.path.basename(path)) if inside else path
+        with workspace(name) as aside:
+            new = os.path.join(aside, "new")
+            os.mkdir(new)
+            yield new
+            flush_tree(new)
+            with exclusively(name):
+                if os.path.isdir(path):
+                    os.chmod(new, os.stat(path).st_mode & 0o7777)
+                if inside or not _change_places(new, path):
+                    _commit(new, path)
+
+
+def _must_stay(path: str) -> bool:
+    """Whether a folder itself cannot be replaced, only what is in it."""
+    if os.path.ismount(path) or not os.access(os.path.dirname(path), os.W_OK):
+        return True
+    with contextlib.suppress(OSError):
+        return os.path.join(os.path.realpath(os.getcwd()), "").startswith(os.path.join(path, ""))
+    return False
+
+
+def _change_places(new: str, path: str) -> bool:
+    """Put a folder in the place of another one, if any, at once; False where that cannot be."""
     parent = os.path.dirname(path)
-    os.makedirs(parent, exist_ok=True)
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise FileExistsError(17, "There is a file where the folder of a SavedModel goes", path)
-    temporary = f"{path}.tempstate{secrets.token_hex(8)}"
-    os.mkdir(temporary)
-    try:
-        yield temporary
-        _flush(temporary)
-        _install(temporary, path)
+    if not os.path.isdir(path) or not os.listdir(path):
+        try:
+            os.rename(new, path)
+        except OSError:
+            if not os.path.isdir(path):
+                raise
+            return False
         flush_folder(parent)
-    finally:
-        # After an exchange, this is what was there before.
-        shutil.rmtree(temporary, ignore_errors=True)
+        return True
+    rename = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    if rename is None or not _keep_others(path, new):
+        return False
+    if rename(_HERE, os.fsencode(new), _HERE, os.fsencode(path), _EXCHANGE) != 0:
+        return False
+    flush_folder(parent)
+    flush_folder(os.path.dirname(new))
+    # What others put into the old folder in the last moment.
+    for name in _others(new):
+        if not os.path.lexists(os.path.join(path, name)):
+            os.rename(os.path.join(new, name), os.path.join(path, name))
+    return True
 
 
-def _flush(folder: str) -> None:
-    for holder, _, _ in os.walk(folder):
-        flush_folder(holder)
+def _others(folder: str) -> list[str]:
+    """The names in a folder that have nothing to do with SavedModels."""
+    names = os.listdir(folder)
+    return [name for name in names if name not in _OF_SAVED_MODELS and not _PASSING.search(name)]
 
 
-def _install(temporary: str, path: str) -> None:
-    present = set(os.listdir(path)) if os.path.isdir(path) else set()
-    if os.path.isdir(path):
-        os.chmod(temporary, os.stat(path).st_mode & 0o7777)
-    if not present:
-        if os.path.isdir(path):
-            os.rmdir(path)
-        os.rename(temporary, path)
-    elif present <= _OF_SAVED_MODELS and not os.path.samefile(path, os.getcwd()):
-        _exchange(temporary, path)
-    else:
-        _merge(temporary, path)
+def _keep_others(path: str, new: str) -> bool:
+    """Give the files of others a second name in the new folder; False where that cannot be."""
+    for name in _others(path):
+        place = os.path.join(new, name)
+        # From an attempt before.
+        if not os.path.lexists(place) and not _link(os.path.join(path, name), place):
+            return False
+    flush_folder(new)
+    return True
 
 
-def _exchange(temporary: str, path: str) -> None:
-    """Let two folders change places, at once where the system can."""
+def _link(source: str, target: str) -> bool:
+    if os.path.isdir(source) and not os.path.islink(source):
+        os.mkdir(target)
+        linked = [
+            _link(os.path.join(source, name), os.path.join(target, name))
+            for name in os.listdir(source)
+        ]
+        shutil.copystat(source, target)
+        flush_folder(target)
+        return all(linked)
     try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-        if rename(_HERE, os.fsencode(temporary), _HERE, os.fsencode(path), _EXCHANGE) == 0:
-            return
-    except (AttributeError, OSError):
-        pass
-    aside = f"{temporary}.old"
-    os.rename(path, aside)
-    try:
-        os.rename(temporary, path)
-    except OSError:
-        os.rename(aside, path)
-        raise
-    os.rename(aside, temporary)
+        os.link(source, target, follow_symlinks=False)
+    except OSError as failure:
+        if failure.errno == errno.EXDEV:
+            # Something is mounted in the folder.
+            return False
+        shutil.copy2(source, target, follow_symlinks=False)
+        if not os.path.islink(target):
+            flush_file(target)
+    return True
 
 
-def _merge(temporary: str, path: str) -> None:
-    """Bring files in one by one, the message last: without it there is no SavedModel."""
-    names = sorted(os.listdir(temporary), key=lambda name: name == SAVED_MODEL_FILENAME_PB)
-    for name in names:
-        source, target = os.path.join(temporary, name), os.path.join(path, name)
-        if not os.path.isdir(source):
-            os.replace(source, target)
-        elif os.path.isdir(target):
-            for each in sorted(os.listdir(source)):
-                os.replace(os.path.join(source, each), os.path.join(target, each))
+def _commit(new: str, path: str) -> None:
+    """Let a folder count from now on, and move what is in it to its place."""
+    with exclusively(os.path.join(path, COMMITTED)):
+        _move_committed(path)
+        os.rename(new, os.path.join(path, COMMITTED))
+        flush_folder(path)
+        _move_committed(path)
+
+
+def complete(path: str) -> None:
+    """Bring to its end what a killed saver had begun; wait for one that is about it."""
+    if os.path.isdir(os.path.join(path, COMMITTED)):
+        with exclusively(os.path.join(path, COMMITTED)):
+            _move_committed(path)
+
+
+def _move_committed(path: str) -> None:
+    committed = os.path.join(path, COMMITTED)
+    if os.path.isdir(committed):
+        _move_content(committed, path)
+        shutil.rmtree(committed)
+        flush_folder(path)
+
+
+def _move_content(source: str, target: str) -> None:
+    # The message last: programs that know nothing of this find no half of a new SavedModel.
+    for name in sorted(os.listdir(source), key=lambda name: name == SAVED_MODEL_FILENAME_PB):
+        fresh, place = os.path.join(source, name), os.path.join(target, name)
+        if os.path.isdir(fresh) and os.path.isdir(place) and not os.path.islink(fresh):
+            _move_content(fresh, place)
+        elif not (os.path.lexists(place) and os.path.samestat(os.lstat(fresh), os.lstat(place))):
+            os.replace(fresh, place)
+    flush_folder(target)
+
+
+_ATTEMPTS = 20
+_HALF_DONE = (
+    "A program that was replacing the SavedModel at {path} was ended before all files had their "
+    "places. Load it once as a user who may write there ({failure})."
+)
+_Loaded = TypeVar("_Loaded")
+
+
+def of_one_version(path: str, load: Callable[[], _Loaded]) -> _Loaded:
+    """What a function loads from a folder, again where another version came there meanwhile."""
+    for _ in range(_ATTEMPTS):
+        try:
+            complete(path)
+        except OSError as failure:
+            raise OSError(_HALF_DONE.format(path=path, failure=failure)) from None
+        before = _version_in(path)
+        try:
+            loaded = load()
+        except Exception:
+            if _version_in(path) == before:
+                raise
         else:
-            os.rename(source, target)
+            if _version_in(path) == before:
+                return loaded
+    raise UnavailableError(
+        None, None, f"The SavedModel at {path} is replaced again and again while it is loaded."
+    )
+
+
+def _version_in(path: str) -> object:
+    """What differs between two SavedModels that were in a folder one after the other."""
+    if os.path.isdir(os.path.join(path, COMMITTED)):
+        return object()
+    for name in (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT):
+        with contextlib.suppress(OSError):
+            found = os.stat(os.path.join(path, name))
+            return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return None

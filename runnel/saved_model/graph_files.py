@@ -6,6 +6,8 @@ import os
 from typing import Any
 
 from ..core.graph import Graph
+from ..formats.paths import refusals
+from ..formats.safe_files import make_folders, replace_file
 
 
 def write_graph(
@@ -25,15 +27,12 @@ def write_graph(
     made = isinstance(graph_or_graph_def, Graph)
     graph_def = graph_or_graph_def.as_graph_def() if made else graph_or_graph_def
     logdir = os.fspath(logdir)
-    os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
     if as_text:
         content = text_format.MessageToString(graph_def).encode()
     else:
         content = graph_def.SerializeToString()
-    # A reader never sees half of a file.
-    unfinished = f"{path}.tmp{os.getpid()}"
-    with open(unfinished, "wb") as file:
-        file.write(content)
-    os.replace(unfinished, path)
+    with refusals(path):
+        make_folders(logdir)
+        replace_file(path, content)
     return path

@@ -25,6 +25,7 @@ from ..train.object_graph import GRAPH_KEY, VALUE
 from .assets import Asset
 from .constants import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from .custom_gradients import CapturedTensor, FunctionLibrary, LoadedGradient
+from .folders import of_one_version
 from .graph_import import function_graph, require_names_of_functions, require_ops
 from .limits import clean_errors, require_small
 from .options import LoadOptions
@@ -68,14 +69,13 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     np.float32(8.0)
     """
     path = local(export_dir)
-    meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
-    if not meta_graph.HasField("object_graph_def"):
-        raise ValueError(
-            f"The SavedModel at {path} has no objects, as TensorFlow 1 wrote them: there is but a "
-            "graph for sessions in it. Save it anew with TensorFlow 2."
-        )
+    options = options or LoadOptions()
     with init_scope(), clean_errors(f"The SavedModel at {path}", OSError):
-        root = Loader(meta_graph, path, options or LoadOptions()).root
+        meta_graph, values = of_one_version(path, lambda: _opened(path, tags, options))
+        try:
+            root = Loader(meta_graph, path, options, values).root
+        finally:
+            values.release()
     if isinstance(root, UserObject):
         info = meta_graph.meta_info_def
         root.tensorflow_version = info.tensorflow_version
@@ -83,10 +83,22 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     return root
 
 
+def _opened(path: str, tags: Any, options: LoadOptions) -> tuple[Any, _Values]:
+    """The MetaGraph in a folder, and the values of the same SavedModel."""
+    meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
+    if not meta_graph.HasField("object_graph_def"):
+        raise ValueError(
+            f"The SavedModel at {path} has no objects, as TensorFlow 1 wrote them: there is but a "
+            "graph for sessions in it. Save it anew with TensorFlow 2."
+        )
+    require_files_inside(path, VARIABLES_DIRECTORY)
+    return meta_graph, _Values(path, meta_graph.object_graph_def, options)
+
+
 class Loader:
     """The objects of one MetaGraph, by the numbers of their nodes."""
 
-    def __init__(self, meta_graph: Any, path: str, options: LoadOptions) -> None:
+    def __init__(self, meta_graph: Any, path: str, options: LoadOptions, values: _Values) -> None:
         self._path = path
         self._options = options
         self._assets = list(meta_graph.asset_file_def)
@@ -96,9 +108,8 @@ class Loader:
         self._library = FunctionLibrary(functions.function)
         self._permissions = Permissions()
         require_names_of_functions(self._library)
-        require_files_inside(path, VARIABLES_DIRECTORY)
         self._require_ops()
-        self._values = _Values(path, self.graph, options)
+        self._values = values
         self.nodes: list[Any] = [None] * len(self.graph.nodes)
         for number in range(len(self.nodes)):
             self.nodes[number] = self._created(number)
@@ -388,6 +399,11 @@ class _Values:
         self._bundle: BundleReader | None = None
         if not options.experimental_skip_checkpoint:
             self._read(os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME), graph)
+
+    def release(self) -> None:
+        """Close the files."""
+        if self._bundle is not None:
+            self._bundle.release()
 
     def _read(self, prefix: str, graph: Any) -> None:
         try:

@@ -139,8 +139,6 @@ def write(export: Export, folder: str) -> None:
         }.items():
             with open(os.path.join(temporary, name), "wb") as file:
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
 
 
 class Export:

@@ -194,7 +194,10 @@ class Checkpoint(Trackable):
         if GRAPH_KEY not in bundle:
             from .named_values import restore_by_names
 
-            return restore_by_names(bundle, self._graph)
+            try:
+                return restore_by_names(bundle, self._graph)
+            finally:
+                bundle.release()
         slots = options is None or not options.experimental_skip_slot_variables
         root = self._root_object()
         attached = weakref.WeakMethod(self._attached_to_root)
@@ -204,6 +207,9 @@ class Checkpoint(Trackable):
         except BaseException:
             restoration.partial = True
             raise
+        finally:
+            # What is made later is read from the files that are there then.
+            bundle.release()
         # In a session there is nobody who makes variables later.
         if waits and state.session is None:
             awaiting.add(restoration)
@@ -253,6 +259,9 @@ def _variables_of(checkpoint: Checkpoint) -> list[Any]:
 def _or_of_saved_model(path: Any) -> Any:
     """The path of a checkpoint; for the folder of a SavedModel, that of the one in it."""
     if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODELS):
+        from ..saved_model.folders import complete
+
+        complete(path)
         return os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
     return path
 

@@ -12,6 +12,7 @@ from ..core.context import state
 from ..core.logger import get_logger
 from ..core.variable import Variable
 from ..formats.paths import local
+from ..formats.safe_files import remove_leftovers
 from ..formats.tensor_bundle import index_path, shard_files
 from .checkpoint import Checkpoint
 from .graph_status import in_default_session
@@ -72,6 +73,8 @@ class CheckpointManager:
         # Path: when it was saved, the oldest first.
         self._kept: dict[str, float] = {}
         self._last_preserved = time.time()
+        # The paths of this program's own checkpoints.
+        self._saved: set[str] = set()
         self._recover()
 
     def _recover(self) -> None:
@@ -149,6 +152,10 @@ class CheckpointManager:
 
     def _record(self, path: str) -> None:
         """Name a new checkpoint in the `checkpoint` file; only then delete old ones."""
+        if not self._saved:
+            folder, name = os.path.split(self._prefix)
+            remove_leftovers(os.path.join(folder, f".{name}-"))
+        self._saved.add(path)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
         self._latest = path
@@ -161,7 +168,23 @@ class CheckpointManager:
             last_preserved_timestamp=preserved,
         )
         for each in old:
-            _delete(each)
+            if self._may_delete(each):
+                _delete(each)
+
+    def _may_delete(self, path: str) -> bool:
+        """Whether a checkpoint is in the manager's own folders.
+
+        The `checkpoint` file is text that anybody may have written; a link may lead elsewhere.
+        """
+        folder = os.path.realpath(os.path.dirname(path))
+        own = [os.path.realpath(each) for each in (self._directory, os.path.dirname(self._prefix))]
+        if path in self._saved or any(_is_inside(folder, each) for each in own):
+            return True
+        get_logger().warning(
+            "The checkpoint %s is not in the folder %s of its manager: it is no longer counted, "
+            "and not deleted.", path, self._directory,
+        )  # fmt: skip
+        return False
 
     def _sweep(self) -> tuple[list[str], float]:
         """Strike old checkpoints off the list: those to delete, and when one was last preserved."""
@@ -196,6 +219,10 @@ class CheckpointManager:
     def sync(self) -> None:
         """Wait until a checkpoint that is being written in a thread is complete."""
         self._checkpoint.sync()
+
+
+def _is_inside(folder: str, holder: str) -> bool:
+    return folder == holder or folder.startswith(os.path.join(holder, ""))
 
 
 def _delete(path: str) -> None:

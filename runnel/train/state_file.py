@@ -14,6 +14,9 @@ from ..formats.paths import local
 from ..formats.safe_files import replace_file
 from ..formats.tensor_bundle import index_path, shard_files
 
+# Of a `checkpoint` file. A hundred thousand checkpoints are not as much.
+_LARGEST = 1 << 24
+
 
 def _state_path(folder: str, latest_filename: str | None) -> str:
     return os.path.join(folder, latest_filename or "checkpoint")
@@ -70,7 +73,10 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     path = _state_path(folder, latest_filename)
     try:
         with open(path, encoding="utf-8") as file:
-            state = text_format.Parse(file.read(), CheckpointState())
+            text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise OSError(f"more than {_LARGEST} characters are no list of checkpoints")
+            state = text_format.Parse(text, CheckpointState())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (text_format.ParseError, UnicodeDecodeError, OSError) as error:
@@ -98,11 +104,16 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     >>> tf.train.latest_checkpoint(folder) == path == folder + "/ckpt-1"
     True
     """
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None:
-        return None
-    path: str = state.model_checkpoint_path
-    if checkpoint_exists(path):
-        return path
+    path: str | None = None
+    while True:
+        state = get_checkpoint_state(checkpoint_dir, latest_filename)
+        if state is None:
+            return None
+        if checkpoint_exists(state.model_checkpoint_path):
+            return str(state.model_checkpoint_path)
+        if state.model_checkpoint_path == path:
+            break
+        # Another process may have saved the next one and deleted this.
+        path = state.model_checkpoint_path
     get_logger().error("Couldn't match files for checkpoint %s", path)
     return None

@@ -130,8 +130,17 @@ def test_inside_words():
     check(lambda tf, x: tf.strings.regex_full_match(x, r"\B"), words)
 
 
-def test_single_bytes_are_refused():
-    import runnel as tf
+def test_single_bytes():
+    pytest.importorskip("re2")
+    words = np.array(["", "a", "é", b"\xff\xff"], object)
+    check(lambda tf, x: tf.strings.regex_replace(x, r"\C", "-"), words)
+    check(lambda tf, x: tf.strings.regex_full_match(x, r"\C\C"), words)
 
+
+def test_single_bytes_are_refused_without_re2(monkeypatch):
+    import runnel as tf
+    from runnel.ops.strings import regex
+
+    monkeypatch.setattr(regex, "_re2", lambda: None)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\\C"):
-        tf.strings.regex_full_match("a", r"\C")
+        tf.strings.regex_full_match("a", r"\C{2}")

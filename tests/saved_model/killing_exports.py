@@ -1,13 +1,14 @@
 """Kills (SIGKILL) processes that write a SavedModel again and again, and looks at what they left.
 
-    python killing_exports.py FOLDER KILLS
+    python killing_exports.py FOLDER KILLS KIND
 
-Each victim is a fork of one process that imports Runnel. Prints how many were in the midst of it.
+KIND is `alone` for a folder with nothing but the SavedModel, `others` for one with files of others,
+and `moving` for one whose files have to be moved singly. Each victim is a fork of one process that
+imports Runnel. Prints how many were in the midst of it.
 """
 
 import os
 import random
-import shutil
 import signal
 import sys
 import time
@@ -31,11 +32,21 @@ def save_for_ever(folder, number):
         tf.saved_model.save(module_of(number), folder)
 
 
-def main(parent, kills):
+def left_in(folder):
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def main(parent, kills, kind):
     folder = os.path.join(parent, "model")
     chance = random.Random(1)
     before, unfinished, longest = 0.0, 0, 0.08
     tf.saved_model.save(module_of(before), folder)
+    if kind != "alone":
+        os.makedirs(os.path.join(folder, "assets.extra"))
+        with open(os.path.join(folder, "assets.extra", "notes"), "w") as file:
+            file.write("mine")
+    if kind == "moving":
+        os.chdir(folder)
     for _ in range(int(kills)):
         victim = os.fork()
         if victim == 0:
@@ -47,19 +58,22 @@ def main(parent, kills):
         os.kill(victim, signal.SIGKILL)
         _, status = os.waitpid(victim, 0)
         assert os.WIFSIGNALED(status), "the victim ended by itself"
-        left = [name for name in os.listdir(parent) if name != "model"]
-        unfinished += bool(left)
-        for name in left:
-            shutil.rmtree(os.path.join(parent, name))
+        unfinished += bool(left_in(parent) or left_in(folder))
         found = tf.saved_model.load(folder)
         number = float(found.f(0.0))
         assert number >= before, (number, before)
         assert (found.v.numpy() == number).all() and (found.w.numpy() == number).all(), number
         before = number
+        if kind != "alone":
+            with open(os.path.join(folder, "assets.extra", "notes")) as file:
+                assert file.read() == "mine"
         if before == 0:
             # Too soon for this machine.
             longest *= 1.2
     assert before > 0, "nothing was ever saved"
+    # Who saves next takes away what the killed ones left.
+    tf.saved_model.save(module_of(before), folder)
+    assert not left_in(parent) + left_in(folder), (left_in(parent), left_in(folder))
     print(unfinished)
 
 

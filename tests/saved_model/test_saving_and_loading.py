@@ -178,13 +178,15 @@ def test_assets_of_one_name(tmp_path):
 # Folders.
 
 
-@pytest.mark.parametrize("step", ["write_bundle", "fingerprint_of", "_install", "_exchange"])
+@pytest.mark.parametrize(
+    "step", ["write_bundle", "fingerprint_of", "flush_tree", "_change_places", "_keep_others"]
+)
 def test_a_failure_leaves_the_old_model(folder, monkeypatch, step):
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders if step.startswith("_") else saving, step, fail)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(folders if hasattr(folders, step) else saving, step, fail)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="No space left"):
         tf.saved_model.save(Line(3.0), folder)
     assert value_of(folder) == 2.0
     assert os.listdir(folder.parent) == ["model"]
@@ -194,27 +196,55 @@ def test_a_failure_leaves_the_old_model(folder, monkeypatch, step):
     assert os.listdir(folder.parent) == ["model"]
 
 
-def test_without_an_exchange_of_names(folder, monkeypatch):
-    monkeypatch.setattr(folders, "_EXCHANGE", 1 << 20)
-    tf.saved_model.save(Line(3.0), folder)
+@pytest.mark.parametrize("exchange", [2, 1 << 20], ids=["at once", "by moving files"])
+def test_files_of_others_stay(folder, monkeypatch, exchange):
+    monkeypatch.setattr(folders, "_EXCHANGE", exchange)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "assets.extra" / "deep").mkdir(parents=True)
+    (folder / "assets.extra" / "deep" / "words").write_text("mine too")
+    (folder / "link").symlink_to("notes.txt")
+    os.chmod(folder / "assets.extra", 0o750)
+    with open(folder / "notes.txt", "a") as held:
+        tf.saved_model.save(Line(3.0), folder)
+        # It is the same file, not a copy.
+        held.write(" still")
     assert value_of(folder) == 3.0
+    assert (folder / "notes.txt").read_text() == (folder / "link").read_text() == "mine still"
+    assert (folder / "assets.extra" / "deep" / "words").read_text() == "mine too"
+    assert (folder / "assets.extra").stat().st_mode & 0o777 == 0o750
+    assert sorted(os.listdir(folder)) == [
+        "assets", "assets.extra", "fingerprint.pb", "link", "notes.txt", "saved_model.pb",
+        "variables",
+    ]  # fmt: skip
     assert os.listdir(folder.parent) == ["model"]
 
 
-def test_files_of_others_stay(folder):
+def test_a_folder_that_somebody_works_in(folder, monkeypatch):
     (folder / "notes.txt").write_text("mine")
-    (folder / "assets" / "old.txt").write_text("old")
-    tf.saved_model.save(Line(3.0), folder)
+    monkeypatch.chdir(folder)
+    inode = folder.stat().st_ino
+    tf.saved_model.save(Line(3.0), ".")
+    assert folder.stat().st_ino == inode
     assert value_of(folder) == 3.0
-    assert (folder / "notes.txt").read_text() == "mine"
-    assert sorted(os.listdir(folder)) == [
+    assert sorted(os.listdir(".")) == [
         "assets", "fingerprint.pb", "notes.txt", "saved_model.pb", "variables",
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("moved", range(5))
+def test_what_was_committed_is_completed(folder, tmp_path, moved):
+    tf.saved_model.save(Line(3.0), tmp_path / "new")
+    os.rename(tmp_path / "new", folder / folders.COMMITTED)
+    for name in sorted(os.listdir(folder / folders.COMMITTED))[:moved]:
+        if not os.path.isdir(folder / name):
+            os.replace(folder / folders.COMMITTED / name, folder / name)
+    assert value_of(folder) == 3.0
+    assert sorted(os.listdir(folder)) == ["assets", "fingerprint.pb", "saved_model.pb", "variables"]
+
+
 def test_a_file_in_the_way(tmp_path):
     (tmp_path / "x").write_text("mine")
-    with pytest.raises(FileExistsError, match="There is a file"):
+    with pytest.raises(tf.errors.FailedPreconditionError, match="There is a file"):
         tf.saved_model.save(Line(), tmp_path / "x")
     assert (tmp_path / "x").read_text() == "mine"
 

@@ -22,10 +22,11 @@ def network():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX systems")
-def test_a_killed_program_leaves_a_whole_saved_model(tmp_path):
+@pytest.mark.parametrize("kind", ["alone", "others", "moving"])
+def test_a_killed_program_leaves_a_whole_saved_model(tmp_path, kind):
     script = Path(__file__).with_name("killing_exports.py")
     run = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), os.environ.get("RUNNEL_KILLS", "40")],
+        [sys.executable, str(script), str(tmp_path), os.environ.get("RUNNEL_KILLS", "40"), kind],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(tf.__file__).parent.parent)},

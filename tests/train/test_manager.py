@@ -130,7 +130,7 @@ for limit in [0, 20, 60, 100, *range(150, 9000, 450)]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
         saved = manager.save()
-    except OSError as error:
+    except tf.errors.ResourceExhaustedError:
         saved, refused = None, refused + 1
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     latest = tf.train.latest_checkpoint(folder)
@@ -150,3 +150,58 @@ print(refused)
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) > 10
+
+
+PLACES = {
+    "{folder}/other/precious": True,
+    "../other/precious": True,
+    "link/precious": True,
+    "sub/../../other/precious": True,
+    "precious": False,
+    "sub/precious": False,
+    "{folder}/mine/precious": False,
+}
+
+
+@pytest.mark.parametrize(("name", "stays"), PLACES.items())
+def test_only_checkpoints_of_its_own_folder_are_deleted(name, stays, tmp_path):
+    (tmp_path / "mine" / "sub").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "mine" / "link").symlink_to(tmp_path / "other")
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    name = name.format(folder=tmp_path)
+    path = os.path.join(tmp_path, "mine", name)
+    checkpoint.write(path)
+    state = f'model_checkpoint_path: "{name}"\nall_model_checkpoint_paths: "{name}"\n'
+    (tmp_path / "mine" / "checkpoint").write_text(state)
+    # Reading may lead elsewhere, as in the original.
+    assert tf.train.latest_checkpoint(tmp_path / "mine") == path
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path / "mine", max_to_keep=1)
+    saved = manager.save()
+    assert manager.checkpoints == [saved]
+    assert os.path.exists(f"{path}.index") == stays
+
+
+def test_a_manager_deletes_its_own_under_any_prefix(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    manager = tf.train.CheckpointManager(
+        checkpoint, tmp_path / "mine", max_to_keep=1, checkpoint_name="../values/ckpt"
+    )
+    (tmp_path / "mine").mkdir()
+    for _ in range(3):
+        manager.save()
+    names = sorted(os.listdir(tmp_path / "values"))
+    assert names == ["ckpt-3.data-00000-of-00001", "ckpt-3.index"]
+
+
+@pytest.mark.parametrize(
+    "content", ["x" * (1 << 25), "model_checkpoint_path: 3", "\0\xff", "{" * 10**5]
+)
+def test_state_files_that_are_none(content, tmp_path):
+    (tmp_path / "checkpoint").write_bytes(content.encode("latin-1"))
+    assert tf.train.latest_checkpoint(tmp_path) is None
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(v=tf.Variable(1.0)), tmp_path, max_to_keep=1
+    )
+    assert manager.latest_checkpoint is None
+    assert manager.save() == tf.train.latest_checkpoint(tmp_path)

@@ -1,5 +1,6 @@
 """Tensor bundles: equal to the original's in both directions, and checked to the last bit."""
 
+import math
 import os
 import random
 from pathlib import Path
@@ -264,7 +265,7 @@ def test_a_write_that_fails_leaves_the_old_bundle(tmp_path):
         yield "numbers", tf.float32, np.zeros(3, np.float32)
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="No space"):
         tensor_bundle.write_bundle(prefix, failing())
     read_all(prefix)
     assert sorted(os.listdir(tmp_path)) == ["x.data-00000-of-00001", "x.index"]
@@ -277,10 +278,50 @@ def test_a_disk_that_becomes_full_leaves_the_old_bundle(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (5 << 20, before[1]))
     try:
         # The system sends the first part to the disk while the limit is met in the last.
-        with pytest.raises(OSError, match="too large"):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="too large"):
             numbers = np.ones(1_500_000, np.float32)
             tensor_bundle.write_bundle(prefix, [("numbers", tf.float32, numbers)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     read_all(prefix)
     assert sorted(os.listdir(tmp_path)) == ["x.data-00000-of-00001", "x.index"]
+
+
+def sliced_bundle(prefix, shape, extents, part_shape):
+    """A bundle whose tensor `w` says that it has these slices, each with the same data."""
+    values = np.arange(math.prod(part_shape), dtype=np.float32).reshape(part_shape)
+    tensor_bundle.write_bundle(prefix, [("part", tf.float32, values)])
+    path = tensor_bundle.index_path(prefix)
+    items = dict(sstable.read_table(Path(path).read_bytes(), path))
+    part = items.pop(b"part")
+    whole = tensor_bundle.BundleEntryProto(dtype=tf.float32.as_datatype_enum)
+    for size in shape:
+        whole.shape.dim.add(size=size)
+    for each in extents:
+        added = whole.slices.add()
+        for start, length in each:
+            added.extent.add(start=start, length=length)
+        items[slice_key("w", each)] = part
+    items[b"w"] = whole.SerializeToString()
+    Path(path).write_bytes(sstable.write_table(sorted(items.items())))
+
+
+def test_slices_that_lie(tmp_path):
+    prefix = str(tmp_path / "x")
+    sliced_bundle(prefix, [2], [[(0, 2)]], [2])
+    assert tensor_bundle.BundleReader(prefix).read("w").tolist() == [0.0, 1.0]
+    for shape, extents, part_shape in (
+        # The same place twice, so that another stays as the memory was.
+        ([4], [[(0, 2)], [(0, 2)]], [2]),
+        ([4], [[(0, 2)], [(1, 2)]], [2]),
+        ([4], [[(0, 2)], [(-3, 2)]], [2]),
+        ([4], [[(0, 2)], [(3, 2)]], [2]),
+        ([4], [[(0, 2)]], [2]),
+        ([2, 2], [[(0, 2)], [(2, 2)]], [2]),
+        # Far more than the data file has.
+        ([1 << 40], [[(0, 1 << 39)], [(1 << 39, 1 << 39)]], [2]),
+        ([2000], [[(2 * number, 2)] for number in range(1000)], [2]),
+    ):
+        sliced_bundle(prefix, shape, extents, part_shape)
+        with pytest.raises((tf.errors.DataLossError, tf.errors.OutOfRangeError), match="'w'"):
+            tensor_bundle.BundleReader(prefix).read("w")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 
 import runnel as tf
 
+from ...formats.paths import refusals
+from ...formats.safe_files import make_folders, replacing
 from .base import Callback
 
 _UNBUILT = (
@@ -94,13 +95,10 @@ class BackupAndRestore(Callback):
 
     def _save(self, epoch: int, batch: int) -> None:
         arrays = {name: variable.numpy() for name, variable in self._state().items()}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self._path.with_suffix(f".{os.getpid()}.tmp")
-        with open(fresh, "wb") as file:
-            np.savez(file, place=np.array([epoch, batch]), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self._path)
+        with refusals(self._path):
+            make_folders(str(self._path.parent))
+            with replacing(str(self._path)) as fresh, open(fresh, "wb") as file:
+                np.savez(file, place=np.array([epoch, batch]), **arrays)
 
     def _restore(self) -> tuple[int, int]:
         variables = self._state()

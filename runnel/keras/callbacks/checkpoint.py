@@ -9,6 +9,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...formats.safe_files import make_folders
 from ..utils.interactive import print_message
 from .base import Callback
 from .monitoring import known_mode
@@ -137,7 +138,7 @@ class ModelCheckpoint(Callback):
         if self.verbose > 0:
             print_message(f"\nEpoch {epoch + 1}: {reason}saving model to {filepath}")
         options = {} if self._options is None else {"options": self._options}
-        os.makedirs(os.path.dirname(filepath) or ".", exist_ok=True)
+        make_folders(os.path.dirname(filepath) or ".")
         write = self.model.save_weights if self.save_weights_only else self.model.save
         try:
             write(filepath, overwrite=True, **options)

@@ -8,6 +8,7 @@ from typing import Any
 import runnel as tf
 
 from ...formats.paths import local
+from ...formats.safe_files import make_folders
 from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ...saved_model.permissions import require_files_inside
 from ..code_objects import in_safe_mode, safe_mode_scope
@@ -231,7 +232,7 @@ def _load_h5_weights(model: Any, path: str, skip_mismatch: bool, by_name: bool) 
 def _make_folder(path: str) -> None:
     folder = os.path.dirname(path)
     if folder:
-        os.makedirs(folder, exist_ok=True)
+        make_folders(folder)
 
 
 def model_from_config(config: Any, custom_objects: Any = None) -> Any:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dis
+import io
 import os
-import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import runnel as tf
 
-from ...formats import hdf5
+from ...formats import hdf5, safe_files
 from ..code_objects import is_trusted
 from ..loading_limits import weights_of_file
 
@@ -106,9 +106,15 @@ def limits_of(weights: hdf5.Group) -> Any:
 
 @contextmanager
 def writing_h5(path: str) -> Iterator[Any]:
-    """A new HDF5 file, sealed with a checksum when it is complete."""
-    with h5().File(path, "w", libver="earliest") as file:
+    """A new HDF5 file, made in memory, written when it is complete and sealed with a checksum.
+
+    HDF5 itself may end the program with a segmentation fault when the disk is full.
+    """
+    buffer = io.BytesIO()
+    with h5().File(buffer, "w", libver="earliest") as file:
         yield file
+    with open(path, "wb") as written:
+        written.write(buffer.getbuffer())
     hdf5.seal(path)
 
 
@@ -125,6 +131,19 @@ def h5() -> Any:
 
 
 @contextmanager
+def h5_file(path: str) -> Iterator[Any]:
+    """A new HDF5 file, made in memory and written when it is complete.
+
+    HDF5 itself may end the program with a segmentation fault when the disk is full.
+    """
+    buffer = io.BytesIO()
+    with h5().File(buffer, "w") as file:
+        yield file
+    with open(path, "wb") as written:
+        written.write(buffer.getbuffer())
+
+
+@contextmanager
 def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
     """A temporary name to write to; it takes the place of the file when all went well.
 
@@ -134,19 +153,13 @@ def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
     if not overwrite and os.path.exists(path) and not user_agrees(path):
         yield None
         return
-    folder, name = os.path.split(path)
+    folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(
             2, "There is no such folder; make it first, for instance with os.makedirs", folder
         )
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(temporary)
-        raise
+    with safe_files.replacing(path) as fresh:
+        yield fresh
 
 
 def user_agrees(path: str) -> bool:

@@ -14,6 +14,7 @@ from ...saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from ...saved_model.folders import of_one_version
 from ...saved_model.limits import MOST_BYTES, require_size
 from ...saved_model.loading import load as load_saved_model
 from ...saved_model.messages import KerasMetadata
@@ -80,6 +81,10 @@ def load_model(path: str, custom_objects: Any, compile: bool, options: Any = Non
 
     A class that is not known here gives a model that has the saved functions of that class.
     """
+    return of_one_version(path, lambda: _loaded(path, custom_objects, compile, options))
+
+
+def _loaded(path: str, custom_objects: Any, compile: bool, options: Any) -> Any:
     found = os.path.join(path, KERAS_METADATA_FILENAME)
     if not os.path.isfile(found):
         loaded = load_saved_model(path, options=options)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tarfile
-import tempfile
 import warnings
 import zipfile
 from typing import Any
+
+from ...formats.safe_files import flush_folder, workspace
 
 
 def extract_archive(path: str, folder: str, archive_format: Any = "auto") -> bool:
@@ -23,12 +23,15 @@ def extract_archive(path: str, folder: str, archive_format: Any = "auto") -> boo
             else (zipfile.is_zipfile, _extract_zip)
         )
         if is_one(path):
-            aside = tempfile.mkdtemp(prefix=".extracting-", dir=folder)
-            try:
-                extract(path, aside)
-                _move_content(aside, folder)
-            finally:
-                shutil.rmtree(aside, ignore_errors=True)
+            with workspace(os.path.join(folder, os.path.basename(path))) as aside:
+                content = os.path.join(aside, "content")
+                os.mkdir(content)
+                extract(path, content)
+                # Thousands of small files at once: what has its name also has its bytes.
+                if hasattr(os, "sync"):
+                    os.sync()
+                _move_content(content, folder)
+            flush_folder(folder)
             return True
     return False
 

@@ -9,12 +9,11 @@ import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
-import uuid
 from collections.abc import Iterator
 from http.client import HTTPException
-from pathlib import Path
 from typing import Any
 
+from ...formats.safe_files import make_folders, replacing
 from .archives import extract_archive
 from .interactive import print_message
 from .progbar import Progbar
@@ -69,7 +68,7 @@ def get_file(
         path = content + ".tar.gz"
     else:
         path = content
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_folders(os.path.dirname(path))
     if not _is_there(path, file_hash, hash_algorithm):
         _download(origin, path, file_hash, hash_algorithm)
     if untar:
@@ -119,35 +118,40 @@ def _has_hash(path: str, file_hash: str, algorithm: str) -> bool:
 
 def _download(origin: str, path: str, file_hash: str | None, algorithm: str) -> None:
     print_message(f"Downloading data from {origin}")
-    # Beside the file, so that the last step is a mere renaming.
-    partial = f"{path}.{uuid.uuid4().hex[:8]}.part"
-    try:
-        with _readable_failures(origin):
-            _fetch(origin, partial)
+    with replacing(path) as partial:
+        _fetch(origin, partial)
         if file_hash is not None and not _has_hash(partial, file_hash, algorithm):
             raise ValueError(
                 f"Incomplete or corrupted file detected. The {algorithm} file hash does not "
                 f"match the provided value of {file_hash}."
             )
-        os.replace(partial, path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
 
 
 def _fetch(origin: str, partial: str) -> None:
-    with urllib.request.urlopen(origin, timeout=_PATIENCE) as answer, open(partial, "wb") as file:
+    with contextlib.ExitStack() as stack:
+        with _readable_failures(origin):
+            answer = stack.enter_context(urllib.request.urlopen(origin, timeout=_PATIENCE))
+        # What the disk refuses is no failure of the net.
+        file = stack.enter_context(open(partial, "wb"))
         announced = answer.headers.get("Content-Length")
         size = int(announced) if announced else None
         bar = Progbar(size)
         received = 0
-        while chunk := answer.read(_CHUNK):
+        while chunk := _received(answer, origin):
             file.write(chunk)
             received += len(chunk)
             bar.update(received, finalize=received == size)
         if size is None:
             bar.update(received, finalize=True)
         elif received < size:
-            raise OSError(f"the connection ended after {received} of {size} bytes")
+            with _readable_failures(origin):
+                raise OSError(f"the connection ended after {received} of {size} bytes")
+
+
+def _received(answer: Any, origin: str) -> bytes:
+    with _readable_failures(origin):
+        chunk: bytes = answer.read(_CHUNK)
+        return chunk
 
 
 @contextlib.contextmanager

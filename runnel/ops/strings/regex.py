@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -11,36 +13,57 @@ from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
 from ...core.shapes import TensorShape
 from .elements import as_bytes, each, measured, text
-from .regex_syntax import InvalidPattern, translate
+from .linear_matching import Program, TooLarge
+from .regex_syntax import InvalidPattern, Piece, SingleBytes, translate
 
 
 class Expression:
-    """A pattern ready for use on bytes that hold UTF-8."""
+    """A pattern ready for use on bytes that hold UTF-8.
+
+    Simple patterns are left to Python's `re`, which is the quickest where it need not try many
+    alternatives. All others go to RE2 itself, or where its package is not installed, to
+    `linear_matching`: both take linear time.
+    """
 
     def __init__(self, pattern: bytes) -> None:
         try:
             piece, self.groups = translate(pattern.decode())
+        except UnicodeDecodeError:
+            raise _invalid(pattern, "invalid UTF-8") from None
+        except (SingleBytes, RecursionError) as failure:
+            piece = None
+            self._engine: Any = _compiled_by_re2(pattern)
+            if self._engine is None:
+                raise _invalid(pattern, str(failure)) from None
+            self.groups = self._engine.groups
+        except InvalidPattern as failure:
+            # RE2's newer versions accept more than the original's.
+            raise _invalid(pattern, str(failure)) from None
+        self._may_be_empty = piece is None or piece.may_be_empty
+        self._bytewise = piece is not None and piece.bytewise and not piece.may_be_empty
+        self._characters = None if piece is None else _ascii_characters(piece)
+        # Shorter strings than these are matched and searched by `re`.
+        self._match_limit = self._search_limit = 0
+        if piece is None:
+            return
+        self._match_limit, self._search_limit = piece.limit_of_re(False), piece.limit_of_re(True)
+        if self._match_limit or self._search_limit:
             self._narrow = re.compile(piece.narrow.encode())
             self._wide = re.compile(piece.wide)
-        except UnicodeDecodeError:
-            raise ValueError(f"Invalid pattern: {pattern!r}, error: invalid UTF-8") from None
-        except InvalidPattern as failure:
-            shown = pattern.decode()
-            raise ValueError(f"Invalid pattern: {shown}, error: {failure}") from None
-        except (re.error, RecursionError, OverflowError) as failure:
-            shown = pattern.decode()
-            raise ValueError(f"Invalid pattern: {shown}, error: {failure}") from None
-        self._may_be_empty = piece.may_be_empty
-        self._bytewise = piece.bytewise and not piece.may_be_empty
-        ascii_only = piece.characters and all(high < 0x80 for _, high in piece.characters)
-        self._characters = (
-            bytes(code for low, high in piece.characters or () for code in range(low, high + 1))
-            if ascii_only
-            else None
-        )
+        if min(self._match_limit, self._search_limit) < sys.maxsize:
+            self._engine = _compiled_by_re2(pattern)
+            if self._engine is None:
+                try:
+                    self._engine = Program(piece.node, self.groups)
+                except (TooLarge, RecursionError) as failure:
+                    raise _invalid(pattern, str(failure)) from None
 
     def matches(self, string: bytes) -> bool:
         """Whether the whole string matches."""
+        if len(string) >= self._match_limit:
+            if isinstance(self._engine, Program):
+                return self._engine.matches(_decoded(string))
+            return self._engine.fullmatch(string) is not None
         if self._bytewise or string.isascii():
             return self._narrow.fullmatch(string) is not None
         return self._wide.fullmatch(_decoded(string)) is not None
@@ -62,7 +85,27 @@ class Expression:
                 return lambda string: string.translate(table)
         return self._general_replacer(parts, literal, everywhere)
 
+    def _engine_replacer(self, parts, literal, everywhere):
+        engine = self._engine
+        if isinstance(engine, Program):
+            wide = _template([_decoded(p) if isinstance(p, bytes) else p for p in parts], None, "")
+            return lambda string: _encoded(
+                _replace_all(engine, wide, _decoded(string), _one, everywhere)
+            )
+        narrow = _template(parts, literal, b"")
+        return lambda string: _replace_all(engine, narrow, string, _length_at, everywhere)
+
     def _general_replacer(self, parts, literal, everywhere):
+        limit = self._search_limit
+        if not limit:
+            return self._engine_replacer(parts, literal, everywhere)
+        by_re = self._replacer_by_re(parts, literal, everywhere)
+        if limit == sys.maxsize:
+            return by_re
+        by_engine = self._engine_replacer(parts, literal, everywhere)
+        return lambda string: by_re(string) if len(string) < limit else by_engine(string)
+
+    def _replacer_by_re(self, parts, literal, everywhere):
         narrow = _template(parts, literal, b"")
         wide = _template([_decoded(p) if isinstance(p, bytes) else p for p in parts], None, "")
         search_narrow, search_wide = self._narrow, self._wide
@@ -89,8 +132,9 @@ class Expression:
         return replace_nonempty
 
 
-def _replace_all(expression, rewritten, string):
+def _replace_all(expression, rewritten, string, length_at=None, everywhere=True):
     """All matches replaced; an empty one right after another match does not count."""
+    length_at = length_at or _one
     pieces = []
     position, last_end, size = 0, -1, len(string)
     while position <= size:
@@ -100,16 +144,70 @@ def _replace_all(expression, rewritten, string):
         start, end = found.span()
         pieces.append(string[position:start])
         if start == end == last_end:
-            pieces.append(string[start : start + 1])
-            position = start + 1
+            position = start + length_at(string, start)
+            pieces.append(string[start:position])
             continue
         pieces.append(rewritten(found))
         position = last_end = end
+        if not everywhere:
+            break
         if start == end:
-            pieces.append(string[end : end + 1])
-            position = end + 1
+            position = end + length_at(string, end)
+            pieces.append(string[end:position])
     pieces.append(string[position:])
     return string[:0].join(pieces)
+
+
+def _one(string, position):
+    return 1
+
+
+def _length_at(string, position):
+    """The number of bytes of the character at a position; 1 for what is no UTF-8."""
+    for size in range(1, 5):
+        try:
+            string[position : position + size].decode()
+        except UnicodeDecodeError:
+            continue
+        return size
+    return 1
+
+
+def _invalid(pattern: bytes, reason: str) -> ValueError:
+    shown = pattern.decode(errors="backslashreplace")
+    return ValueError(f"Invalid pattern: {shown}, error: {reason}")
+
+
+def _ascii_characters(piece: Piece) -> bytes | None:
+    """The characters that a piece matches one at a time, if they are all ASCII."""
+    if not piece.characters or any(high >= 0x80 for _, high in piece.characters):
+        return None
+    return bytes(code for low, high in piece.characters for code in range(low, high + 1))
+
+
+@cache
+def _re2() -> Any:
+    """The package `google-re2`; None where it is not installed."""
+    try:
+        import re2
+    except ImportError:
+        return None
+    return re2
+
+
+def _compiled_by_re2(pattern: bytes) -> Any:
+    re2 = _re2()
+    if re2 is None:
+        return None
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as failure:
+        reason = failure.args[0] if failure.args else b""
+        if isinstance(reason, bytes):
+            reason = reason.decode(errors="backslashreplace")
+        raise _invalid(pattern, reason) from None
 
 
 def _template(parts, literal, empty):

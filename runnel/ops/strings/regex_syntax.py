@@ -9,7 +9,9 @@ A pattern is written twice: `wide` for decoded text, `narrow` for bytes that are
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from dataclasses import dataclass
 
 from .character_classes import (
@@ -23,16 +25,25 @@ from .character_classes import (
     merged,
     unicode_class,
 )
+from .linear_matching import Node
 
 _PERL_CLASSES = {"d": DIGIT, "s": SPACE, "w": WORD}
 _CONTROL = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LARGEST_REPEAT = 1000
 _NOTHING = "(?!)"
+_FEW = 64
+# So many steps of `re` take no longer than the call of another engine, or not much.
+_STEPS = 1 << 13
+_MANY = 1 << 30
 
 
 class InvalidPattern(ValueError):
     """A pattern that RE2 does not accept; the message ends with the offending part."""
+
+
+class SingleBytes(InvalidPattern):
+    r"""A pattern with \C, which RE2 itself accepts."""
 
 
 @dataclass
@@ -47,6 +58,23 @@ class Piece:
     repeats: int = 1
     # The only characters this piece matches, one at a time.
     characters: Ranges | None = None
+    # The tree for `linear_matching`; nothing is an empty sequence.
+    node: Node = ("sequence", ())
+    # In how many ways it can match at a position, and how many unlimited repetitions of single
+    # characters it has: Python's `re`, which tries all of them, is quick where both are small.
+    ways: int = 1
+    runs: int = 0
+    # Nothing but such a repetition.
+    is_run: bool = False
+
+    def limit_of_re(self, searching: bool) -> int:
+        """The length of strings from which on `re` might take too many steps."""
+        is_linear = not self.runs or (self.is_run if searching else self.runs == 1)
+        if is_linear and self.ways <= _FEW:
+            return sys.maxsize
+        if self.runs > _FEW:
+            return 0
+        return int((_STEPS / self.ways) ** (1 / max(self.runs + searching, 1)))
 
 
 def translate(pattern: str) -> tuple[Piece, int]:
@@ -102,12 +130,20 @@ class _Parser:
         if len(branches) == 1 and len(branches[0]) == 1:
             return branches[0][0]
         pieces = [piece for branch in branches for piece in branch]
+        sequences: list[Node] = [
+            ("sequence", [piece.node for piece in branch]) for branch in branches
+        ]
         return Piece(
             "|".join("".join(piece.wide for piece in branch) for branch in branches),
             "|".join("".join(piece.narrow for piece in branch) for branch in branches),
             any(all(piece.may_be_empty for piece in branch) for branch in branches),
             all(piece.bytewise for piece in pieces),
             max((piece.repeats for piece in pieces), default=1),
+            node=sequences[0] if len(sequences) == 1 else ("choice", sequences),
+            ways=_limited(
+                sum(_limited(math.prod(piece.ways for piece in branch)) for branch in branches)
+            ),
+            runs=sum(piece.runs for piece in pieces),
         )
 
     def _flags_from_here(self, flags: frozenset[str]) -> frozenset[str] | None:
@@ -143,6 +179,7 @@ class _Parser:
         repeats = max(low, high or 0, 1) * piece.repeats
         if high is not None and repeats > _LARGEST_REPEAT:
             raise InvalidPattern(f"invalid repetition size: {operator}")
+        single = piece.node[0] == "character"
         many = f"{{{low},{'' if high is None else high}}}" + ("?" if lazy else "")
         branch[-1] = Piece(
             f"(?:{piece.wide}){many}",
@@ -150,6 +187,11 @@ class _Parser:
             piece.may_be_empty or not low,
             piece.bytewise,
             repeats if high is not None else piece.repeats,
+            node=("repeat", piece.node, low, high, lazy),
+            ways=_ways_of_repeat(piece, low, high),
+            # Of anything but single characters, one is as bad as many.
+            runs=piece.runs * (high or 1) if high is not None else 1 if single else _MANY,
+            is_run=high is None and single,
         )
 
     def _bounds(self) -> tuple[int, int | None] | None:
@@ -181,11 +223,12 @@ class _Parser:
             low, high = (f"\\U{code:08x}" for code in SURROGATES)
             newline = "" if "s" in flags else "\\n"
             narrow = f"[^{newline}]" if newline else "(?s:.)"
-            return Piece(f"[^{newline}{low}-{high}]", narrow, bytewise=False)
+            wide = f"[^{newline}{low}-{high}]"
+            return Piece(wide, narrow, bytewise=False, node=("character", wide))
         if letter == "^":
-            return _assertion("(?m:^)" if "m" in flags else r"\A")
+            return _LINE_START if "m" in flags else _START
         if letter == "$":
-            return _assertion("(?m:$)" if "m" in flags else r"\Z")
+            return _LINE_END if "m" in flags else _END
         if letter == "\\":
             return self._escape(flags)
         return self._literal(ord(letter), flags)
@@ -209,6 +252,7 @@ class _Parser:
             capture = False
         if capture:
             self.groups += 1
+        number = self.groups
         inner = self.alternatives(flags)
         if not self.taken(")"):
             raise InvalidPattern(f"missing ): {self.pattern}")
@@ -219,24 +263,25 @@ class _Parser:
             inner.may_be_empty,
             inner.bytewise,
             inner.repeats,
+            node=("group", number, inner.node) if capture else inner.node,
+            ways=inner.ways,
+            runs=inner.runs,
+            is_run=inner.is_run,
         )
 
     def _escape(self, flags: frozenset[str]) -> Piece:
         letter = self.peek()
         if letter == "A":
             self.position += 1
-            return _assertion(r"\A")
+            return _START
         if letter == "z":
             self.position += 1
-            return _assertion(r"\Z")
+            return _END
         if letter in ("b", "B"):
             self.position += 1
-            wide, narrow = (r"(?a:\b)", r"\b")
-            if letter == "B":
-                wide, narrow = f"(?!{wide})", f"(?!{narrow})"
-            return Piece(wide, narrow, may_be_empty=True)
+            return _BOUNDARY if letter == "b" else _NO_BOUNDARY
         if letter == "C":
-            raise InvalidPattern(
+            raise SingleBytes(
                 r"unsupported escape sequence: \C (bytes cannot be matched singly; use . or [...])"
             )
         named = self._named_class()
@@ -250,7 +295,13 @@ class _Parser:
         wide = re.escape(chr(code))
         narrow = wide if ascii_only else _NOTHING
         if "i" not in flags:
-            return Piece(wide, narrow, bytewise=ascii_only, characters=[(code, code)])
+            return Piece(
+                wide,
+                narrow,
+                bytewise=ascii_only,
+                characters=[(code, code)],
+                node=("character", wide),
+            )
         return _folded(f"(?i:{wide})", ascii_only and not chr(code).isalpha())
 
     # Classes.
@@ -351,13 +402,37 @@ class _Parser:
             if found is not None and code <= 0x10FFFF:
                 self.position = found.end()
                 return code
-            shown = self.pattern[start : start + 3]
-            raise InvalidPattern(f"invalid escape sequence: {shown}")
+            end = start + 3
+            if found is not None:
+                # Up to the digit that makes it too large.
+                while int(self.pattern[start + 3 : end] or "0", 16) <= 0x10FFFF:
+                    end += 1
+            raise InvalidPattern(f"invalid escape sequence: {self.pattern[start:end]}")
         raise InvalidPattern(f"invalid escape sequence: \\{letter}")
 
 
-def _assertion(text: str) -> Piece:
-    return Piece(text, text, may_be_empty=True)
+def _assertion(kind: str, wide: str, narrow: str | None = None) -> Piece:
+    return Piece(wide, narrow or wide, may_be_empty=True, node=("assertion", kind))
+
+
+_START = _assertion("start", r"\A")
+_END = _assertion("end", r"\Z")
+_LINE_START = _assertion("line start", "(?m:^)")
+_LINE_END = _assertion("line end", "(?m:$)")
+_BOUNDARY = _assertion("boundary", r"(?a:\b)", r"\b")
+_NO_BOUNDARY = _assertion("no boundary", r"(?!(?a:\b))", r"(?!\b)")
+
+
+def _limited(number: int) -> int:
+    return min(number, _MANY)
+
+
+def _ways_of_repeat(piece: Piece, low: int, high: int | None) -> int:
+    if high is None:
+        return piece.ways
+    if piece.ways == 1:
+        return high - low + 1
+    return _limited(piece.ways ** min(high, 30)) * (high - low + 1)
 
 
 def _folded(wide: str, bytewise: bool) -> Piece:
@@ -368,7 +443,7 @@ def _folded(wide: str, bytewise: bool) -> Piece:
     """
     expression = re.compile(wide)
     codes = [(code, code) for code in range(0x80) if expression.match(chr(code))]
-    return Piece(wide, _bracketed(codes, False), bytewise=bytewise)
+    return Piece(wide, _bracketed(codes, False), bytewise=bytewise, node=("character", wide))
 
 
 def _of_class(ranges: Ranges, negated: bool, flags: frozenset[str]) -> Piece:
@@ -379,7 +454,13 @@ def _of_class(ranges: Ranges, negated: bool, flags: frozenset[str]) -> Piece:
     ascii_only = not negated and all(high < 0x80 for _, high in ranges)
     if "i" in flags:
         return _folded(f"(?i:{wide})", bytewise=False)
-    return Piece(wide, narrow, bytewise=ascii_only, characters=None if negated else ranges)
+    return Piece(
+        wide,
+        narrow,
+        bytewise=ascii_only,
+        characters=None if negated else ranges,
+        node=("character", wide),
+    )
 
 
 def _bracketed(ranges: Ranges, negated: bool) -> str:

@@ -128,8 +128,6 @@ class SavedModelBuilder:
                     shutil.copyfile(path, os.path.join(assets, copy))
             with open(os.path.join(temporary, name), "wb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
         return os.fsencode(os.path.join(self._folder, name))
 
     def _add(

@@ -14,9 +14,11 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
+from ....core.errors import NotFoundError
 from ....core.tensor import SymbolicTensor
 from ....formats.tensor_bundle import BundleReader
 from ....saved_model import constants
+from ....saved_model.folders import of_one_version
 from ....saved_model.graph_import import import_graph_def
 from ....saved_model.limits import clean_errors
 from ....saved_model.permissions import path_inside, require_files_inside, require_initializers
@@ -58,7 +60,7 @@ def load(
 
 
 def _loaded(sess: Any, tags: list[str], path: str, import_scope: str | None) -> Any:
-    meta_graph = tagged_meta_graph(read_saved_model(path), tags, path)
+    meta_graph, bundle = of_one_version(path, lambda: _opened(path, tags))
     graph_def = meta_graph.graph_def
     functions = {each.signature.name: each for each in graph_def.library.function}
     dropped = _of_savers(graph_def.node, functions)
@@ -78,7 +80,13 @@ def _loaded(sess: Any, tags: list[str], path: str, import_scope: str | None) -> 
     }
     _fill_collections(sess.graph, meta_graph, variables, operations)
     keys = dict(_restored(graph_def.node, functions))
-    _restore(sess, path, {name: key for name, key in keys.items() if name in variables}, variables)
+    try:
+        _restore(
+            sess, bundle, {name: key for name, key in keys.items() if name in variables}, variables
+        )
+    finally:
+        if isinstance(bundle, BundleReader):
+            bundle.release()
     _initialize(sess, meta_graph, path, f"{import_scope}/" if import_scope else "")
     return meta_graph
 
@@ -166,13 +174,28 @@ def _key(source: str, named: dict[str, Any]) -> str | None:
     return bytes(keys[int(place) if place.isdigit() else 0]).decode()
 
 
-def _restore(session: Any, path: str, keys: dict[str, str], variables: dict[str, Any]) -> None:
+def _opened(path: str, tags: Any) -> tuple[Any, BundleReader | NotFoundError]:
+    """The MetaGraph of tags, and the values of the same SavedModel."""
+    meta_graph = tagged_meta_graph(read_saved_model(path), tags, path)
+    prefix = os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+    require_files_inside(path, constants.VARIABLES_DIRECTORY)
+    try:
+        return meta_graph, BundleReader(prefix)
+    except NotFoundError as failure:
+        # An error only where there are variables to restore.
+        return meta_graph, failure
+
+
+def _restore(
+    session: Any,
+    bundle: BundleReader | NotFoundError,
+    keys: dict[str, str],
+    variables: dict[str, Any],
+) -> None:
     if not keys:
         return
-    require_files_inside(path, constants.VARIABLES_DIRECTORY)
-    bundle = BundleReader(
-        os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
-    )
+    if isinstance(bundle, NotFoundError):
+        raise bundle
     values = {name: bundle.read(key) for name, key in keys.items()}
     for name, value in values.items():
         _give(session, variables[name], value)
