@@ -114,19 +114,23 @@ def test_a_child_does_not_hold_the_locks_of_its_parent(tmp_path):
     path = str(tmp_path / "lock")
     handle = locks.lock_file(path)
     reading, writing = os.pipe()
+    started, tell = os.pipe()
     child = os.fork()
     if child == 0:
         # Lives on until the parent closes its end.
         os.close(writing)
+        os.write(tell, b"!")
         os.read(reading, 1)
         os._exit(0)
     os.close(reading)
+    os.read(started, 1)
     assert locks.lock_file(path, wait=False) is None
     # As when the parent is killed: without an unlocking.
     os.close(handle)
     locks._HELD.discard(handle)
     again = locks.lock_file(path, wait=False)
-    os.close(writing)
+    for end in (writing, started, tell):
+        os.close(end)
     os.waitpid(child, 0)
     assert again is not None
     locks.release(again)

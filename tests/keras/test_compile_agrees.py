@@ -1,7 +1,7 @@
 """Losses, weights and metrics given to `compile` in every form."""
 
 import pytest
-from programs import agree
+from agreement import agree
 
 SETUP = """
 X, Y = np.arange(12.0).reshape(6, 2) / 10, np.arange(6.0).reshape(6, 1) / 6

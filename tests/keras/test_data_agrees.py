@@ -1,7 +1,7 @@
 """What the steps of fit, evaluate and predict get, for data of every kind."""
 
 import pytest
-from programs import agree
+from agreement import agree
 
 SETUP = """
 def described(value):

@@ -1,7 +1,7 @@
 """Masks through layers: attached, given by name and position, of bools and of floats."""
 
 import pytest
-from programs import agree
+from agreement import agree
 
 SETUP = """
 def mask_of(tensor):

@@ -1,7 +1,7 @@
 """Models of inputs and outputs in every structure, and Sequential in every state."""
 
 import pytest
-from programs import agree
+from agreement import agree
 
 SETUP = """
 def kinds(value):

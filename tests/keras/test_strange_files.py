@@ -250,7 +250,9 @@ def doubled(x):
     return 2 * x
 
 
-@pytest.mark.parametrize("function", (doubled, lambda x: 2 * x, tf.square), ids=repr)
+@pytest.mark.parametrize(
+    "function", (doubled, lambda x: 2 * x, tf.square), ids=("function", "lambda", "tf.square")
+)
 def test_live_configs_keep_their_functions(function):
     layer = layers.Lambda(function, name="l")
     assert layers.Lambda.from_config(layer.get_config()).function is function

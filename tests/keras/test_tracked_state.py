@@ -1,7 +1,7 @@
 """What layers, models and metrics find among their attributes: metrics, losses, weights."""
 
 import pytest
-from programs import agree
+from agreement import agree
 
 PLACES = {
     "attribute": "self.one = new()",
