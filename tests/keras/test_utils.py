@@ -210,7 +210,7 @@ def test_interruption_leaves_no_file(served, monkeypatch):
     (served.folder / "a.txt").write_bytes(CONTENT)
 
     def interrupt(*args, **kwargs):
-        assert len(files_in(served.cache)) == 1
+        assert files_in(served.cache)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runnel.keras.utils.Progbar, "update", interrupt)
