@@ -10,6 +10,7 @@ from ...core.convert import convert_to_tensor
 from ..losses.base import LossFunctionWrapper
 from ..losses.weighting import fit_weights
 from . import masking
+from .naming import snake_case
 
 
 class _Container:
@@ -176,10 +177,11 @@ class CompiledMetrics(_Container):
 
     def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
         # A plain list is for every output; a list of lists has one for each.
-        if isinstance(settings, list) and not any(
-            isinstance(each, list | tuple | dict) for each in settings
-        ):
-            count = len(tf.nest.flatten(outputs))
+        count = len(tf.nest.flatten(outputs))
+        listed = isinstance(settings, list | tuple)
+        if listed and count == 1:
+            return [tf.nest.flatten(settings)]
+        if listed and not any(isinstance(each, list | tuple | dict) for each in settings):
             return [[_copied(each) if count > 1 else each for each in settings]
                     for _ in range(count)]  # fmt: skip
         return self._spread(settings, outputs)
@@ -291,9 +293,16 @@ def _metric_object(metric: Any, target: Any, output: Any) -> Any:
         if isinstance(function, tf.keras.metrics.Metric):
             found = function
         else:
-            name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
-            found = tf.keras.metrics.MeanMetricWrapper(function, name=name)
+            found = tf.keras.metrics.MeanMetricWrapper(function, name=_name_in_logs(metric))
     return found
+
+
+def _name_in_logs(metric: Any) -> str:
+    """A loss has a name of its own; functions and other callables are called what Python does."""
+    if isinstance(metric, str):
+        return metric
+    name = getattr(metric, "name", None) if isinstance(metric, tf.keras.losses.Loss) else None
+    return name or getattr(metric, "__name__", None) or snake_case(type(metric).__name__)
 
 
 def _by_shape(name: str, target: Any, output: Any) -> Any:

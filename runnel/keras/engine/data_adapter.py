@@ -222,6 +222,10 @@ class IterableBatches(Batches):
         self._is_first = True
 
     def epoch(self) -> Iterator[Any]:
+        return map(tensors_of, self.elements())
+
+    def elements(self) -> Iterator[Any]:
+        """The batches of an epoch as they come."""
         if self._skips_order and (self._is_first or self._begin_anew):
             iter(self._iterable)
         if self._iterator is None or self._anew:
@@ -237,7 +241,7 @@ class IterableBatches(Batches):
                     self._run_out()
                 self._iterator = None
                 break
-            yield tensors_of(batch)
+            yield batch
             produced += 1
         self._is_first = False
 
