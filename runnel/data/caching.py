@@ -57,7 +57,9 @@ class CacheDataset(_Same):
             )  # fmt: skip
         # The name says that no other library reads it.
         path = f"{name}.runnel-cache"
-        return self._read(path) if os.path.exists(path) else self._writing(name, path)
+        if os.path.exists(path):
+            return self._read(path)
+        return self._writing(name, path, self._inputs[0]._elements())
 
     def _keeping(self, elements: Iterator[Any]) -> Iterator[Any]:
         kept = []
@@ -76,7 +78,7 @@ class CacheDataset(_Same):
                 yield leaves
                 leaves = []
 
-    def _writing(self, name: str, path: str) -> Iterator[Leaves]:
+    def _writing(self, name: str, path: str, elements: Iterator[Leaves]) -> Iterator[Leaves]:
         lock = f"{name}_0.lockfile"
         if os.path.exists(lock):
             raise errors.AlreadyExistsError(
@@ -89,7 +91,7 @@ class CacheDataset(_Same):
         partial = f"{path}.partial"
         try:
             with TFRecordWriter(partial) as writer:
-                for leaves in self._inputs[0]._elements():
+                for leaves in elements:
                     for leaf in leaves:
                         writer.write(tensor_proto.dump(np.asarray(leaf)))
                     yield leaves

@@ -121,7 +121,16 @@ def _sizes(shape):
     quick = plain_integers(shape)
     if quick is not None:
         return quick
+    if isinstance(shape, list | tuple):
+        # Sizes that are tensors may be of any integer dtype, and of several.
+        shape = [_size(each) for each in shape]
     return shape if isinstance(shape, Tensor) else convert_to_tensor(shape, int32)
+
+
+def _size(value):
+    if isinstance(value, Tensor) and value.dtype is not int32 and value.dtype.is_integer:
+        return casting.cast(value, int32)
+    return value
 
 
 def zeros(shape, dtype=float32, name=None, layout=None) -> Tensor:
