@@ -143,6 +143,11 @@ class Choices(NamedTuple):
 
 
 def _rewritten(dataset: Dataset, choices: Choices) -> Dataset:
+    if isinstance(dataset, selecting._TakeDataset):
+        below = dataset._inputs[0]
+        if isinstance(below, parallel._PrefetchDataset):
+            # Nothing is prepared, and no random order drawn, behind the last element.
+            dataset = _over(below, [_over(dataset, below._inputs)])
     inputs = [_rewritten(each, choices) for each in dataset._inputs]
     rule = _RULES.get(type(dataset))
     made = None if rule is None else rule(dataset, inputs, choices)
