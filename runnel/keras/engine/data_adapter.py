@@ -296,6 +296,9 @@ def batches_of(
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
     if batch_size is not None and batch_size <= 0:
         raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
+    if _is_list_of_numbers(x):
+        # The original shuffles lists once, and every epoch has that order.
+        epochs, begin_anew = 1, True
     x, y, sample_weight = _from_lists(x, y, sample_weight)
     check_cardinality(x, y, sample_weight)
     data = packed(x, y, sample_weight)
@@ -411,6 +414,13 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
     return weigh
 
 
+def _between(array: Any, start: int, end: int) -> Any:
+    """Rows of an array; those of a series of pandas are one still, which means a column."""
+    if array is None:
+        return None
+    return array.iloc[start:end] if hasattr(array, "iloc") else np.asarray(array)[start:end]
+
+
 def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, Any]:
     """The first part of all arrays for training, and the rest for validation."""
     flat = [each for each in tf.nest.flatten(arrays) if each is not None]
@@ -430,8 +440,6 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
         )
 
     def part(start: int, end: int) -> Any:
-        return tf.nest.map_structure(
-            lambda each: None if each is None else np.asarray(each)[start:end], arrays
-        )
+        return tf.nest.map_structure(lambda each: _between(each, start, end), arrays)
 
     return part(0, split), part(split, count)
