@@ -148,15 +148,25 @@ def _generator(seed: int | None) -> Random:
 
 
 class Seeds:
-    """The program's global seed, and the op seeds drawn from it in eager mode."""
+    """The program's global seed, and the op seeds drawn from it in eager mode.
+
+    Streams begin anew with each `generation`. `counted_in_python` are the seeds that were taken
+    from outside of graphs, as a layer with a seed of its own takes another one for each call.
+    """
 
     def __init__(self) -> None:
+        self.generation = 0
+        self.counted_in_python = 0
         self.set(None)
 
     def set(self, seed: int | None) -> None:
         self.seed = seed
-        self.generation = getattr(self, "generation", 0) + 1
+        self.begin_streams_anew()
         self._op_seeds = None if seed is None else _generator(seed)
+
+    def begin_streams_anew(self) -> None:
+        """Let all operations draw the first numbers of their seeds again."""
+        self.generation += 1
 
     def next_op_seed(self) -> int:
         if self._op_seeds is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import nest
 from .concrete import ConcreteFunction, structure_of
-from .context import state
+from .context import seeds, state
 from .dtypes import DType
 from .graph import FuncGraph
 from .logger import get_logger
@@ -288,9 +288,14 @@ class Function:
             return concrete
 
     def _traced(self, args: Any, kwargs: Any, tensors: list[Tensor] | None) -> ConcreteFunction:
-        concrete, created = self._trace(args, kwargs, tensors, not self._traced_once)
+        first = not self._traced_once
+        before = Variable._made, seeds.counted_in_python
+        concrete, created = self._trace(args, kwargs, tensors, first)
         self._traced_once = True
-        if created:
+        # The original traces once more whatever made variables, anywhere. It shows in the seeds
+        # that layers count in Python: the second trace has others.
+        advanced = Variable._made > before[0] and seeds.counted_in_python > before[1]
+        if created or (first and advanced):
             # What made variables on the first call must not do so again.
             concrete, _ = self._trace(args, kwargs, tensors, False)
         return concrete

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import add, sub
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -189,6 +189,8 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     initializer: Any = None
     # The name that `add_weight` of a layer was given: the weight's own in checkpoints.
     _weight_name: str | None = None
+    # How many there have been: who looks before and after tracing knows whether it made any.
+    _made: ClassVar[int] = 0
 
     __setitem__ = NoItems(
         "'Variable' object does not support item assignment. A part of a variable is changed by "
@@ -246,6 +248,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self.synchronization = synchronization
         self.aggregation = aggregation
         self._replace(_in_rows(tensor._array))
+        Variable._made += 1
         if graph is not None and graph.building_function:
             _announce(self, graph)
 

@@ -60,7 +60,9 @@ class CacheDataset(_Same):
             )  # fmt: skip
         # The name says that no other library reads it.
         path = f"{name}.runnel-cache"
-        return self._read(path) if os.path.exists(path) else self._writing(name, path)
+        if os.path.exists(path):
+            return self._read(path)
+        return self._writing(name, path, self._inputs[0]._elements())
 
     def _keeping(self, elements: Iterator[Any]) -> Iterator[Any]:
         kept = []
@@ -79,7 +81,7 @@ class CacheDataset(_Same):
                 yield leaves
                 leaves = []
 
-    def _writing(self, name: str, path: str) -> Iterator[Leaves]:
+    def _writing(self, name: str, path: str, elements: Iterator[Leaves]) -> Iterator[Leaves]:
         lock = f"{name}_0.lockfile"
         with refusals(lock):
             handle = _locked(lock)
@@ -95,7 +97,7 @@ class CacheDataset(_Same):
                 with refusals(path):
                     fresh = stack.enter_context(replacing(path))
                 with TFRecordWriter(fresh) as writer:
-                    for leaves in self._inputs[0]._elements():
+                    for leaves in elements:
                         for leaf in leaves:
                             writer.write(tensor_proto.dump(np.asarray(leaf)))
                         yield leaves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,18 @@ class _ConcatenateDataset(Dataset):
         return cardinality.of_concatenation(*[each._size() for each in self._inputs])
 
     def _elements(self) -> Iterator[Leaves]:
-        return itertools.chain.from_iterable(each._elements() for each in self._inputs)
+        first, second = self._inputs
+        return itertools.chain(first._elements(), WhenAsked(second._elements))
+
+
+class WhenAsked:
+    """An iteration that begins, and draws its random orders, when somebody asks for it."""
+
+    def __init__(self, begin: Callable[[], Iterator[Leaves]]) -> None:
+        self._begin = begin
+
+    def __iter__(self) -> Iterator[Leaves]:
+        return self._begin()
 
 
 class _DirectedInterleaveDataset(Dataset):

@@ -50,7 +50,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield f"{value.dtype}{value.shape}".encode()
         yield repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
     elif isinstance(value, Seeds):
-        yield repr((value._pair, value._anew)).encode()
+        yield repr((value._pair, value.anew)).encode()
     elif isinstance(value, tuple | list):
         for each in value:
             yield from _parts(each)

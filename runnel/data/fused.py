@@ -375,10 +375,12 @@ def every(blocks: Iterator[Any], step: int, place: int) -> Iterator[Any]:
         position += len(block)
 
 
-def in_random_order(blocks: Iterator[Any], size: int, pair: tuple[int, int]) -> Iterator[Any]:
-    """The numbers as they are drawn from a buffer."""
+def in_random_order(
+    begin: Callable[[], Iterator[Any]], size: int, pair: tuple[int, int]
+) -> Iterator[Any]:
+    """The numbers as they are drawn from a buffer, which begins when the first is asked for."""
     drawn: list[int] = []
-    numbers = (each for block in blocks for each in block.tolist())
+    numbers = (each for block in begin() for each in block.tolist())
     for each in shuffled(numbers, size, pair):
         drawn.append(each)
         if len(drawn) == BLOCK:

@@ -313,8 +313,10 @@ class OwnedIterator(Iterator):
         self._dataset = dataset
         self._element_spec = dataset.element_spec
         self._packer = Packer(self._element_spec)
-        self._drawn = [seeds.drawn for seeds in dataset._random_orders()]
-        self._leaves = dataset._start()
+        from .ahead import settled_orders, started
+
+        self._drawn = settled_orders(dataset)
+        self._leaves = started(dataset)
         self._delivered = 0
         # The position as a variable, once a checkpoint asked, and the value it had last.
         self._saved: Any = None
@@ -378,6 +380,8 @@ class OwnedIterator(Iterator):
 
     def _go_to(self, position: Any) -> None:
         """Begin anew in the random orders of then, and pass over what was delivered."""
+        from .ahead import started
+
         delivered, *self._drawn = np.asarray(position).tolist()
         # Seeds of our own: threads of the iteration that is given up may still draw from the old.
         orders = {
@@ -385,7 +389,7 @@ class OwnedIterator(Iterator):
             for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True)
         }
         self._dataset = self._dataset._restarted(orders)
-        self._leaves = self._dataset._start(after=delivered)
+        self._leaves = started(self._dataset, delivered)
         self._delivered = delivered
 
     def __repr__(self) -> str:

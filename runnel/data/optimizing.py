@@ -26,6 +26,7 @@ import numpy as np
 from ..core import errors
 from ..core.tensor import SymbolicTensor
 from . import parallel, selecting, sources
+from .ahead import drawn_while_running, numbers_ahead
 from .batching import _BatchDataset, _ParallelBatchDataset
 from .cardinality import INFINITE, UNKNOWN
 from .combining import _ZipDataset
@@ -142,6 +143,11 @@ class Choices(NamedTuple):
 
 
 def _rewritten(dataset: Dataset, choices: Choices) -> Dataset:
+    if isinstance(dataset, selecting._TakeDataset):
+        below = dataset._inputs[0]
+        if isinstance(below, parallel._PrefetchDataset):
+            # Nothing is prepared, and no random order drawn, behind the last element.
+            dataset = _over(below, [_over(dataset, below._inputs)])
     inputs = [_rewritten(each, choices) for each in dataset._inputs]
     rule = _RULES.get(type(dataset))
     made = None if rule is None else rule(dataset, inputs, choices)
@@ -214,6 +220,8 @@ def _take(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Dataset 
         return inputs[0]
     if rows is None or count < 0:
         return None
+    if count == 0:
+        return RowsDataset(dataset, rows._replace(blocks=lambda: iter(()), ordered=False))
     return RowsDataset(dataset, rows.through(lambda blocks: first(blocks, count)))
 
 
@@ -277,16 +285,24 @@ def _shuffle(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Datas
 
     def begun() -> Iterator[Any]:
         pair = dataset._seeds.next()
-        return in_random_order(blocks(), dataset._buffer(), pair)
+        return in_random_order(blocks, dataset._buffer(), pair)
 
     return RowsDataset(dataset, rows._replace(blocks=begun, ordered=False))
 
 
 def _prefetch(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Dataset | None:
     rows = _rows(inputs[0])
+    orders = drawn_while_running(dataset)
     # There is nothing to prepare in rows of arrays.
-    idle = rows is not None and not rows.functions
-    return inputs[0] if idle and choices.noops else None
+    if rows is not None and not rows.functions and choices.noops:
+        if not orders:
+            return inputs[0]
+        return RowsDataset(dataset, rows.through(lambda b: numbers_ahead(b, dataset.size(orders))))
+    if not orders:
+        return None
+    copied = _over(dataset, inputs)
+    copied.orders = orders
+    return copied
 
 
 def _options(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Dataset | None:

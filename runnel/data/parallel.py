@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core import workers
@@ -25,6 +25,8 @@ from .structure import Leaves
 
 # The elements kept ready where the size is left to us.
 _READY = 4
+# So many seconds an iteration waits for those that read ahead in the same random orders.
+_PATIENCE = 1.0
 # Calls shorter than this many seconds cost less than handing them to another thread.
 _SHORT = 2e-4
 _TRIED = 4
@@ -36,44 +38,82 @@ _MOST_CALLS = 16
 class _Shared:
     """What a preparing thread and its consumer share; neither keeps the other alive."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, lingers: bool) -> None:
         self.size = size
         self.ready: deque[tuple[bool, Any]] = deque()
         self.changed = threading.Condition()
         self.closed = False
+        # Whether the thread gets as far as it would have got when the consumer leaves it.
+        self._lingers = lingers
+        self._begun = self._finished = False
+
+    def begin(self, elements: Iterator[Any]) -> None:
+        """Let a thread prepare elements."""
+        self._begun = True
+        workers.begin(functools.partial(_prepare, elements, self), "runnel-prefetch")
+
+    def wait_for_room(self) -> bool:
+        """Wait until an element more may be there; False if nobody wants any."""
+        with self.changed:
+            while self._is_full() and not self.closed:
+                self.changed.wait()
+            wanted = not self.closed or (self._lingers and not self._is_full())
+            if not wanted:
+                self._finished = True
+                self.changed.notify_all()
+            return wanted
+
+    def _is_full(self) -> bool:
+        return len(self.ready) >= self.size
+
+    def put(self, entry: tuple[bool, Any], last: bool) -> None:
+        """Add what was prepared."""
+        with self.changed:
+            self.ready.append(entry)
+            self._finished = last
+            self.changed.notify_all()
+
+    def settle(self) -> None:
+        """Wait until the thread has prepared as much as it does for now."""
+        with self.changed:
+            self.changed.wait_for(
+                lambda: not self._begun or self._finished or self._is_full(), _PATIENCE
+            )
 
     def close(self) -> None:
+        """Say that the consumer has left."""
         with self.changed:
             self.closed = True
-            self.ready.clear()
+            if not self._lingers:
+                self.ready.clear()
             self.changed.notify_all()
 
 
 def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
     work_beside_others()
-    while True:
+    while shared.wait_for_room():
         try:
             entry: tuple[bool, Any] = True, next(elements)
         except BaseException as failure:
             entry = False, failure
         ended = not entry[0] and isinstance(entry[1], StopIteration)
-        with shared.changed:
-            while len(shared.ready) >= shared.size and not shared.closed:
-                shared.changed.wait()
-            if shared.closed:
-                return
-            shared.ready.append(entry)
-            shared.changed.notify_all()
+        shared.put(entry, ended)
+        del entry
         if ended:
             return
 
 
 class Prefetched:
-    """Elements that a thread prepares while earlier ones are in use."""
+    """Elements that a thread prepares while earlier ones are in use.
 
-    def __init__(self, elements: Iterator[Any], size: int) -> None:
+    `orders` are seeds from which it may draw: iterations that begin later wait until it did.
+    """
+
+    def __init__(self, elements: Iterator[Any], size: int, orders: Sequence[Any] = ()) -> None:
         self._elements: Iterator[Any] | None = elements
-        self._shared = _Shared(size)
+        self._shared = _Shared(size, bool(orders))
+        for seeds in orders:
+            seeds.readers.add(self._shared)
         self._ended = False
         # The thread knows the shared part only, so that dropping this object ends it.
         self._finalizer = weakref.finalize(self, self._shared.close)
@@ -86,7 +126,7 @@ class Prefetched:
             raise StopIteration
         shared = self._shared
         if self._elements is not None:
-            workers.begin(functools.partial(_prepare, self._elements, shared), "runnel-prefetch")
+            shared.begin(self._elements)
             self._elements = None
         with shared.changed:
             while not shared.ready:
@@ -119,10 +159,20 @@ class _PrefetchDataset(_Same):
 
     def ahead(self, elements: Iterator[Leaves]) -> Iterator[Leaves]:
         """The elements, prepared by a thread."""
-        size = self._value(0)
-        if size == 0 or Debugging.on:
+        if self._value(0) == 0 or Debugging.on:
             return elements
-        return Prefetched(elements, _READY if size < 0 else size)
+        return Prefetched(elements, self.size(self.orders), self.orders)
+
+    # The seeds from which an iteration draws while it runs, where they were looked for.
+    orders: Sequence[Any] = ()
+
+    def size(self, orders: Sequence[Any]) -> int:
+        """How many elements are prepared ahead."""
+        size = self._value(0)
+        if size >= 0:
+            return size
+        # The original begins with one, and shuffled rounds begin as early as there.
+        return 1 if orders else _READY
 
 
 class Pace:

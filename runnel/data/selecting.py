@@ -53,13 +53,14 @@ class _TakeDataset(_Same):
         return cardinality.of_take(self._inputs[0]._size(), number(self._tensors[0]))
 
     def _elements(self) -> Iterator[Leaves]:
-        count, elements = self._value(0), self._inputs[0]._elements()
+        count = self._value(0)
+        if count == 0:
+            return iter(())
+        elements = self._inputs[0]._elements()
         return elements if count < 0 else going_on(_first, elements, count)
 
 
 def _first(elements: Iterator[Any], left: int) -> Iterator[Any]:
-    if left == 0:
-        return
     for each in elements:
         yield each
         left -= type(each) is not Failed
@@ -285,7 +286,9 @@ class _IgnoreErrorsDataset(_Same):
         return UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
-        elements = self._inputs[0]._elements()
+        return self._good(self._inputs[0]._elements())
+
+    def _good(self, elements: Iterator[Leaves]) -> Iterator[Leaves]:
         while True:
             try:
                 yield next(elements)
@@ -308,12 +311,15 @@ class _AssertCardinalityDataset(_Same):
         return UNKNOWN if size is None else size
 
     def _elements(self) -> Iterator[Leaves]:
+        return self._counted(self._inputs[0]._elements())
+
+    def _counted(self, elements: Iterator[Leaves]) -> Iterator[Leaves]:
         expected, given = self._value(0), 0
 
         def shown(count: int) -> str:
             return f"{count} element" + ("" if count == 1 else "s")
 
-        for leaves in self._inputs[0]._elements():
+        for leaves in elements:
             given += 1
             if 0 <= expected < given:
                 raise errors.FailedPreconditionError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .dataset import Dataset, invalid, number, scalar
@@ -38,18 +38,20 @@ class _ShuffleDataset(Seeded, _Same):
         return count if count > 0 else 1 << 62
 
     def _elements(self) -> Iterator[Leaves]:
-        return _PastFailures(self._inputs[0]._elements(), self._buffer(), self._seeds.next())
+        return _PastFailures(self._inputs[0]._elements, self._buffer(), self._seeds.next())
 
 
 class _PastFailures:
     """Elements in random order; errors among them come as soon as the buffer would hold them."""
 
-    def __init__(self, elements: Iterator[Leaves], size: int, seeds: tuple[int, int]) -> None:
+    def __init__(
+        self, begin: Callable[[], Iterator[Leaves]], size: int, seeds: tuple[int, int]
+    ) -> None:
         self._failures: deque[Failed] = deque()
         # What was drawn while errors came, and whether that was the end.
         self._drawn: Leaves | None = None
         self._ended = False
-        self._order = shuffled(_others(elements, self._failures), size, seeds)
+        self._order = shuffled(_others(begin, self._failures), size, seeds)
 
     def __iter__(self) -> _PastFailures:
         return self
@@ -67,8 +69,9 @@ class _PastFailures:
         return drawn
 
 
-def _others(elements: Iterator[Leaves], failures: deque[Failed]) -> Iterator[Leaves]:
-    for each in caught(elements):
+def _others(begin: Callable[[], Iterator[Leaves]], failures: deque[Failed]) -> Iterator[Leaves]:
+    # The input begins, and draws its own random orders, when the first element is asked for.
+    for each in caught(begin()):
         if type(each) is Failed:
             failures.append(each)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import secrets
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -225,18 +226,20 @@ class Seeds:
         if pair[0] is None:
             pair = secrets.randbits(63), secrets.randbits(63)
         self._pair = int(pair[0]), int(pair[1])
-        self._anew = anew
+        self.anew = anew
         self.drawn = 0
+        # What reads ahead for iterations that draw from here while they run.
+        self.readers: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def at(self, drawn: int) -> Seeds:
         """The same seeds where so much was drawn."""
         copied = copy.copy(self)
-        copied.drawn = drawn
+        copied.drawn, copied.readers = drawn, weakref.WeakSet()
         return copied
 
     def next(self) -> tuple[int, int]:
         """The seeds of the next iteration."""
-        if not self._anew:
+        if not self.anew:
             return self._pair
         start = self.drawn
         self.drawn += 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...core.tensor import Tensor
 from ...core.type_spec import TensorSpec
 from ...formats.tfrecord import TFRecordWriter as _RecordWriter
 from ..cardinality import UNKNOWN
+from ..combining import WhenAsked
 from ..dataset import Dataset, _VariantDataset
 from ..functions import Debugging
 from ..iterators import handle_of
@@ -306,7 +308,7 @@ class _CopyToDeviceDataset(_Same):
         return UNKNOWN
 
     def _elements(self) -> Iterator[Leaves]:
-        return self._inputs[0]._elements()
+        return itertools.chain(WhenAsked(self._inputs[0]._elements))
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:

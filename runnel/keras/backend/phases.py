@@ -9,7 +9,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.context import state
+from ...core.context import seeds, state
 from ..engine import naming
 from ..engine.call_context import context, phase_of_graph
 from .settings import floatx
@@ -33,9 +33,10 @@ def reset_uids():
 
 
 def clear_session():
-    """Forget all state: the names of layers given so far, and the learning phase."""
+    """Forget all state: the names of layers, the learning phase, how far random numbers got."""
     naming.reset()
     context.learning_phase = None
+    seeds.begin_streams_anew()
 
 
 def learning_phase():

@@ -9,6 +9,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.context import seeds
 from .settings import floatx
 
 _HIGHEST_SEED = 10**9
@@ -101,6 +102,7 @@ class RandomGenerator:
         seed = self._seed
         if seed is not None:
             self._seed = seed + 1
+            seeds.counted_in_python += 1
         return seed
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 import runnel as tf
 
+from ...core.context import seeds
 from .settings import floatx
 
 # Up to where seeds are drawn that nobody gave: for tensors, and for variables.
@@ -17,7 +18,10 @@ _VARIABLE_SEEDS = 10**9
 
 
 def _seed(seed: Any, limit: int = _TENSOR_SEEDS) -> Any:
-    return np.random.randint(limit) if seed is None else seed
+    if seed is None:
+        seeds.counted_in_python += 1
+        return np.random.randint(limit)
+    return seed
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):

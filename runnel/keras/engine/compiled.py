@@ -185,10 +185,11 @@ class CompiledMetrics(_Container):
 
     def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
         # A plain list is for every output; a list of lists has one for each.
-        if isinstance(settings, list | tuple) and not any(
-            isinstance(each, list | tuple | dict) for each in settings
-        ):
-            count = len(tf.nest.flatten(outputs))
+        count = len(tf.nest.flatten(outputs))
+        listed = isinstance(settings, list | tuple)
+        if listed and count == 1:
+            return [tf.nest.flatten(settings)]
+        if listed and not any(isinstance(each, list | tuple | dict) for each in settings):
             return [[_copied(each) if count > 1 else each for each in settings]
                     for _ in range(count)]  # fmt: skip
         return self._spread(settings, outputs)
@@ -313,11 +314,11 @@ def _metric_object(metric: Any, target: Any, output: Any) -> Any:
 
 
 def _name_of(metric: Any) -> str:
-    """What a metric that was given as a string, a function or a loss is called."""
+    """A loss has a name of its own; functions and other callables are called what Python does."""
     if isinstance(metric, str):
         return metric
-    name = getattr(metric, "name", None) or getattr(metric, "__name__", None)
-    return name or snake_case(type(metric).__name__)
+    name = getattr(metric, "name", None) if isinstance(metric, tf.keras.losses.Loss) else None
+    return name or getattr(metric, "__name__", None) or snake_case(type(metric).__name__)
 
 
 def _require_different(metrics: list[Any]) -> None:

@@ -247,6 +247,10 @@ class IterableBatches(Batches):
         self._is_first = True
 
     def epoch(self) -> Iterator[Any]:
+        return map(tensors_of, self.elements())
+
+    def elements(self) -> Iterator[Any]:
+        """The batches of an epoch as they come."""
         if self._skips_order and (self._is_first or self._begin_anew):
             iter(self._iterable)
         if self._iterator is None or self._anew:
@@ -262,7 +266,7 @@ class IterableBatches(Batches):
                     self._run_out()
                 self._iterator = None
                 break
-            yield tensors_of(batch if self._is_dataset else _repacked(batch))
+            yield batch if self._is_dataset else _repacked(batch)
             produced += 1
         self._is_first = False
 
@@ -315,6 +319,9 @@ def batches_of(
         raise ValueError("`x` is missing: give NumPy arrays, tensors, a generator or a dataset.")
     if batch_size is not None and batch_size <= 0:
         raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
+    if _is_list_of_numbers(x):
+        # The original shuffles lists once, and every epoch has that order.
+        epochs, begin_anew = 1, True
     x, y, sample_weight = _from_lists(x, y, sample_weight)
     check_cardinality(x, y, sample_weight)
     data = pack_x_y_sample_weight(x, y, sample_weight)

@@ -189,6 +189,18 @@ class Sequential(Functional):
             relaxed = (old if old == new else None for old, new in zip(met, sizes, strict=True))
             self._try_graph(tuple(relaxed), inputs.dtype)
 
+    def _call_with_care(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = args[1] if len(args) > 1 else kwargs.get("training")
+        if self.outputs is not None or given is None:
+            return super()._call_with_care(args, kwargs)
+        # The graph of layers is made in the course of this call, and in training if that is:
+        # layers that count seeds of their own take one more then.
+        before, context.training = context.training, given
+        try:
+            return super()._call_with_care(args, kwargs)
+        finally:
+            context.training = before
+
     def _maybe_build(self, inputs: Any) -> None:
         # The layers build themselves when called; the graph serves shapes and summaries.
         shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)

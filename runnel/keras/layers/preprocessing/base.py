@@ -11,7 +11,7 @@ import numpy as np
 import runnel as tf
 
 from ...engine.base_layer import Layer
-from ...engine.data_adapter import batches_of
+from ...engine.data_adapter import IterableBatches, batches_of
 
 
 class PreprocessingLayer(Layer):
@@ -142,7 +142,8 @@ def _elements(dataset: Any, steps: int | None) -> Iterator[tuple[Any, Any]]:
             "`adapt` takes a dataset of inputs alone. Received one of several parts: "
             f"{spec}. Take one of them with `dataset.map` first."
         )
-    for element in itertools.islice(iter(dataset), steps):
+    # A dataset is read as `fit` reads it: the same one of its random orders comes next afterwards.
+    for element in IterableBatches(dataset, steps).elements():
         if not isinstance(element, tf.Tensor) and not is_composite(element):
             element = tf.convert_to_tensor(element)
         shape = tf.TensorShape([None, *element.shape[1:]]) if spec is None else spec.shape
