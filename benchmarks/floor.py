@@ -27,7 +27,7 @@ from inputs import FULL, SMOKE  # noqa: E402
 
 import runnel as tf  # noqa: E402
 from runnel import engines  # noqa: E402
-from runnel.core import engine  # noqa: E402
+from runnel.runtime import engine_selection  # noqa: E402
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
@@ -59,13 +59,13 @@ def noted() -> Iterator[list[Call]]:
 
     primitive.Primitive.run_beside = noting_run  # type: ignore[method-assign]
     matmul.matmul = noting_multiply
-    engine.choose_again()
+    engine_selection.choose_again()
     try:
         yield calls
     finally:
         primitive.Primitive.run_beside = run  # type: ignore[method-assign]
         matmul.matmul = multiply
-        engine.choose_again()
+        engine_selection.choose_again()
 
 
 def name_of(wanted: Any) -> str:

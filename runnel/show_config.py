@@ -68,9 +68,9 @@ def _blas_description() -> str:
 
 def _threads() -> dict[str, Any]:
     from .config import threading
-    from .core.workers import processors, threads_at_most
     from .engines import blas
     from .engines.onednn import library
+    from .runtime.workers import processors, threads_at_most
 
     onednn = library.load()
     return {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import runnel as tf
-from runnel.core import buffers
+from runnel.runtime import buffers
 
 FLOATS = np.dtype(np.float32)
 

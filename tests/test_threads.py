@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import runnel as tf
-from runnel.core import workers
-from runnel.core.engine import here
-from runnel.core.workers import side_by_side
+from runnel.runtime import workers
+from runnel.runtime.engine_selection import here
+from runnel.runtime.workers import side_by_side
 
 
 def in_threads(count, work):

@@ -9,7 +9,7 @@ from ..core.devices import (
     PhysicalDevice,
     settings,
 )
-from ..core.function import Execution
+from ..core.graph.function import Execution
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:

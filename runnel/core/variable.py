@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..runtime.buffers import is_own
 from . import dtypes, errors
-from .buffers import is_own
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype

@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..core import workers
-from ..core.engine import work_beside_others
+from ..runtime import workers
+from ..runtime.engine_selection import work_beside_others
 from .dataset import Dataset, invalid, number, scalar
 from .failures import Failed
 from .functions import Debugging

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiler.plan import Plan
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import int32, string
-from ..core.graph import FuncGraph, Operation
+from ..core.graph.graph import FuncGraph, Operation
 from ..core.op import execute
-from ..core.plan import Plan
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from .structure import are_plain

@@ -12,9 +12,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..core import engine, workers
 from ..core.devices import settings
 from ..core.logger import get_logger
+from ..runtime import engine_selection, workers
 from . import blas, company
 
 _NO_XLA = (
@@ -86,8 +86,8 @@ def use(name: str) -> None:
             f"There is no engine {name!r} (RUNNEL_ENGINE); choose one of {', '.join(ENGINES)}."
         )
     _chosen = name
-    engine.pool.connect(None)
-    engine.choose_again()
+    engine_selection.pool.connect(None)
+    engine_selection.choose_again()
 
 
 def in_use() -> str:
@@ -103,7 +103,7 @@ def use_threads(count: int) -> None:
     """Have each operation work with so many threads; 0: with as many as there are."""
     from .onednn import library
 
-    blas.use_threads(count, engine.pool.of_engine)
+    blas.use_threads(count, engine_selection.pool.of_engine)
     workers.choose_threads(count)
     if library.is_loaded():
         from .onednn import primitive
@@ -114,7 +114,7 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine.pool.connect(blas.share, _look_around)
+    engine_selection.pool.connect(blas.share, _look_around)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 
@@ -166,9 +166,9 @@ def _after_fork() -> None:
     use("numpy")
 
 
-engine.find = _find
-engine.compiled = _compiled
-engine.outruns_blas = _outruns_blas
+engine_selection.find = _find
+engine_selection.compiled = _compiled
+engine_selection.outruns_blas = _outruns_blas
 use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

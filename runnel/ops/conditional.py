@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import nest
-from ..core.backward import is_differentiable
-from ..core.branch import (
+from ..core.autodiff.backward import is_differentiable
+from ..core.convert import convert_to_tensor
+from ..core.graph.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
@@ -16,8 +17,7 @@ from ..core.branch import (
     extend,
     scope_of,
 )
-from ..core.concrete import structure_of
-from ..core.convert import convert_to_tensor
+from ..core.graph.concrete import structure_of
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor

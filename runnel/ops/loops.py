@@ -11,8 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import dtypes, nest
-from ..core.backward import is_differentiable, zeros_like
-from ..core.branch import (
+from ..core.autodiff.backward import is_differentiable, zeros_like
+from ..core.convert import convert_to_tensor
+from ..core.errors import InvalidArgumentError
+from ..core.graph.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
@@ -22,8 +24,6 @@ from ..core.branch import (
     extend,
     scope_of,
 )
-from ..core.convert import convert_to_tensor
-from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import SCALAR, unchanged
 from ..core.shapes import TensorShape

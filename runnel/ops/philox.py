@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.workers import in_stretches
+from ..runtime.workers import in_stretches
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
-from ..core.workers import in_stretches, processors
+from ..runtime.workers import in_stretches, processors
 from . import philox
 from .philox import Array
 

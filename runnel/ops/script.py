@@ -8,13 +8,13 @@ import threading
 import numpy as np
 
 from ..core import errors, nest
-from ..core.backward import is_differentiable
+from ..core.autodiff.backward import is_differentiable
+from ..core.autodiff.tape import GradientTape, UnconnectedGradients
 from ..core.context import init_scope, state
 from ..core.convert import array_of, convert_to_tensor
 from ..core.dtypes import as_dtype, string
 from ..core.op import COMPOSITES, op
 from ..core.shape_rules import UNKNOWN
-from ..core.tape import GradientTape, UnconnectedGradients
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 

@@ -15,13 +15,13 @@ from operator import is_not
 import numpy as np
 
 from ..core import dtypes
-from ..core.buffers import is_well_placed, well_placed
 from ..core.convert import convert_to_tensor
-from ..core.engine import accelerated
 from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
 from ..core.shapes import TensorShape
+from ..runtime.buffers import is_well_placed, well_placed
+from ..runtime.engine_selection import accelerated
 from . import training_passes as passes, training_rules as rules
 from .array.arguments import INDEX
 from .array.gathering import require_in_range

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..compiler.plan import _ALIASES, Plan
 from ..core.op import Op
-from ..core.plan import _ALIASES, Plan
 from ..core.tensor import SymbolicTensor
 from .recording import Recorder
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core import nest
-from ..core.concrete import _ONE, ConcreteFunction
-from ..core.function import Function
+from ..core.graph.concrete import _ONE, ConcreteFunction
+from ..core.graph.function import Function
+from ..core.graph.signature import named_spec
 from ..core.logger import get_logger
-from ..core.signature import named_spec
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..core.graph import Graph
+from ..core.graph.graph import Graph
 
 
 def write_graph(

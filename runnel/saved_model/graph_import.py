@@ -11,11 +11,11 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..core import dtypes
-from ..core.branch import Branch, BranchGraph, captured_by
 from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.errors import NotFoundError
-from ..core.graph import FuncGraph, Graph, Operation
+from ..core.graph.branch import Branch, BranchGraph, captured_by
+from ..core.graph.graph import FuncGraph, Graph, Operation
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
 from ..core.shapes import TensorShape

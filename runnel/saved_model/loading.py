@@ -9,12 +9,12 @@ import numpy as np
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from ..core import dtypes, nest
-from ..core.concrete import ConcreteFunction
 from ..core.context import init_scope
 from ..core.errors import NotFoundError
-from ..core.graph import FuncGraph
+from ..core.graph.concrete import ConcreteFunction
+from ..core.graph.graph import FuncGraph
+from ..core.graph.signature import BoundSignature, Parameters
 from ..core.shapes import TensorShape
-from ..core.signature import BoundSignature, Parameters
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable, VariableAggregation, VariableSynchronization

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import dtypes, nest
-from ..core.concrete import ConcreteFunction
 from ..core.context import init_scope, state
-from ..core.function import Function
+from ..core.graph.concrete import ConcreteFunction
+from ..core.graph.function import Function
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec

@@ -9,7 +9,7 @@ from ..compat.v1 import variables
 from ..core.context import next_key
 from ..core.convert import register_converter
 from ..core.dtypes import DType, bool as bool_dtype, resource
-from ..core.graph import Graph, Operation
+from ..core.graph.graph import Graph, Operation
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.variable import VariableAggregation, VariableSynchronization, _convert_variable

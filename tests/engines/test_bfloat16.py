@@ -9,8 +9,8 @@ from test_onednn import convolutions, results_of_both
 
 import runnel as tf
 from runnel import engines
-from runnel.core import half_precision
 from runnel.engines.onednn import library, primitive
+from runnel.runtime import half_precision
 
 LIBRARY = library.load()
 HAS_LIBRARY = pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")

@@ -10,9 +10,10 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine, workers
+from runnel.core import devices
 from runnel.engines import blas, company
 from runnel.engines.onednn import library
+from runnel.runtime import engine_selection, workers
 
 LIBRARY = library.load()
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no /proc")
@@ -93,12 +94,12 @@ def leaving(monkeypatch):
 
     def leave(count):
         monkeypatch.setattr(company.observed, "left", lambda processors, used: count)
-        engine.pool._due = 0.0
+        engine_selection.pool._due = 0.0
         return convolved()
 
     yield leave
     workers.leave_threads(0)
-    blas.leave(0, engine.pool.of_engine)
+    blas.leave(0, engine_selection.pool.of_engine)
 
 
 @pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")
@@ -108,7 +109,7 @@ def test_threads_are_given_up_and_taken_back(leaving):
     leaving(1)
     np.testing.assert_allclose(convolved(), wanted, rtol=1e-5, atol=1e-5)
     assert LIBRARY.threads() == 1
-    engine.pool.to_blas()
+    engine_selection.pool.to_blas()
     assert blas.threads_in_use() in (1, None)
     leaving(2)
     convolved()

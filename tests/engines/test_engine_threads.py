@@ -11,9 +11,10 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine
+from runnel.core import devices
 from runnel.engines import blas
 from runnel.engines.onednn import library
+from runnel.runtime import engine_selection
 
 LIBRARY = library.load()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")
@@ -87,10 +88,10 @@ def test_scipy_works_alone_and_only_meanwhile():
 def test_the_choice_holds_when_blas_has_the_processors_again():
     tf.config.threading.set_intra_op_parallelism_threads(2)
     convolved()
-    assert engine.pool.of_engine and blas.threads_in_use() == 1
+    assert engine_selection.pool.of_engine and blas.threads_in_use() == 1
     tf.config.threading.set_intra_op_parallelism_threads(3)
     assert blas.threads_in_use() == 1
-    engine.pool.to_blas()
+    engine_selection.pool.to_blas()
     assert blas.threads_in_use() == 3
 
 
@@ -118,7 +119,7 @@ class Notes(dict):
 @pytest.mark.parametrize("how", ["map", "prefetch"])
 def test_threads_of_a_pipeline_do_not_multiply(how):
     tf.config.threading.set_intra_op_parallelism_threads(2)
-    engine.pool.to_blas()
+    engine_selection.pool.to_blas()
     found = Notes()
     dataset = tf.data.Dataset.range(24).map(lambda index: tf.cast(index, tf.float32))
     if how == "map":
@@ -132,7 +133,7 @@ def test_threads_of_a_pipeline_do_not_multiply(how):
     assert all(set(counts) == {1} for counts in workers.values())
     if how == "prefetch":
         # The work of the program's own thread is not disturbed: BLAS keeps the processors.
-        assert not engine.pool.of_engine
+        assert not engine_selection.pool.of_engine
     convolved()
     assert LIBRARY.threads() == 2
 

@@ -5,9 +5,9 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine
-from runnel.core.processors import owner_of
 from runnel.engines.onednn import library, primitive, updates
+from runnel.runtime import engine_selection
+from runnel.runtime.thread_pools import owner_of
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -26,7 +26,7 @@ OPTIMIZERS = {
     "legacy rmsprop": lambda: tf.keras.optimizers.legacy.RMSprop(0.01, momentum=0.9),
     "legacy adagrad": lambda: tf.keras.optimizers.legacy.Adagrad(0.01),
 }
-LEAST = engine.SMALLEST["update"] + 1
+LEAST = engine_selection.SMALLEST["update"] + 1
 every_optimizer = pytest.mark.parametrize("kind", OPTIMIZERS)
 
 
@@ -92,7 +92,7 @@ def test_optimizers(kind, traced, done):
 def test_sizes(count, done):
     given = inputs(LEAST + count)
     wanted = trained("numpy", *given, True)
-    engine.pool.to_engine()
+    engine_selection.pool.to_engine()
     assert_alike(wanted, trained("onednn", *given, True))
     assert len(done) == 3
 

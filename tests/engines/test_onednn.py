@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine
 from runnel.engines.onednn import convolution, library
+from runnel.runtime import engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -52,7 +52,7 @@ def convolutions(draw):
     size = [draw(st.integers((k - 1) * dilation + 1, 12)) for k in kernel]
     # Large enough for the engine: the batch fills up to its threshold.
     per_image = int(np.prod(size)) * depth * groups
-    batch = max(1, -(-engine.SMALLEST["convolve"] // per_image))
+    batch = max(1, -(-engine_selection.SMALLEST["convolve"] // per_image))
     padding = draw(st.sampled_from(["SAME", "VALID"]))
     images = random((batch, *size, depth * groups), draw(st.integers(0, 99)))
     filters = random((*kernel, depth, share * groups), 1)
@@ -252,10 +252,10 @@ def test_one_pool_has_the_processors():
     multiply = tf.function(lambda x: x @ x)
     convolve(images, filters)
     convolve(images, filters)
-    assert engine.pool.of_engine
+    assert engine_selection.pool.of_engine
     multiply(matrix)
-    assert not engine.pool.of_engine
+    assert not engine_selection.pool.of_engine
     tf.nn.conv2d(images, filters, 1, "SAME")
-    assert engine.pool.of_engine
+    assert engine_selection.pool.of_engine
     engines.use("numpy")
-    assert not engine.pool.of_engine
+    assert not engine_selection.pool.of_engine

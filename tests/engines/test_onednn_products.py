@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine
+from runnel.core import devices
 from runnel.engines import blas
 from runnel.engines.onednn import library, sharing
 from runnel.engines.onednn.primitive import prepared_library
@@ -17,6 +17,7 @@ from runnel.engines.onednn.sharing import Sharing
 from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
 from runnel.ops.nn.windows import place_axis
+from runnel.runtime import engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -27,14 +28,14 @@ RANDOM = np.random.default_rng(3)
 def with_onednn():
     use_onednn()
     yield
-    engine.pool.to_blas()
+    engine_selection.pool.to_blas()
     engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 def use_onednn():
     engines.use("onednn")
     # The first kernel that is looked for connects the threads.
-    engine.find("matmul")
+    engine_selection.find("matmul")
 
 
 def random(*shape):
@@ -74,9 +75,9 @@ def batches(draw):
 @given(batches(), st.booleans())
 def test_batches_of_products(case, shared):
     a, b = case
-    engine.pool.to_engine() if shared else engine.pool.to_blas()
+    engine_selection.pool.to_engine() if shared else engine_selection.pool.to_blas()
     wanted = (a.astype("float64") @ b.astype("float64")).astype("float32")
-    fast = engine.find("batch_matmul")(a, b)
+    fast = engine_selection.find("batch_matmul")(a, b)
     if fast is not None:
         close(fast, wanted)
     close(products_of(a, b), wanted)
@@ -84,19 +85,19 @@ def test_batches_of_products(case, shared):
 
 def test_what_attention_multiplies_is_onednns():
     queries, keys = (random(32, 64, 8, 16).transpose(0, 2, 1, 3) for _ in range(2))
-    assert engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2)) is None
-    engine.pool.to_engine()
-    scores = engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2))
+    assert engine_selection.find("batch_matmul")(queries, keys.swapaxes(-1, -2)) is None
+    engine_selection.pool.to_engine()
+    scores = engine_selection.find("batch_matmul")(queries, keys.swapaxes(-1, -2))
     close(scores, np.einsum("bhqd,bhkd->bhqk", queries, keys))
     out = np.empty((32, 64, 8, 16), "float32").transpose(0, 2, 1, 3)
-    assert engine.find("batch_matmul")(scores, keys, out) is out
+    assert engine_selection.find("batch_matmul")(scores, keys, out) is out
     close(out, np.einsum("bhqk,bhkd->bhqd", scores, keys), 1e-4)
 
 
 def test_batches_that_numpy_multiplies():
     """Broadcast, empty, tiny, of doubles, with odd strides: NumPy does them, with equal results."""
-    fast = engine.find("batch_matmul")
-    engine.pool.to_engine()
+    fast = engine_selection.find("batch_matmul")
+    engine_selection.pool.to_engine()
     one, many = random(1, 64, 64), random(70, 64, 64)
     assert fast(many, many) is not None
     packed = np.zeros((70, 64, 64), [("value", "float32"), ("more", "u1")])["value"]
@@ -123,7 +124,7 @@ def test_rows_between_which_no_float_fits(outruns, outrun):
     records["values"], records["label"] = random(300, 100), 255
     a, b = records["values"], random(100, 200)
     outrun(outruns)
-    engine.pool.to_engine()
+    engine_selection.pool.to_engine()
     close(product_of(a, b), a.copy() @ b)
     close(product_of(b.T, a.T), b.T @ a.T.copy())
     model = tf.keras.Sequential([tf.keras.layers.Dense(200, use_bias=False)])
@@ -144,7 +145,7 @@ def test_equations(equation):
     tensors = [tf.constant(array) for array in arrays]
     for use in (lambda: engines.use("numpy"), use_onednn):
         use()
-        engine.pool.to_engine()
+        engine_selection.pool.to_engine()
         result = tf.einsum(equation, *tensors)
         close(result.numpy(), wanted, 1e-4)
         if output in ("acbe", "abcd", "bqhd"):
@@ -172,9 +173,9 @@ def test_gradients_of_attention():
 @pytest.mark.parametrize("distance", [1024, 2048, 1000])
 def test_rows_at_aliased_distances(distance, other):
     """Rows that are copied further apart first give the same product."""
-    engine.pool.to_engine()
+    engine_selection.pool.to_engine()
     wide, narrow = random(40, distance), random(40, other)
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     close(matmul(wide.T, narrow), wide.T @ narrow)
     close(matmul(narrow.T, wide), narrow.T @ wide)
     close(matmul(np.ascontiguousarray(narrow.T), wide), narrow.T @ wide)
@@ -208,7 +209,7 @@ SPECIAL = [np.nan, -np.inf, np.inf, 0.0, -0.0, np.finfo("float32").min, 1.0, 1.0
 def test_max_pooling(space, kernel, stride, padding, depth, special, floor):
     """NaN, infinities and ties as well: equal maxima, and the same first one gets the gradient."""
     # As large as the engine wants it.
-    batch = -(-engine.SMALLEST["max_pool"] // (np.prod(space) * depth))
+    batch = -(-engine_selection.SMALLEST["max_pool"] // (np.prod(space) * depth))
     images = random(batch, *space, depth)
     if special:
         images = RANDOM.choice(np.array(SPECIAL, "float32"), size=images.shape)
@@ -218,7 +219,7 @@ def test_max_pooling(space, kernel, stride, padding, depth, special, floor):
     np.testing.assert_array_equal(got, wanted)
     if not floor:
         return
-    assert engine.find("max_pool")(images, axes) is not None
+    assert engine_selection.find("max_pool")(images, axes) is not None
     gradients = random(*got.shape)
     slopes = by_numpy(max_pool_backprop, images, wanted, gradients, axes)
     # With what the pooling knows, and without.
@@ -288,20 +289,20 @@ def test_products_while_blas_has_the_processors(outruns, outrun):
     """Where oneDNN outruns BLAS it does them: a small one alone, a large one with its threads."""
     outrun(outruns)
     threads = prepared_library().threads()
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     small, large = random(64, 128), random(512, 512)
     for a, b in [(small, small.T), (large, large), (large.T, large[:, ::2].copy())]:
-        engine.pool.to_blas()
+        engine_selection.pool.to_blas()
         got = matmul(a, b)
         assert (got is not None) == outruns
-        assert engine.pool.of_engine == (outruns and len(a) == 512)
+        assert engine_selection.pool.of_engine == (outruns and len(a) == 512)
         alone = outruns and len(a) < 512
         assert library.load().threads() == (1 if alone else threads)
         close(product_of(a, b), a @ b)
-    engine.pool.to_blas()
+    engine_selection.pool.to_blas()
     for a, b in [(small[:8], small.T), (large.astype("float64"), large.astype("float64"))]:
         assert matmul(a, b) is None
-        assert not engine.pool.of_engine
+        assert not engine_selection.pool.of_engine
 
 
 # Before the tests do without it.
@@ -366,9 +367,9 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, 
     assert len(made) > before
     clock.now += 60
     before = len(made)
-    monkeypatch.setattr(engine.here, "beside_others", True)
+    monkeypatch.setattr(engine_selection.here, "beside_others", True)
     assert not any(products(150)) and len(made) == before
-    monkeypatch.setattr(engine.here, "beside_others", False)
+    monkeypatch.setattr(engine_selection.here, "beside_others", False)
     monkeypatch.setattr(devices.settings, "op_determinism", True)
     assert not any(products(150)) and len(made) == before
 
@@ -400,7 +401,7 @@ def test_the_price_of_a_second_thread_is_measured():
 
 def test_the_transposed_rows_of_a_matrix(outrun):
     outrun(True)
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     for rows, inner, columns in [(50, 1024, 96), (7, 999, 64), (300, 64, 200)]:
         for a in (random(rows, inner), random(inner, rows).T):
             b = random(columns, inner)

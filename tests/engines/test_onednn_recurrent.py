@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from runnel import engines
-from runnel.core.engine import here
 from runnel.engines.onednn import library, recurrent
 from runnel.ops.nn import gated_kernels, recurrent_kernels
+from runnel.runtime.engine_selection import here
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 

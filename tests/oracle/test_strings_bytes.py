@@ -168,7 +168,7 @@ def test_refuses(call):
 
 
 def test_a_graph_knows_shapes():
-    graph = runnel.core.graph.Graph()
+    graph = runnel.core.graph.graph.Graph()
     texts = graph.placeholder(runnel.string, runnel.TensorShape([2, None, 3]))
     with graph.as_default():
         assert runnel.strings.reduce_join(texts, [1, 2]).shape.as_list() == [2]

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.passes import rewritten
+from ...compiler.passes.program import Program, operation_like
+from ...compiler.plan import Plan
 from ...core import errors
-from ...core.buffers import is_own
 from ...core.context import state
 from ...core.convert import array_of
-from ...core.graph import FuncGraph, Operation
-from ...core.passes import rewritten
-from ...core.passes.program import Program, operation_like
-from ...core.plan import Plan
+from ...core.graph.graph import FuncGraph, Operation
 from ...core.tensor import SymbolicTensor, Tensor
 from ...core.variable import Variable
 from ...ops.random_streams import Stream
+from ...runtime.buffers import is_own
 from .defaults import get_default_graph, sessions
 from .fetching import fetched
 from .server import SharedValues, server_of

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.engine import pool
-from ...core.finish import Finish
+from ...runtime.buffers import empty
+from ...runtime.engine_selection import pool
+from ...runtime.epilogue import Finish
 from . import post_ops
 from .halves import in_float32_otherwise
 from .library import Library, Unsupported

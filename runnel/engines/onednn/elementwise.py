@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.engine import pool
+from ...runtime.buffers import empty
+from ...runtime.engine_selection import pool
 from .library import Library
 from .post_ops import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from .primitive import (

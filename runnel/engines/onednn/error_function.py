@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import aligned
-from ...core.half_precision import is_half, narrowed
+from ...runtime.buffers import aligned
+from ...runtime.half_precision import is_half, narrowed
 from .library import Library
 from .post_ops import ADD, DIVIDE, MULTIPLY, Step
 from .primitive import compute, described

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.finish import Finish
-from ...core.half_precision import is_half, narrowed
+from ...runtime.epilogue import Finish
+from ...runtime.half_precision import is_half, narrowed
 
 Kernel = Callable[..., Any]
 

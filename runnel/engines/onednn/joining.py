@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.engine import pool
+from ...runtime.buffers import empty
+from ...runtime.engine_selection import pool
 from .library import Library
 from .primitive import DST, Described, Primitive, attributes, compute, described
 

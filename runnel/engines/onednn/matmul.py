@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import aligned, empty, is_large, read_address
-from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
+from ...runtime.buffers import aligned, empty, is_large, read_address
+from ...runtime.engine_selection import BATCHED, LEAST_OF_BATCH, pool
 from .. import blas
 from .library import Library, load
 from .primitive import (

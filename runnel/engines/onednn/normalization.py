@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.half_precision import is_half, narrowed
+from ...runtime.buffers import empty
+from ...runtime.half_precision import is_half, narrowed
 from .halves import widened
 from .library import Library
 from .primitive import (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import empty
+from ...runtime.buffers import empty
 from .convolution import channels_last
 from .halves import in_float32_otherwise
 from .library import Library

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.finish import Finish
+from ...runtime.epilogue import Finish
 from .library import Library
 from .primitive import described, user_scratchpad
 

@@ -17,9 +17,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ...core.buffers import aligned, read_address
-from ...core.engine import here, pool
-from ...core.workers import threads_at_most
+from ...runtime.buffers import aligned, read_address
+from ...runtime.engine_selection import here, pool
+from ...runtime.workers import threads_at_most
 from .library import Library, Unsupported, load
 
 # What arguments are called in oneDNN's interface.

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import LINE, empty, zeros
-from ...core.engine import here, pool
-from ...core.workers import one_of, side_by_side, threads_at_most
+from ...runtime.buffers import LINE, empty, zeros
+from ...runtime.engine_selection import here, pool
+from ...runtime.workers import one_of, side_by_side, threads_at_most
 from .library import Library
 from .primitive import (
     BIAS,

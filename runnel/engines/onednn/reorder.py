@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty, is_own
+from ...runtime.buffers import empty, is_own
 from .library import Library
 from .primitive import DST, FLOAT32, SRC, Primitive, address, compute, described, type_of
 

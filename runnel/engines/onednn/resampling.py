@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import aligned, empty
+from ...runtime.buffers import aligned, empty
 from .convolution import channels_last
 from .library import Library
 from .primitive import (

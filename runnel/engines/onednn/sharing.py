@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...core.devices import settings
-from ...core.engine import WORTH_SHARING, WORTH_TRYING, here
-from ...core.workers import threads_at_most
+from ...runtime.engine_selection import WORTH_SHARING, WORTH_TRYING, here
+from ...runtime.workers import threads_at_most
 from .library import load
 
 # A product this small takes two threads that meet quickly 0.80 to 0.83 of the time of one, in the

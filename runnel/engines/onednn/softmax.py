@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
+from ...runtime.buffers import empty
 from .library import Library
 from .primitive import DST, FORWARD_INFERENCE, SRC, Primitive, attributes, compute, described
 

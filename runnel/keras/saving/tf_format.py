@@ -9,7 +9,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.function import Function
+from ...core.graph.function import Function
 from ...saved_model.export_objects import methods_of, traces_of
 from ...train.keras_objects import children_function
 from ..engine.base_layer import Layer

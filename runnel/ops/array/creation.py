@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from ...core import buffers
 from ...core.context import state
 from ...core.convert import constant_shape, constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import (
@@ -29,6 +28,7 @@ from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime import buffers
 from ..math import arithmetic, casting, division, reduction
 from . import indexing, joining
 from .arguments import INDEX, integers, number, plain_integers

@@ -17,9 +17,9 @@ from ...core.dtypes import (
     uint8,
     uint16,
 )
-from ...core.engine import accelerated
 from ...core.op import op
 from ...core.shapes import TensorShape
+from ...runtime.engine_selection import accelerated
 from ..array.shaping import expand_dims, shape, squeeze
 from ..math.arithmetic import minimum
 from ..math.casting import cast

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import NUMERIC
-from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.half_precision import is_half, narrowed
 from ..array.creation import OnesLike
 from ..broadcasting import sum_to
 from ..math.complex import conj

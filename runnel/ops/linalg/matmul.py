@@ -21,12 +21,12 @@ from ...core.dtypes import (
     uint32,
     uint64,
 )
-from ...core.engine import accelerated
-from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import is_half, narrowed
 from ..array import creation
 from ..array.joining import concat, stack
 from ..array.ordering import transpose

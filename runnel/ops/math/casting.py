@@ -7,7 +7,6 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, as_dtype
-from ...core.half_precision import narrowed
 from ...core.indexed_slices import IndexedSlices
 from ...core.logger import get_logger
 from ...core.op import execute, op, type_text
@@ -15,6 +14,7 @@ from ...core.shape_rules import UNKNOWN, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.variable import Variable
+from ...runtime.half_precision import narrowed
 from .complex import complex, imag, real
 
 _DIFFERENTIABLE = FLOATING | COMPLEX

@@ -9,11 +9,11 @@ import numpy as np
 from ...core.context import state
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, SIGNED, from_numpy
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32
 from ..broadcasting import sum_to
 from . import arithmetic, complex as complex_numbers, division, many_numbers
 from .complex import conj

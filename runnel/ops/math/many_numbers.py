@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32, is_half, narrowed
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32, is_half, narrowed
 
 # Below it there is nothing to gain: a pass over few numbers takes as long as its call.
 _MANY = 16384

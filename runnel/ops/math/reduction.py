@@ -8,11 +8,11 @@ from ...core import dtypes
 from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import INTEGER, NUMERIC, REAL, as_dtype, int32, int64
-from ...core.half_precision import is_half, narrowed
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.half_precision import is_half, narrowed
 from ..array.arguments import INDEX, integers, require_type
 from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (

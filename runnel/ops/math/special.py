@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import FLOATING, float32, float64
-from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.tensor import Tensor
+from ...runtime.half_precision import computed_in_float32
 from ..broadcasting import sum_to
 from . import many_numbers, reduction
 from .arithmetic import add, multiply, subtract, zero_where

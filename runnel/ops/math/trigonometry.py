@@ -6,10 +6,10 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING
-from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
 from ..broadcasting import sum_to
 from . import many_numbers
 from .arithmetic import add, multiply, subtract

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, REAL
-from ...core.engine import accelerated
-from ...core.finish import between_zero_and_six, positive_part
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
+from ...runtime.engine_selection import accelerated
+from ...runtime.epilogue import between_zero_and_six, positive_part
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
 from . import half_activations

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import NUMERIC
-from ...core.engine import accelerated
-from ...core.half_precision import LARGE, is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import LARGE, is_half, narrowed
 from ..array import creation
 from ..math.reduction_kernels import ones
 

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .depthwise_kernels import backprop_depthwise_filters, convolve_depthwise
 from .windows import Axis, computing_dtype, is_padded, pad_axes, tap_slices, window_view
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...core import errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, bfloat16, float16, float32, int32, int64
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import broadcast_shapes
 from ...core.tensor import SymbolicTensor
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, joining, ordering, selection, shaping
 from ..broadcasting import sum_to
 from ..math import arithmetic, casting, comparison, elementwise, many_numbers

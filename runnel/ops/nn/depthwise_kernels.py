@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .windows import computing_dtype, is_padded, pad_axes, tap_slices
 
 # Three arrays of this size fit a second-level cache of 1 MB.

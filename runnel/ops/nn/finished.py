@@ -9,10 +9,10 @@ model, are never made. Graphs are made of the three: a pass joins them where tha
 from __future__ import annotations
 
 from ...core.dtypes import float32
-from ...core.engine import SMALLEST
-from ...core.finish import ACTIVATIONS, Finish
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
+from ...runtime.engine_selection import SMALLEST
+from ...runtime.epilogue import ACTIVATIONS, Finish
 from ..linalg.matmul import MatMul, product_of
 from ..math.trigonometry import TanhGrad
 from .activation import Relu6Grad, ReluGrad

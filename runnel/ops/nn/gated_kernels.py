@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 from .recurrent_kernels import with_ones
 

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
+from ...core.autodiff.tape import GradientTape
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
-from ...core.engine import accelerated
-from ...core.finish import normalizing_vectors
-from ...core.half_precision import narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
-from ...core.tape import GradientTape
+from ...runtime.engine_selection import accelerated
+from ...runtime.epilogue import normalizing_vectors
+from ...runtime.half_precision import narrowed
 from ..array import joining, shaping
 from ..math import arithmetic, casting, elementwise, reduction
 

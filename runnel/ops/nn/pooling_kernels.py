@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .windows import computing_dtype, inner_taps
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

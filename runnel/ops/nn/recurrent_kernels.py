@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 
 # Between the rows of a matrix: at distances of a power of two they fall into the same few places

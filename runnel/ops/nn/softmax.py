@@ -9,10 +9,10 @@ import numpy as np
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, int32
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, ordering, shaping
 from ..math import (
     arithmetic,

@@ -12,7 +12,7 @@ from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from ....core import dtypes
 from ....core.convert import constant_value
-from ....core.graph import Operation
+from ....core.graph.graph import Operation
 from ....core.shapes import TensorShape
 from ....formats.tensor_bundle import write_bundle
 from ....release import GIT_VERSION, VERSION

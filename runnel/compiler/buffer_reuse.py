@@ -1,0 +1,134 @@
+"""Buffers that may be written again: an operation's result in the place of an input nobody needs.
+
+An operation that can (an element-wise one, the gradient of a normalization) may write its first
+result into an input if this is its last use, the buffer belongs to the plan (no argument, no
+variable's value, no constant), nothing else looks at it (no view of it was made), and dtype and
+shape are those of the result.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.tensor import SymbolicTensor, Tensor
+from ..runtime.engine_selection import HEAVY
+
+if TYPE_CHECKING:
+    from ..core.graph.graph import Operation
+
+# Smaller arrays come out of NumPy's own cache; there is nothing to gain.
+SMALLEST = 4096
+
+_UFUNCS: dict[Any, np.ufunc] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.neg: np.negative,
+}
+# Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
+_FRESH = frozenset(
+    {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
+    | {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"}
+    | {
+        "_FusedConv2D",
+        "_FusedDepthwiseConv2dNative",
+        "BiasAdd",
+        "BiasAddGrad",
+        "Relu",
+        "ReluGrad",
+        "Sigmoid",
+        "SigmoidGrad",
+    }
+    | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax", "LogSoftmax"}
+    | {"Elu", "EluGrad", "Exp", "LeakyRelu", "Relu6", "Relu6Grad", "Selu", "Softplus"}
+    | {"Acos", "Asin", "Atan", "Atan2", "Erf", "Expm1", "Log1p", "GroupNorm", "GroupNormGrad"}
+    | {"MaxPoolGrad", "AvgPoolGrad"}
+)
+# Ops of which the first output is a new array; the others may be inputs, though not the first one.
+_FIRST_FRESH = frozenset({"FusedBatchNormGradV3", "FusedBatchNormV3"})
+# Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
+_RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})
+_TYPES = ("float32", "float64")
+# In place NumPy takes ten times as long for it.
+_APART = np.sign
+
+
+def ufunc_of(operation: Operation) -> Callable[..., Any] | None:
+    """The function with an argument `out` that an operation comes to."""
+    op = operation.op
+    if isinstance(op.kernel, np.ufunc):
+        return op.kernel
+    if op.into is not None:
+        return op.into if operation.outputs[0].dtype.name in _TYPES else None
+    try:
+        return _UFUNCS.get(op.kernel)
+    except TypeError:
+        return None
+
+
+def _is_fresh(operation: Operation) -> bool:
+    """Whether an operation gives a new array and keeps no view of its inputs."""
+    if operation.type == "ResizeBilinear":
+        # An image that has the size already is given back as it is, unless its dtype changes.
+        return operation.inputs[0].dtype is not operation.outputs[0].dtype
+    return operation.type in _FRESH or ufunc_of(operation) is not None
+
+
+def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict[int, int]:
+    """By the position of an operation, the input whose buffer its result may take."""
+    kept = {id(tensor) for tensor in fetches}
+    last = {id(t): index for index, each in enumerate(operations) for t in each.inputs}
+    made: set[int] = set()
+    for index, operation in enumerate(operations):
+        if operation.type in HEAVY:
+            # An engine may have kept the filters, and knows them by their buffer.
+            kept.add(id(operation.inputs[1]))
+        first = id(operation.inputs[0]) if operation.inputs else 0
+        if operation.type in _FIRST_FRESH:
+            made.add(id(operation.outputs[0]))
+            kept.update(id(tensor) for tensor in operation.inputs[1:])
+        elif _is_fresh(operation):
+            made.update(id(output) for output in operation.outputs)
+        elif (
+            operation.type in _RESHAPING
+            and first in made
+            and first not in kept
+            and last[first] == index
+        ):
+            made.add(id(operation.outputs[0]))
+        else:
+            kept.update(id(tensor) for tensor in operation.inputs)
+    found: dict[int, int] = {}
+    for index, operation in enumerate(operations):
+        function, has_into = ufunc_of(operation), operation.op.into is not None
+        is_plain = operation.op.single and not operation.given
+        if function in (None, _APART) or not (is_plain or has_into):
+            continue
+        output = operation.outputs[0]
+        for place, tensor in enumerate(operation.inputs[:1] if has_into else operation.inputs):
+            if (
+                id(tensor) in made
+                and id(tensor) not in kept
+                and last[id(tensor)] == index
+                and _fits(tensor, output, has_into or len(operation.inputs) == 1)
+            ):
+                found[index] = place
+                break
+    return found
+
+
+def _fits(tensor: Tensor, output: SymbolicTensor, alike: bool) -> bool:
+    dtype = output.dtype
+    if tensor.dtype is not dtype or dtype.name not in _TYPES:
+        return False
+    size = output.shape.num_elements()
+    if size is None:
+        # The result of one argument, or of some that are alike, has its shape, whatever that is; a
+        # scalar is no buffer.
+        return alike and bool(tensor.shape.rank)
+    return size >= SMALLEST and tensor.shape.as_list() == output.shape.as_list()

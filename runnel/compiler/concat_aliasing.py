@@ -1,0 +1,88 @@
+"""Parts written where they will be joined: no copy when tensors are concatenated.
+
+A concatenation along the first axis needs no copy of a part that was written into its place from
+the start. The buffer is made before the first such part; what cannot write into a given place (a
+view, an argument) is copied as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..core.tensor import SymbolicTensor, Tensor
+from .buffer_reuse import SMALLEST, ufunc_of
+
+if TYPE_CHECKING:
+    from ..core.graph.graph import Operation
+
+_TYPES = ("float32", "float64")
+
+
+class Joined:
+    """A concatenation along the first axis: its size, and the rows of each of its parts."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.parts = operation.inputs[:-1]
+        self.rows: list[slice] = []
+        stop = 0
+        for part in self.parts:
+            start, stop = stop, stop + int(part.shape[0] or 0)
+            self.rows.append(slice(start, stop))
+        self.shape = (stop, *self.parts[0].shape.as_list()[1:])
+        self.dtype = self.parts[0].dtype
+        # The parts that are written into their rows at once, by their numbers.
+        self.written: set[int] = set()
+
+
+class Placing:
+    """Which operations write into a concatenation's buffer, by their positions."""
+
+    def __init__(self, operations: Sequence[Operation], reused: dict[int, int]) -> None:
+        self.joined: dict[int, Joined] = {}
+        self.places: dict[int, tuple[Joined, slice]] = {}
+        # The concatenations by the operation that writes the first of their parts.
+        self.begun: dict[int, list[Joined]] = {}
+        maker = {id(out): i for i, each in enumerate(operations) for out in each.outputs}
+        for index, operation in enumerate(operations):
+            if not _is_large_join(operation):
+                continue
+            joined = Joined(operation)
+            first = len(operations)
+            for number, (part, rows) in enumerate(zip(joined.parts, joined.rows, strict=True)):
+                made = maker.get(id(part), -1)
+                if made < 0 or made in reused or made in self.places:
+                    continue
+                if _can_be_told(operations[made]):
+                    self.places[made] = joined, rows
+                    joined.written.add(number)
+                    first = min(first, made)
+            if joined.written:
+                self.joined[index] = joined
+                self.begun.setdefault(first, []).append(joined)
+
+
+def _is_large_join(operation: Operation) -> bool:
+    if operation.type != "ConcatV2" or _axis(operation) != 0:
+        return False
+    output = operation.outputs[0]
+    parts = operation.inputs[:-1]
+    if output.dtype.name not in _TYPES or not all(t.shape.is_fully_defined() for t in parts):
+        return False
+    return bool(parts[0].shape.rank) and (output.shape.num_elements() or 0) >= SMALLEST
+
+
+def _axis(operation: Operation) -> int | None:
+    axis: Tensor = operation.inputs[-1]
+    if isinstance(axis, SymbolicTensor) and axis.op.type == "Const":
+        return int(axis.op.given["value"])
+    return None
+
+
+def _can_be_told(operation: Operation) -> bool:
+    """Whether an operation can write into a place it is told of."""
+    if not operation.op.single or operation.given:
+        return False
+    if operation.type == "ConcatV2":
+        return _axis(operation) is not None
+    return ufunc_of(operation) is not None

@@ -1,0 +1,61 @@
+"""What operations keep for their gradients is discarded where nobody computes these."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ...core.graph.graph import Operation
+from ...core.op import Op
+from .program import Program, operation_like
+
+# Losses with their gradient for a last output; their kernels take as one more argument whether to
+# compute that.
+_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
+_ALONE: dict[str, Op] = {}
+
+
+def run(program: Program) -> Program:
+    """Tell operations not to keep what they have for a last output, where nobody uses that."""
+    keeping = [operation for operation in program.operations if _is_keeping(operation)]
+    if not keeping:
+        return program
+    uses = program.uses()
+    fetched = {id(tensor) for tensor in program.fetches}
+    idle = {
+        operation.name
+        for operation in keeping
+        if id(operation.outputs[-1]) not in uses and id(operation.outputs[-1]) not in fetched
+    }
+
+    def discarding(operation: Operation) -> Operation | None:
+        if operation.name not in idle or not _is_keeping(operation):
+            return None
+        op, attrs = operation.op, operation.given
+        if op.name in _LOSSES:
+            op = _alone(op)
+        else:
+            attrs = {**attrs, "keep": False}
+        return operation_like(operation, op, operation.inputs, attrs)
+
+    return program.rewritten(discarding)
+
+
+def _is_keeping(operation: Operation) -> bool:
+    if operation.type in _LOSSES:
+        return operation.outputs[0].dtype.name in ("float32", "float64")
+    return bool(operation.given.get("keep"))
+
+
+def _alone(op: Op) -> Op:
+    """A loss without its gradient, which is None."""
+    if op.name not in _ALONE:
+        kernel = op.kernel
+
+        def loss(features: Any, labels: Any) -> Any:
+            return kernel(features, labels, False)
+
+        made = copy.copy(op)
+        made.kernel = loss
+        _ALONE[op.name] = made
+    return _ALONE[op.name]

@@ -1,0 +1,69 @@
+"""Constant folding: compute once what does not depend on the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.graph.graph import Operation
+from ...core.tensor import Tensor
+from .program import Program, constant, constant_of
+
+# Larger results are computed anew at each call rather than kept.
+LARGEST = 1 << 16
+
+_FILLED = {"ZerosLike": 0, "OnesLike": 1}
+
+
+def run(program: Program) -> Program:
+    """Replace operations on constants by their results."""
+    return program.rewritten(_folded)
+
+
+def _folded(operation: Operation) -> Tensor | None:
+    op = operation.op
+    if op.stateful or not op.single or op.name in ("Const", "Placeholder"):
+        return None
+    dtype = operation.outputs[0].dtype
+    if dtype.name in ("variant", "resource"):
+        return None
+    known = _from_shape(operation)
+    if known is None and operation.inputs:
+        arrays = [constant_of(tensor) for tensor in operation.inputs]
+        if not any(array is None for array in arrays):
+            size = operation.outputs[0].shape.num_elements()
+            known = _computed(operation, arrays) if size is None or size <= LARGEST else None
+    if known is None or np.size(known) > LARGEST:
+        return None
+    return constant(operation, known, dtype)
+
+
+def _computed(operation: Operation, arrays: list[Any]) -> Any:
+    # As the kernels would get them: scalars for rank 0.
+    values = [array[()] if array.dtype != object else array for array in arrays]
+    try:
+        return operation.op.run(values, operation.given)
+    except Exception:
+        # It fails when the function runs, if it gets there, and says so then.
+        return None
+
+
+def _from_shape(operation: Operation) -> Any:
+    """What follows from the static shape of the input alone."""
+    if not operation.inputs:
+        return None
+    shape = operation.inputs[0].shape
+    dtype = operation.outputs[0].dtype
+    if operation.type == "Rank" and shape.rank is not None:
+        return np.int32(shape.rank)
+    if not shape.is_fully_defined():
+        return None
+    if operation.type == "Shape":
+        return np.array(shape.as_list(), dtype.numpy)
+    if operation.type == "Size":
+        return dtype.as_numpy_dtype(shape.num_elements())
+    fill = _FILLED.get(operation.type)
+    if fill is not None and dtype.name != "string" and (shape.num_elements() or 0) <= LARGEST:
+        return np.full(shape.as_list(), fill, dtype.numpy)
+    return None

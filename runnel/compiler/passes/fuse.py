@@ -1,0 +1,166 @@
+"""Fusion: a product or convolution with what is done to its result, channel by channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...core.graph.graph import Operation
+from ...core.op import Op
+from ...core.shape_rules import unknown
+from ...core.tensor import SymbolicTensor, Tensor
+from ...runtime.epilogue import ACTIVATIONS, Finish, require_channels
+from .program import Program, operation_like
+
+_PRODUCTS = ("MatMul", "Conv2D", "DepthwiseConv2dNative")
+# Those whose kernels take a Finish as one more argument.
+_FINISHING = ("Conv2D", "DepthwiseConv2dNative")
+_FUSED: dict[tuple[Any, ...], Op] = {}
+
+
+class _Chain(NamedTuple):
+    """A product, the bias or the normalization that follows it, and the activation after that.
+
+    Between product and bias may be a reshape that leaves the channels; it comes last then.
+    """
+
+    product: Operation
+    shift: Operation
+    activation: Operation | None
+    reshape: Operation | None
+
+    @property
+    def end(self) -> Operation:
+        return self.activation or self.shift
+
+
+def run(program: Program) -> Program:
+    """Add the bias or normalize, and apply the activation, in the product's own buffer."""
+    uses = program.uses()
+    fetched = {id(tensor) for tensor in program.fetches}
+
+    def alone(tensor: Tensor) -> bool:
+        """Whether nobody but the next operation sees a value."""
+        return len(uses.get(id(tensor), ())) == 1 and id(tensor) not in fetched
+
+    def unseen(tensor: Tensor) -> bool:
+        return id(tensor) not in uses and id(tensor) not in fetched
+
+    # The last operation of each chain takes the place of the whole.
+    chains: dict[int, _Chain] = {}
+    for operation in program.operations:
+        if not _is_shift(operation) or not all(map(unseen, operation.outputs[1:])):
+            continue
+        product = _producer(operation)
+        reshape = None
+        if product is not None and _leaves_channels(product) and alone(product.outputs[0]):
+            reshape, product = product, _producer(product)
+        if product is None or product.type not in _PRODUCTS or not alone(product.outputs[0]):
+            continue
+        shifted = operation.outputs[0]
+        following = uses.get(id(shifted), [])
+        activation = following[0] if alone(shifted) and following[0].type in ACTIVATIONS else None
+        chain = _Chain(product, operation, activation, reshape)
+        chains[id(chain.end)] = chain
+    return _replaced(program, chains) if chains else program
+
+
+def _producer(operation: Operation) -> Operation | None:
+    value = operation.inputs[0]
+    return value.op if isinstance(value, SymbolicTensor) else None
+
+
+def _leaves_channels(operation: Operation) -> bool:
+    """Whether an operation shows the rows of a matrix in more dimensions."""
+    if operation.type != "Reshape" or operation.inputs[0].shape.rank != 2:
+        return False
+    before, after = operation.inputs[0].shape, operation.outputs[0].shape
+    return bool(after.rank) and before[-1] is not None and before[-1] == after[-1]
+
+
+def _is_shift(operation: Operation) -> bool:
+    """Whether an operation adds a bias, or normalizes by known moments, channels last."""
+    attrs = operation.given
+    dtype = operation.outputs[0].dtype.name if operation.outputs else ""
+    if attrs.get("data_format", "NHWC") != "NHWC":
+        return False
+    if operation.type == "FusedBatchNormV3":
+        return not attrs.get("is_training", True) and dtype == "float32"
+    return operation.type == "BiasAdd" and dtype in ("float32", "float64")
+
+
+def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
+    dropped: set[int] = set()
+    for end, (product, shift, _, reshape) in chains.items():
+        dropped.update(id(each) for each in (product, shift, reshape) if id(each) != end)
+    operations = []
+    replaced: dict[int, Tensor] = {}
+    for operation in program.operations:
+        if id(operation) in dropped:
+            continue
+        chain = chains.get(id(operation))
+        if chain is None:
+            operations.append(operation)
+            continue
+        product = chain.product
+        inputs = [*product.inputs, *chain.shift.inputs[1:]]
+        like = operation if chain.reshape is None else product
+        made = operation_like(like, _fused(chain), inputs, product.given)
+        del made.outputs[1:]
+        operations.append(made)
+        if chain.reshape is not None:
+            reshaped = (made.outputs[0], chain.reshape.inputs[1])
+            made = operation_like(operation, chain.reshape.op, reshaped, chain.reshape.given)
+            operations.append(made)
+        replaced[id(operation.outputs[0])] = made.outputs[0]
+    return program.with_operations(operations).substituted(replaced)
+
+
+def _fused(chain: _Chain) -> Op:
+    """The op that does what a chain does."""
+    product = chain.product.op
+    activation = None if chain.activation is None else chain.activation.type
+    epsilon = None
+    if chain.shift.type == "FusedBatchNormV3":
+        epsilon = chain.shift.given.get("epsilon", chain.shift.op.defaults["epsilon"])
+    key = product.name, epsilon, activation
+    known = _FUSED.get(key)
+    if known is None:
+        count = len(chain.shift.inputs) - 1
+        before = ", ".join(f"x{i}: T" for i in range(len(product.inputs) + count))
+        kernel = _kernel(product, epsilon, activation)
+        known = Op(f"_Fused{product.name}", f"{before} -> y: T", kernel, unknown, False, False, {})
+        _FUSED[key] = known
+    return known
+
+
+def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Callable[..., Any]:
+    kernel, in_passing = product.kernel, product.name in _FINISHING
+
+    if epsilon is None and not in_passing:
+        return _affine(kernel, activation)
+
+    def fused(a: Any, b: Any, *vectors: Any, **attrs: Any) -> Any:
+        if epsilon is None:
+            finish = Finish(None, vectors[0], activation)
+        else:
+            scale, offset, mean, variance = vectors
+            finish = Finish.normalizing((scale, offset, mean, variance), epsilon, activation)
+        if in_passing:
+            return kernel(a, b, finish, **attrs)
+        return finish.apply(kernel(a, b, **attrs))
+
+    return fused
+
+
+def _affine(kernel: Callable[..., Any], activation: str | None) -> Callable[..., Any]:
+    """A product, which is a new array, with its bias: what networks consist of, in few steps."""
+    activate = None if activation is None else ACTIVATIONS[activation]
+
+    def affine(a: Any, b: Any, bias: Any, **attrs: Any) -> Any:
+        product = kernel(a, b, **attrs)
+        require_channels(bias, product.shape[-1])
+        product += bias
+        return product if activate is None else activate(product, product)
+
+    return affine

@@ -1,0 +1,120 @@
+"""Zeros around images, joined with the convolution that follows.
+
+    Conv2D(Pad(x), VALID)  =  Conv2D(x, EXPLICIT)
+
+The padded copy of the images is never made, neither for the convolution nor for its gradients. The
+gradient by the images goes to the images alone: the slice that `Pad` has for a gradient is what the
+convolution with explicit padding gives at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.dtypes import int32
+from ...core.graph.graph import Operation
+from ...core.tensor import Tensor
+from .program import Program, constant_of, made_by, operation_like
+
+_FORWARD = frozenset({"Conv2D", "DepthwiseConv2dNative"})
+_BY_FILTERS = frozenset({f"{name}BackpropFilter" for name in _FORWARD})
+_BY_IMAGES = frozenset({f"{name}BackpropInput" for name in _FORWARD})
+
+Pairs = list[tuple[int, int]]
+
+
+def run(program: Program) -> Program:
+    """Join zero paddings with convolutions, and their gradients with those of the paddings."""
+    types = {operation.type for operation in program.operations}
+    if not types & (_FORWARD | _BY_IMAGES) or not types & {"Pad", "Slice"}:
+        return program
+    uses = program.uses()
+    fetched = {id(tensor) for tensor in program.fetches}
+    # What others use as well is computed in any case.
+    shared = {
+        operation.name
+        for operation in program.operations
+        if operation.type in _BY_IMAGES
+        and (len(uses.get(id(operation.outputs[0]), ())) > 1 or id(operation.outputs[0]) in fetched)
+    }
+
+    def joined(operation: Operation) -> Operation | None:
+        if operation.type == "Slice":
+            return _joined_slice(operation, shared)
+        return _joined_padding(operation)
+
+    return program.rewritten(joined)
+
+
+def _joined_padding(operation: Operation) -> Operation | None:
+    """The convolution, or its gradient by filters, of images before they are padded."""
+    if operation.type not in _FORWARD | _BY_FILTERS:
+        return None
+    images, second, *rest = operation.inputs
+    pad = made_by(images, "Pad")
+    if pad is None:
+        return None
+    filters = second if operation.type in _FORWARD else operation.outputs[0]
+    attrs = _with_padding(operation, filters, _pairs(pad))
+    if attrs is None:
+        return None
+    return operation_like(operation, operation.op, (pad.inputs[0], second, *rest), attrs)
+
+
+def _joined_slice(operation: Operation, shared: set[str]) -> Operation | None:
+    """The gradient by padded images with the slice of it that is of the images themselves."""
+    padded, begin, sizes = operation.inputs
+    gradient = made_by(padded, *_BY_IMAGES)
+    starts = constant_of(begin)
+    if gradient is None or gradient.name in shared or starts is None or sizes.dtype is not int32:
+        return None
+    pairs = _pairs_around(gradient, sizes, operation)
+    if pairs is None or [before for before, _ in pairs] != starts.tolist():
+        return None
+    attrs = _with_padding(gradient, gradient.inputs[1], pairs)
+    if attrs is None:
+        return None
+    return operation_like(operation, gradient.op, (sizes, *gradient.inputs[1:]), attrs)
+
+
+def _pairs(pad: Operation) -> Pairs | None:
+    """The zeros before and after the images on each axis; None where they are not known."""
+    found = constant_of(pad.inputs[1])
+    return None if found is None else [(int(before), int(after)) for before, after in found]
+
+
+def _pairs_around(gradient: Operation, sizes: Tensor, part: Operation) -> Pairs | None:
+    """What is around the images in the gradient by padded images, by all that is known of both."""
+    padded_shape = made_by(gradient.inputs[0], "Shape")
+    shape = made_by(sizes, "Shape")
+    if padded_shape is not None and shape is not None:
+        pad = made_by(padded_shape.inputs[0], "Pad")
+        return _pairs(pad) if pad is not None and pad.inputs[0] is shape.inputs[0] else None
+    outer, inner = gradient.outputs[0].shape, part.outputs[0].shape
+    starts, known = constant_of(part.inputs[1]), constant_of(sizes)
+    if known is None or not outer.is_fully_defined() or known.tolist() != inner:
+        return None
+    return [
+        (int(before), int(whole - before - size))
+        for before, whole, size in zip(starts, outer.as_list(), known, strict=True)
+    ]
+
+
+def _with_padding(
+    operation: Operation, filters: Tensor, pairs: Pairs | None
+) -> dict[str, Any] | None:
+    """The attributes of a convolution that pads by itself; None where it cannot."""
+    attrs = operation.given
+    if pairs is None or attrs.get("padding") != "VALID" or len(pairs) != 4:
+        return None
+    if attrs.get("data_format", "NHWC") != "NHWC" or pairs[0] != (0, 0) or pairs[3] != (0, 0):
+        return None
+    if filters.shape.rank != 4:
+        return None
+    dilations = attrs.get("dilations", (1, 1, 1, 1))
+    for pair, taps, dilation in zip(pairs[1:3], filters.shape[:2], dilations[1:3], strict=True):
+        # A window that sees nothing but zeros is no case for an engine.
+        if taps is None or min(pair) < 0 or max(pair) > (taps - 1) * dilation:
+            return None
+    flat = tuple(number for pair in pairs for number in pair)
+    return {**attrs, "padding": "EXPLICIT", "explicit_paddings": flat}

@@ -1,0 +1,407 @@
+"""Plan: a graph made into a straight-line Python program that calls kernels.
+
+One line per operation, in program order; values are dropped after their last use. The source can
+be printed (`plan.source`), and an error in a line leads back to the operation it came from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import keyword
+import linecache
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import errors
+from ..core.context import tracebacks
+from ..core.dtypes import DType
+from ..core.op import KERNEL_FAILURES
+from ..core.tensor import SymbolicTensor, Tensor
+from ..runtime import engine_selection
+from ..runtime.half_precision import kernel_of
+from ..runtime.large_arrays import is_worth_sharing, shared
+from ..runtime.thread_pools import owner_of
+from .buffer_reuse import reusable, ufunc_of
+from .concat_aliasing import Joined, Placing
+
+if TYPE_CHECKING:
+    from ..core.graph.graph import Graph, Operation
+
+_IN_GRAPH = "Graph execution error:"
+_numbers = itertools.count(1)
+_LITERALS = (bool, int, str, bytes, type(None))
+
+
+class Plan:
+    """The program that computes the fetches of a graph from the arrays fed.
+
+    `run(*arrays)` gives a tuple of arrays.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        name: str = "plan",
+        operations: Sequence[Operation] | None = None,
+    ) -> None:
+        if operations is None:
+            operations = needed_operations(graph, feeds, fetches)
+        writer = _Writer(feeds, fetches, name, operations)
+        self.name = name
+        self.source = "\n".join(writer.lines) + "\n"
+        self.operations = writer.operations
+        self.feeds = list(feeds)
+        self._lines = writer.operation_of_line
+        self._branches = writer.branches
+        self._file = f"<runnel plan {next(_numbers)} of {name}>"
+        # Under this name, warnings of NumPy about infinities are ours to be silent about.
+        namespace = {"__name__": __name__, **writer.namespace}
+        exec(compile(self.source, self._file, "exec"), namespace)
+        self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+        self._written = self.program
+        self._timed: Callable[..., tuple[Any, ...]] | None = None
+
+    @classmethod
+    def optimized(
+        cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], name: str
+    ) -> Plan:
+        """The plan after all passes; that of a function to be compiled runs what an engine made."""
+        from .passes import optimize
+
+        program = optimize(graph, feeds, fetches)
+        plan = cls(graph, program.feeds, program.fetches, name, program.operations)
+        if getattr(graph, "jit_compile", False):
+            operations = needed_operations(graph, feeds, fetches)
+            plan.program = (
+                engine_selection.compiled(name, operations, feeds, fetches) or plan.program
+            )
+        return plan
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arrays of the fetches; an error tells of the operation and the user's line."""
+        try:
+            return self.program(*arrays)
+        except KERNEL_FAILURES as failure:
+            raise self.explained(failure) from tracebacks.cause(failure)
+
+    def explained(self, failure: Exception) -> Exception:
+        """The error to raise for a failure in one of the lines."""
+        operation = self._failed(failure.__traceback__)
+        known = getattr(failure, "message", "")
+        if operation is None or known.startswith(_IN_GRAPH):
+            return failure
+        explained = operation.op.explain(failure, operation.inputs, operation.given)
+        message = getattr(explained, "message", str(explained))
+        message = message.replace(f" [Op:{operation.type}]", "")
+        kind: Any = type(explained)
+        told: Exception = kind(
+            None,
+            None,
+            f"{_IN_GRAPH}\n\nDetected at node '{operation.name}' defined at:\n"
+            f"  {operation.location}\n\n{message}\n\t [[{{{{node {operation.name}}}}}]] "
+            f"[Op:__inference_{self.name}]",
+        )
+        return told
+
+    def _failed(self, traceback: TracebackType | None) -> Operation | None:
+        found = None
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self._file:
+                found = self._lines.get(traceback.tb_lineno, found)
+            traceback = traceback.tb_next
+        return found
+
+    @property
+    def timed(self) -> Callable[..., tuple[Any, ...]]:
+        """The program with a clock, for profiles: its first argument is told of each operation.
+
+        It gets the line, begin and end in nanoseconds and, unless known before, the shapes of the
+        outputs. The lines keep their numbers, so that errors lead to the same operations.
+        """
+        if self._timed is None:
+            lines = self.source.splitlines()
+            lines[0] = lines[0].replace("(", "(_tell, ", 1)
+            for number, operation in self._lines.items():
+                if operation.type != "ReadVariableOp":
+                    lines[number - 1] = _with_clock(number, lines[number - 1], operation)
+            namespace = {**self._written.__globals__, "_clock": perf_counter_ns}
+            exec(compile("\n".join(lines), self._file, "exec"), namespace)
+            self._timed = namespace[self._written.__name__]
+        return self._timed
+
+    @property
+    def compiled(self) -> bool:
+        """Whether an engine has made the program, which then has no lines."""
+        return self.program is not self._written
+
+    def operation_at(self, line: int) -> Operation:
+        """The operation that a line of the source computes."""
+        return self._lines[line]
+
+    def show(self) -> str:
+        """The source, with that of the branches it calls; also for debuggers and tracebacks."""
+        lines = self.source.splitlines(True)
+        linecache.cache[self._file] = (len(self.source), None, lines, self._file)
+        return "\n".join([self.source, *(branch.plan.show() for branch in self._branches)])
+
+
+def _with_clock(number: int, line: str, operation: Operation) -> str:
+    """A line of a plan between two looks at the clock."""
+    text = line.lstrip()
+    indent = line[: len(line) - len(text)]
+    told = f"{number}, _begin, _clock()"
+    if any(not output.shape.is_fully_defined() for output in operation.outputs):
+        made, _, _ = text.partition(" = ")
+        told += f", [getattr(_each, 'shape', None) for _each in ({made.rstrip(',')},)]"
+    return f"{indent}_begin = _clock(); {text}; _tell(({told}))"
+
+
+def needed_operations(
+    graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
+) -> list[Operation]:
+    """The operations, in program order, that the fetches need or that have effects."""
+    return needed_of(graph.operations, feeds, fetches, graph.building_function)
+
+
+def needed_of(
+    operations: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    with_effects: bool,
+) -> list[Operation]:
+    """Those operations, in order, that the fetches need, and if asked for those with effects."""
+    fed = {id(tensor) for tensor in feeds}
+    wanted = {id(tensor.op) for tensor in fetches if _is_computed(tensor, fed)}
+    kept = []
+    for operation in reversed(operations):
+        if id(operation) not in wanted and not (with_effects and has_effects(operation)):
+            continue
+        kept.append(operation)
+        for tensor in operation.inputs:
+            if _is_computed(tensor, fed):
+                wanted.add(id(tensor.op))
+        wanted.update(id(before) for before in operation.control_inputs)
+    kept.reverse()
+    return kept
+
+
+def _is_computed(tensor: Tensor, fed: set[int]) -> bool:
+    return isinstance(tensor, SymbolicTensor) and id(tensor) not in fed
+
+
+def has_effects(operation: Operation) -> bool:
+    """Whether an operation must happen even if nobody uses its outputs."""
+    op = operation.op
+    return op.stateful and op.name != "ReadVariableOp"
+
+
+class _Writer:
+    """Writes the source of a plan."""
+
+    def __init__(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        name: str,
+        operations: Sequence[Operation],
+    ) -> None:
+        self.names: dict[int, str] = {}
+        self.namespace: dict[str, Any] = {}
+        self.operation_of_line: dict[int, Operation] = {}
+        self._globals: dict[int, str] = {}
+        self._counts: dict[str, int] = {}
+        self._scalars: dict[int, Any] = {}
+        self.branches: list[Any] = []
+        self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
+        # Kernels and constants get other names than the function's.
+        self.namespace[self.function_name] = None
+        parameters = []
+        for index, tensor in enumerate(feeds):
+            parameters.append(f"x{index}")
+            self.names[id(tensor)] = f"x{index}"
+        self.operations = [op for op in operations if not self._is_fed(op)]
+        self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
+        owner = owner_of(self.operations)
+        # Else nobody gives an engine the processors.
+        self._has_products = owner is not None
+        if owner == "engine":
+            self.lines.append(f"    {self._kernel('to_engine', engine_selection.pool.to_engine)}()")
+        elif owner == "blas":
+            self.lines.append(f"    {self._kernel('to_blas', engine_selection.pool.to_blas)}()")
+        self._reused = reusable(self.operations, fetches)
+        self._placing = Placing(self.operations, self._reused)
+        self._buffers: dict[int, str] = {}
+        written = [self._written(i, each) for i, each in enumerate(self.operations)]
+        results = [self._value(tensor) for tensor in fetches]
+        self._emit(written, parameters, results)
+
+    def _is_fed(self, operation: Operation) -> bool:
+        return any(id(output) in self.names for output in operation.outputs)
+
+    def _emit(
+        self, written: list[tuple[list[str], list[str], str]], parameters: list[str],
+        results: list[str],
+    ) -> None:  # fmt: skip
+        """The lines, each followed by dropping what is not used any more."""
+        last: dict[str, int] = {}
+        for index, (_, uses, _) in enumerate(written):
+            for name in uses:
+                last[name] = index
+        kept = set(results)
+        alive = set(parameters)
+        dropped = sorted(alive - set(last) - kept)
+        if dropped:
+            self.lines.append(f"    del {', '.join(dropped)}")
+        for index, (makes, uses, text) in enumerate(written):
+            for joined in self._placing.begun.get(index, ()):
+                self.lines.append(f"    {self._buffer_line(joined)}")
+            if text:
+                self.lines.append(f"    {text}")
+                self.operation_of_line[len(self.lines)] = self.operations[index]
+            alive.update(makes)
+            ended = [
+                name
+                for name in dict.fromkeys([*uses, *makes])
+                if name in alive and last.get(name, index) <= index and name not in kept
+            ]
+            if ended:
+                alive.difference_update(ended)
+                self.lines.append(f"    del {', '.join(ended)}")
+        trailing = "," if len(results) == 1 else ""
+        self.lines.append(f"    return ({', '.join(results)}{trailing})")
+
+    def _written(self, index: int, operation: Operation) -> tuple[list[str], list[str], str]:
+        """The names a line makes, the names it uses, and the line."""
+        op = operation.op
+        outputs = operation.outputs
+        if op.name == "Const":
+            self.names[id(outputs[0])] = self._constant(operation)
+            return [], [], ""
+        values = [self._value(tensor) for tensor in operation.inputs]
+        if op.name in _ALIASES:
+            for output, value in zip(outputs, values, strict=False):
+                self.names[id(output)] = value
+            return [], values, ""
+        makes = []
+        for output in outputs:
+            name = f"t{len(self.names)}"
+            self.names[id(output)] = name
+            makes.append(name)
+        if op.name == "ReadVariableOp":
+            return makes, [], f"{makes[0]} = {values[0]}._tensor._array"
+        arguments = [
+            f"[{', '.join(each)}]" if isinstance(each, list) else each
+            for each in op.grouped(values)
+        ]
+        arguments += [f"{name}={self._attribute(value)}" for name, value in operation.given.items()]
+        kernel: Any = kernel_of(operation)
+        place = self._reused.get(index)
+        if place is not None:
+            kernel = ufunc_of(operation)
+            arguments.append(f"out={values[place]}")
+        elif index in self._placing.places:
+            joined, rows = self._placing.places[index]
+            kernel = np.concatenate if op.name == "ConcatV2" else ufunc_of(operation)
+            arguments.append(f"out={self._buffer(joined)}[{rows.start}:{rows.stop}]")
+        elif index in self._placing.joined:
+            return makes, values, self._joined(self._placing.joined[index], makes[0], values)
+        if self._has_products and is_worth_sharing(operation):
+            kernel = shared(ufunc_of(operation))
+        call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
+        if op.single:
+            text = f"{makes[0]} = {call}"
+        elif makes:
+            text = f"{', '.join(makes)}{',' if len(makes) == 1 else ''} = {call}"
+        else:
+            text = call
+        return makes, values, text
+
+    def _buffer(self, joined: Joined) -> str:
+        """The name of the buffer that parts of a concatenation are written into."""
+        return self._buffers.setdefault(id(joined), f"b{len(self._buffers)}")
+
+    def _buffer_line(self, joined: Joined) -> str:
+        empty = self._kernel("empty", np.empty)
+        dtype = self._attribute(joined.dtype.numpy)
+        return f"{self._buffer(joined)} = {empty}({joined.shape}, {dtype})"
+
+    def _joined(self, joined: Joined, name: str, values: list[str]) -> str:
+        """The line of a concatenation: its buffer, after the parts that are not in there yet."""
+        buffer = self._buffer(joined)
+        copies = [
+            f"{buffer}[{rows.start}:{rows.stop}] = {value}"
+            for number, (value, rows) in enumerate(zip(values, joined.rows, strict=False))
+            if number not in joined.written
+        ]
+        return "; ".join([*copies, f"{name} = {buffer}", f"del {buffer}"])
+
+    def _constant(self, operation: Operation) -> str:
+        value = operation.given["value"]
+        if not value.ndim and value.dtype != object:
+            # NumPy computes ten times faster with its scalars than with arrays of rank 0.
+            scalar = self._scalars.setdefault(id(value), value[()])
+            return self._global("c", scalar)
+        return self._global("c", value)
+
+    def _kernel(self, name: str, kernel: Any) -> str:
+        known = self._globals.get(id(kernel))
+        if known is None:
+            known = name if name.isidentifier() else "Op"
+            if known in self.namespace:
+                known = f"{known}_{len(self.namespace)}"
+            self._globals[id(kernel)] = known
+            self.namespace[known] = kernel
+        return known
+
+    def _attribute(self, value: Any) -> str:
+        if type(value) in _LITERALS:
+            return repr(value)
+        if type(value) is tuple or type(value) is list:
+            parts = [self._attribute(each) for each in value]
+            if type(value) is list:
+                return f"[{', '.join(parts)}]"
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if hasattr(value, "plan"):
+            if id(value) not in self._globals:
+                self.branches.append(value)
+            return self._kernel(value.name, value)
+        if isinstance(value, DType):
+            return self._kernel(value.name, value)
+        return self._global("a", value)
+
+    def _value(self, tensor: Tensor) -> str:
+        known = self.names.get(id(tensor))
+        if known is not None:
+            return known
+        if isinstance(tensor, SymbolicTensor):
+            raise errors.InvalidArgumentError(
+                None,
+                tensor.op,
+                f"You must feed a value for placeholder tensor '{tensor.op.name}' with dtype "
+                f"{tensor.dtype.name} and shape {tensor.shape}"
+                if tensor.op.type == "Placeholder"
+                else f"The tensor {tensor.name} is not computed in this graph.",
+            )
+        prefix = "v" if tensor.dtype.name == "resource" else "c"
+        return self._global(prefix, tensor._array)
+
+    def _global(self, prefix: str, value: Any) -> str:
+        name = self._globals.get(id(value))
+        if name is None:
+            self._counts[prefix] = number = self._counts.get(prefix, -1) + 1
+            name = f"{prefix}{number}"
+            if name in self.namespace:
+                name = f"{prefix}_{number}"
+            self._globals[id(value)] = name
+            # Held by the namespace, so the id stays the value's own.
+            self.namespace[name] = value
+        return name
+
+
+_ALIASES = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})

@@ -1,0 +1,47 @@
+"""Specializing: a program for inputs of any size made one for inputs of known shapes.
+
+A function that was traced for batches of every size asks again and again how large the batch is.
+Where the shapes are known, all that follows from them is constant, and the passes fold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.graph.graph import Graph
+from ..core.shapes import TensorShape
+from ..core.tensor import SymbolicTensor, Tensor
+from .passes import prune, rewritten
+from .passes.program import Program, operation_like
+
+
+def specialized(
+    graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], shapes: Sequence[TensorShape]
+) -> Program:
+    """The program that computes the fetches from feeds of these shapes.
+
+    ValueError where the shapes do not fit what the operations do with the feeds.
+    """
+    program = prune.run(Program.of(graph, feeds, fetches))
+    known: dict[int, Tensor] = {}
+    for feed, shape in zip(feeds, shapes, strict=True):
+        if isinstance(feed, SymbolicTensor):
+            merged = feed.shape.merge_with(shape)
+            known[id(feed)] = SymbolicTensor(feed.op, feed.index, feed.dtype, merged)
+    new_feeds = [known.get(id(feed), feed) for feed in feeds]
+    operations = []
+    for operation in program.operations:
+        if any(id(output) in known for output in operation.outputs):
+            continue  # fed
+        if not any(id(tensor) in known for tensor in operation.inputs):
+            operations.append(operation)
+            continue
+        inputs = [known.get(id(tensor), tensor) for tensor in operation.inputs]
+        made = operation_like(operation, operation.op, inputs, operation.given)
+        inferred = operation.op.infer_shapes(inputs, operation.given)
+        for old, new, shape in zip(operation.outputs, made.outputs, inferred, strict=True):
+            new._shape = old.shape.merge_with(shape)
+            known[id(old)] = new
+        operations.append(made)
+    new_fetches = [known.get(id(tensor), tensor) for tensor in fetches]
+    return rewritten(Program(graph, new_feeds, new_fetches, operations))

@@ -1,0 +1,1 @@
+"""Automatic differentiation: tapes, the backward pass, custom gradients, forward mode, jacobians."""

@@ -1,0 +1,1 @@
+"""The runtime: which engine runs a kernel, thread pools, memory, half precision, epilogues."""
