@@ -8,8 +8,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import engines as _engines
-from .compat.v1.main_graph import MainGraph as Graph
+from . import engines as _engines, wiring as _wiring
 from .core.autodiff.tape import (
     AggregationMethod as AggregationMethod,
     GradientTape as GradientTape,
@@ -260,6 +259,7 @@ if _TYPE_CHECKING:
         types as types,
         version as version,
     )
+    from .compat.v1.main_graph import Graph as Graph
     from .core.autodiff.custom_gradient import (
         RegisterGradient as RegisterGradient,
         custom_gradient as custom_gradient,
@@ -496,6 +496,7 @@ _LATER = {
     "hessians": "core.autodiff.custom_gradient",
     "no_gradient": "core.autodiff.custom_gradient",
     "recompute_grad": "core.autodiff.custom_gradient",
+    "Graph": "compat.v1.main_graph",
     "function": "core.graph.function",
     "import_graph_def": "saved_model.graph_import",
     "make_ndarray": "saved_model.tensors",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import runnel as tf
+from runnel.core.ownership import is_own
 from runnel.runtime import buffers
 
 FLOATS = np.dtype(np.float32)
@@ -46,16 +47,16 @@ def test_only_large_arrays_are_placed():
 
 def test_an_array_is_its_own_until_another_one_looks_at_it():
     for array in (np.ones(9), buffers.aligned((9,), FLOATS), np.ones(9).reshape(3, 3)):
-        assert buffers.is_own(array)
+        assert is_own(array)
         view = array[1:]
         if array.base is not None:
-            assert not buffers.is_own(array)
-        assert not buffers.is_own(view)
+            assert not is_own(array)
+        assert not is_own(view)
         del view
-        assert buffers.is_own(array)
-    assert not buffers.is_own(np.frombuffer(b"12345678", np.uint8))
+        assert is_own(array)
+    assert not is_own(np.frombuffer(b"12345678", np.uint8))
     mine = np.ones(9)
-    assert not buffers.is_own(mine[2:])
+    assert not is_own(mine[2:])
 
 
 @pytest.mark.parametrize("make", [tf.keras.optimizers.Adam, tf.keras.optimizers.SGD])

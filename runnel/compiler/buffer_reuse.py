@@ -8,14 +8,14 @@ shape are those of the result.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.tensor import SymbolicTensor, Tensor
 from ..runtime.engine_selection import HEAVY
+from ..runtime.output_buffers import TYPES, ufunc_of
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 # Smaller arrays come out of NumPy's own cache; there is nothing to gain.
 SMALLEST = 4096
 
-_UFUNCS: dict[Any, np.ufunc] = {
-    operator.add: np.add,
-    operator.sub: np.subtract,
-    operator.mul: np.multiply,
-    operator.truediv: np.true_divide,
-    operator.neg: np.negative,
-}
 # Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
 _FRESH = frozenset(
     {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
@@ -53,22 +46,8 @@ _FRESH = frozenset(
 _FIRST_FRESH = frozenset({"FusedBatchNormGradV3", "FusedBatchNormV3"})
 # Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
 _RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})
-_TYPES = ("float32", "float64")
 # In place NumPy takes ten times as long for it.
 _APART = np.sign
-
-
-def ufunc_of(operation: Operation) -> Callable[..., Any] | None:
-    """The function with an argument `out` that an operation comes to."""
-    op = operation.op
-    if isinstance(op.kernel, np.ufunc):
-        return op.kernel
-    if op.into is not None:
-        return op.into if operation.outputs[0].dtype.name in _TYPES else None
-    try:
-        return _UFUNCS.get(op.kernel)
-    except TypeError:
-        return None
 
 
 def _is_fresh(operation: Operation) -> bool:
@@ -124,7 +103,7 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
 
 def _fits(tensor: Tensor, output: SymbolicTensor, alike: bool) -> bool:
     dtype = output.dtype
-    if tensor.dtype is not dtype or dtype.name not in _TYPES:
+    if tensor.dtype is not dtype or dtype.name not in TYPES:
         return False
     size = output.shape.num_elements()
     if size is None:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.tensor import SymbolicTensor, Tensor
-from .buffer_reuse import SMALLEST, ufunc_of
+from ..runtime.output_buffers import TYPES, ufunc_of
+from .buffer_reuse import SMALLEST
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
-
-_TYPES = ("float32", "float64")
 
 
 class Joined:
@@ -67,7 +66,7 @@ def _is_large_join(operation: Operation) -> bool:
         return False
     output = operation.outputs[0]
     parts = operation.inputs[:-1]
-    if output.dtype.name not in _TYPES or not all(t.shape.is_fully_defined() for t in parts):
+    if output.dtype.name not in TYPES or not all(t.shape.is_fully_defined() for t in parts):
         return False
     return bool(parts[0].shape.rank) and (output.shape.num_elements() or 0) >= SMALLEST
 

@@ -19,13 +19,15 @@ import numpy as np
 from ..core import errors
 from ..core.context import tracebacks
 from ..core.dtypes import DType
+from ..core.graph.reachability import needed_operations
 from ..core.op import KERNEL_FAILURES
 from ..core.tensor import SymbolicTensor, Tensor
 from ..runtime import engine_selection
 from ..runtime.half_precision import kernel_of
 from ..runtime.large_arrays import is_worth_sharing, shared
+from ..runtime.output_buffers import ufunc_of
 from ..runtime.thread_pools import owner_of
-from .buffer_reuse import reusable, ufunc_of
+from .buffer_reuse import reusable
 from .concat_aliasing import Joined, Placing
 
 if TYPE_CHECKING:
@@ -160,45 +162,6 @@ def _with_clock(number: int, line: str, operation: Operation) -> str:
         made, _, _ = text.partition(" = ")
         told += f", [getattr(_each, 'shape', None) for _each in ({made.rstrip(',')},)]"
     return f"{indent}_begin = _clock(); {text}; _tell(({told}))"
-
-
-def needed_operations(
-    graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
-) -> list[Operation]:
-    """The operations, in program order, that the fetches need or that have effects."""
-    return needed_of(graph.operations, feeds, fetches, graph.building_function)
-
-
-def needed_of(
-    operations: Sequence[Operation],
-    feeds: Sequence[Tensor],
-    fetches: Sequence[Tensor],
-    with_effects: bool,
-) -> list[Operation]:
-    """Those operations, in order, that the fetches need, and if asked for those with effects."""
-    fed = {id(tensor) for tensor in feeds}
-    wanted = {id(tensor.op) for tensor in fetches if _is_computed(tensor, fed)}
-    kept = []
-    for operation in reversed(operations):
-        if id(operation) not in wanted and not (with_effects and has_effects(operation)):
-            continue
-        kept.append(operation)
-        for tensor in operation.inputs:
-            if _is_computed(tensor, fed):
-                wanted.add(id(tensor.op))
-        wanted.update(id(before) for before in operation.control_inputs)
-    kept.reverse()
-    return kept
-
-
-def _is_computed(tensor: Tensor, fed: set[int]) -> bool:
-    return isinstance(tensor, SymbolicTensor) and id(tensor) not in fed
-
-
-def has_effects(operation: Operation) -> bool:
-    """Whether an operation must happen even if nobody uses its outputs."""
-    op = operation.op
-    return op.stateful and op.name != "ReadVariableOp"
 
 
 class _Writer:

@@ -16,12 +16,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..runtime.buffers import is_own
 from . import dtypes, errors
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype
 from .op import REGISTRY, Op, execute, op, unsupported
+from .ownership import is_own
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
 from .tensor import CPU, Operators, Reference, SymbolicTensor, Tensor, numpy_text

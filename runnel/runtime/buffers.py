@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,20 +67,3 @@ def well_placed(array: Any) -> Any:
     copy = empty(array.shape, array.dtype)
     copy[...] = array
     return copy
-
-
-def is_own(array: Any) -> bool:
-    """Whether no other array looks at the buffer of this one."""
-    base = array.base
-    return base is None or (
-        type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) == _LONE_BASE
-    )
-
-
-def _references(array: Any) -> int:
-    base = array.base
-    return sys.getrefcount(base)
-
-
-# As `is_own` counts them.
-_LONE_BASE = _references(np.empty(2)[:1])

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiler.buffer_reuse import ufunc_of
 from ..core.dtypes import bfloat16, float16
 from .engine_selection import accelerated
 from .large_arrays import larger_first
+from .output_buffers import ufunc_of
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation

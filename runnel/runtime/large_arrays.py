@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiler.buffer_reuse import ufunc_of
 from .engine_selection import SMALLEST, accelerated
+from .output_buffers import ufunc_of
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation

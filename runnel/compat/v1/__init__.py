@@ -107,7 +107,7 @@ from .initializers import (
 from .keys import (
     GraphKeys as GraphKeys,
 )
-from .main_graph import MainGraph as Graph
+from .main_graph import Graph as Graph
 from .older import (
     Print as Print,
     arg_max as arg_max,

@@ -1,22 +1,19 @@
-"""MainGraph, the public `tf.Graph`: a whole program that sessions run in parts.
+"""The public `tf.Graph`: a whole program that sessions run in parts.
 
 Variables made in it are cells of the graph: each session keeps values of its own for them.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from ...core.context import state
-from ...core.graph.graph import Graph
+from ...core.graph import graph as core_graph
 from ...core.op import Op
 from ...core.tensor import SymbolicTensor, Tensor
 from ...core.type_spec import register_type_spec
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class GraphTensor(SymbolicTensor):
@@ -54,10 +51,10 @@ class _AnyGraph(type):
     """Takes graphs of functions for instances of `tf.Graph`, as they are in the original."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Graph)
+        return isinstance(instance, core_graph.Graph)
 
 
-class MainGraph(Graph, metaclass=_AnyGraph):
+class Graph(core_graph.Graph, metaclass=_AnyGraph):
     """Operations in the order of the program, for sessions to run parts of.
 
     >>> graph = tf.Graph()
@@ -104,21 +101,6 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         from .variables import GraphVariable
 
         return GraphVariable.made(**arguments)
-
-
-def in_session(method: Method) -> Method:
-    """Let a method of a model run eagerly while a graph is built: on the values of a session."""
-
-    @functools.wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if state.home is None:
-            return method(*args, **kwargs)
-        from .keras_session import at_work
-
-        with at_work():
-            return method(*args, **kwargs)
-
-    return call  # type: ignore[return-value]
 
 
 register_type_spec(GraphTensor, lambda tensor: tensor._type_spec)

@@ -15,10 +15,10 @@ from ...core import errors
 from ...core.context import state
 from ...core.convert import array_of
 from ...core.graph.graph import FuncGraph, Operation
+from ...core.ownership import is_own
 from ...core.tensor import SymbolicTensor, Tensor
 from ...core.variable import Variable
 from ...ops.random_streams import Stream
-from ...runtime.buffers import is_own
 from .defaults import get_default_graph, sessions
 from .fetching import fetched
 from .server import SharedValues, server_of

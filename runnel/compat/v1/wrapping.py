@@ -6,9 +6,9 @@ import re
 
 import runnel as tf
 
-from ...compiler.plan import needed_of
 from ...core.graph.concrete import ConcreteFunction, structure_of
 from ...core.graph.graph import FuncGraph, Operation, replay
+from ...core.graph.reachability import needed_of
 from ...core.graph.signature import BoundSignature, Described, Parameters
 from ...core.tensor import Tensor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..plan import needed_of
+from ...core.graph.reachability import needed_of
 from .program import Program
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...core.graph.graph import Operation
+from ...core.graph.reachability import has_effects
 from ...core.tensor import Tensor
-from ..plan import has_effects
 from . import share
 from .program import Program, constant, made_like
 from .recurrent_steps import Back, Step, Uses, gates_in, gradients_of, sequences

@@ -1,1 +1,1 @@
-"""Automatic differentiation: tapes, the backward pass, custom gradients, forward mode, jacobians."""
+"""Automatic differentiation: tapes, backward pass, custom gradients, forward mode."""

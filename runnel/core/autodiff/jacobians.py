@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import hooks
 from ..convert import convert_to_tensor
 from ..op import REGISTRY
 from ..shapes import TensorShape
@@ -42,9 +43,7 @@ def reshaped(rows: Tensor, *parts: tuple[Any, int]) -> Tensor:
         known = [size for shape in shapes for size in shape.as_list()]
         sizes: Any = convert_to_tensor(np.array(known, np.int32))
     else:
-        from ...ops.array import joining, shaping
-
-        sizes = joining.concat([shaping.shape(tensor)[start:] for tensor, start in parts], 0)
+        sizes = hooks.concat([hooks.shape_of(tensor)[start:] for tensor, start in parts], 0)
     made: Tensor = REGISTRY["Reshape"](rows, sizes)
     if isinstance(made, SymbolicTensor):
         made.set_shape(functools.reduce(TensorShape.concatenate, shapes))
@@ -77,30 +76,24 @@ def _unit_weights(target: Tensor, examples: int, count: int) -> Iterator[Tensor]
 
 def _spread(unit: Tensor, target: Tensor, examples: int) -> Tensor:
     """The weight of one element in the shape of the target, the same for all examples."""
-    from ...ops.array import joining, shaping
-
-    sizes = shaping.shape(target)
-    rows = joining.concat([sizes[:examples], shaping.shape(unit)], 0)
-    made: Tensor = shaping.reshape(shaping.broadcast_to(unit, rows), sizes)
+    sizes = hooks.shape_of(target)
+    rows = hooks.concat([sizes[:examples], hooks.shape_of(unit)], 0)
+    made: Tensor = hooks.reshape(hooks.broadcast_to(unit, rows), sizes)
     made.set_shape(target.shape)
     return made
 
 
 def _in_a_loop(target: Tensor, examples: int, gradients: Gradients) -> list[Any]:
     """The rows, where only running tells how many elements there are."""
-    from ...ops import mapping
-    from ...ops.array import creation, selection, shaping
-
-    sizes = shaping.shape(target)[examples:]
+    sizes = hooks.shape_of(target)[examples:]
     count = REGISTRY["Prod"](sizes, convert_to_tensor([0]))
     connected: list[bool] = []
 
     def row(index: Tensor) -> list[Tensor]:
-        unit = selection.one_hot(index, count, dtype=target.dtype)
+        unit = hooks.one_hot(index, count, dtype=target.dtype)
         found = gradients(_spread(unit, target, examples))
         connected[:] = [each is not None for each in found]
         return [convert_to_tensor(each) for each in found if each is not None]
 
-    map_rows: Any = mapping.vectorized_map
-    rows = iter(map_rows(row, creation.range(count)))
+    rows = iter(hooks.vectorized_map(row, hooks.number_range(count)))
     return [next(rows) if each else None for each in connected]

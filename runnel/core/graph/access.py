@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .. import hooks
 from ..context import state
 from ..op import REGISTRY, Op
 
@@ -55,30 +56,21 @@ class GraphAccess:
     @property
     def seed(self) -> Any:
         """The seed of the graph's random operations that have none of their own; None if unset."""
-        from ...ops.random_streams import seed_of_graph
-
-        return seed_of_graph(self)
+        return hooks.seed_of_graph(self)
 
     @seed.setter
     def seed(self, seed: Any) -> None:
-        from ...ops import random_streams
-
-        set_seed: Any = random_streams.set_seed
         with self.as_default():  # type: ignore[attr-defined]
-            set_seed(seed)
+            hooks.set_seed(seed)
 
     @property
     def graph_def_versions(self) -> Any:
         """The versions of GraphDef that the graph's messages are made for, as a VersionDef."""
-        from ...saved_model.graph_export import graph_def_versions
-
-        return graph_def_versions()
+        return hooks.graph_def_versions()
 
     def op_def_for_type(self, type: str) -> Any:
         """The OpDef message of the op of this name."""
-        from ...saved_model.op_defs import op_def_for
-
-        return op_def_for(type)
+        return hooks.op_def_for(type)
 
     # Feeding and fetching.
 
@@ -248,8 +240,6 @@ def _known(name: str) -> Op | None:
 
 def operation_from(node: Any, graph: Any, inputs: Sequence[Any], controls: Any = ()) -> Operation:
     """Add the operation that a NodeDef describes to a graph, with these inputs."""
-    from ...saved_model.attributes import given_attributes
-
     op = _known(node.op)
     if op is None:
         raise RuntimeError(f"Op type not registered '{node.op}': no op of this name is known here.")
@@ -258,7 +248,7 @@ def operation_from(node: Any, graph: Any, inputs: Sequence[Any], controls: Any =
         scoped = node.name[:-1] if node.name.endswith("/") else state.name_scope + node.name
         graph.reserved = op, graph.unique_name(scoped)
         try:
-            graph.add(op, list(inputs), given_attributes(op, node))
+            graph.add(op, list(inputs), hooks.given_attributes(op, node))
         finally:
             graph.reserved = None
         made: Operation = graph.operations[place]

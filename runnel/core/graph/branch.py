@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...compiler.plan import Plan
-from .. import dtypes
+from .. import dtypes, hooks
 from ..autodiff.backward import backward, graph_records, is_differentiable, zeros_like
 from ..context import name_scope, next_key, state
 from ..convert import convert_to_tensor
 from ..op import Op, execute
 from ..tensor import SymbolicTensor, Tensor
 from .graph import FuncGraph, Operation
+
+if TYPE_CHECKING:
+    from ...compiler.plan import Plan
 
 
 class BranchGraph(FuncGraph):
@@ -91,7 +93,7 @@ class Branch:
         """The program of the branch, made when it is first needed."""
         if self._plan is None:
             feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
-            self._plan = Plan.optimized(self.graph, feeds, self.outputs, self.graph.name)
+            self._plan = hooks.optimized_plan(self.graph, feeds, self.outputs, self.graph.name)
         return self._plan
 
     def with_outputs(self, more: Sequence[Tensor]) -> Branch:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...compiler.plan import Plan, needed_operations
-from .. import nest
+from .. import hooks, nest
 from ..autodiff.backward import backward, graph_records, is_differentiable, rule_op, zeros_like
 from ..context import next_key, state
 from ..convert import convert_to_tensor
@@ -22,7 +21,11 @@ from ..shapes import TensorShape
 from ..tensor import SymbolicTensor, Tensor
 from ..type_spec import TensorSpec
 from .graph import FuncGraph, replay
+from .reachability import needed_operations
 from .signature_text import long_text, short_text
+
+if TYPE_CHECKING:
+    from ...compiler.plan import Plan
 
 # Gradients are traced by one thread at a time: they give keys to the tensors of the graph.
 _differentiating = threading.RLock()
@@ -135,17 +138,15 @@ class ConcreteFunction:
         graph = self.graph
         graph.finalize()
         if self._shapes is not None:
-            from ...compiler.shape_specialization import specialized
-
             try:
-                program = specialized(graph, self._feeds, fetches, self._shapes)
+                program = hooks.specialized(graph, self._feeds, fetches, self._shapes)
             except ValueError:
                 # The general program finds out what does not fit, if it gets there, and says so.
                 pass
             else:
                 made = program.feeds, program.fetches, graph.name, program.operations
-                return Plan(graph, *made)
-        return Plan.optimized(graph, self._feeds, fetches, graph.name)
+                return hooks.plan(graph, *made)
+        return hooks.optimized_plan(graph, self._feeds, fetches, graph.name)
 
     def specialized(self, shapes: Sequence[TensorShape]) -> ConcreteFunction:
         """The same function for inputs of these shapes alone: a shorter program."""
@@ -304,7 +305,7 @@ class Differentiable:
                 break
             targets = [*self._results, *self.saved]
         fetches = [*self._results, *self.saved]
-        self._plan = Plan.optimized(graph, self._feeds, fetches, graph.name)
+        self._plan = hooks.optimized_plan(graph, self._feeds, fetches, graph.name)
         self._types = [tensor.dtype for tensor in fetches]
         self._op = rule_op(graph.name, self._rule)
         self._op.partial = True

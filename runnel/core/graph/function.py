@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import nest
+from .. import hooks, nest
 from ..context import state
 from ..dtypes import DType
 from ..logger import get_logger
@@ -290,9 +290,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         if not self._autograph:
             return self._python_function
-        from ... import autograph
-
-        return autograph.convert(self._python_function, self._autograph_options)
+        return hooks.converted(self._python_function, self._autograph_options)
 
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
         """A trace of more general shapes that serves these arguments, too."""

@@ -10,12 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, hooks
 from ..context import state
 from ..dtypes import DType
 from ..errors import InvalidArgumentError
@@ -25,7 +26,7 @@ from ..tensor import OutOfScopeError, SymbolicTensor, Tensor
 from .access import GraphAccess, operation_from
 from .default_names import DEFAULT_NAMES
 
-_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
+_PACKAGE = os.path.join(str(Path(__file__).resolve().parents[2]), "")
 _KINDS: dict[str, str] = {}
 
 
@@ -113,9 +114,7 @@ class Operation:
         attr = self.node_def.attr
         if name not in attr:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
-        from ...saved_model.attributes import value_of
-
-        return value_of(attr[name])
+        return hooks.attribute_value(attr[name])
 
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs."""
@@ -123,23 +122,17 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Do the operation in a session, by default the default one."""
-        from ...compat.v1.session import session_for
-
-        session_for(session, self.graph, "run()").run(self, feed_dict)
+        hooks.session_for(session, self.graph, "run()").run(self, feed_dict)
 
     @property
     def node_def(self) -> Any:
         """The operation as a NodeDef message."""
-        from ...saved_model.graph_export import node_def
-
-        return node_def(self)
+        return hooks.node_def(self)
 
     @property
     def op_def(self) -> Any:
         """The op as an OpDef message."""
-        from ...saved_model.op_defs import op_def
-
-        return op_def(self.op)
+        return hooks.op_def(self.op)
 
     @classmethod
     def from_node_def(
@@ -390,9 +383,7 @@ class Graph(GraphAccess):
         `add_shapes` adds the outputs' static shapes. There is one kind of messages only, whatever
         `use_pybind11_proto` says.
         """
-        from ...saved_model.graph_export import as_graph_def
-
-        return as_graph_def(self, from_version, add_shapes)
+        return hooks.graph_def(self, from_version, add_shapes)
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
@@ -448,11 +439,9 @@ class Graph(GraphAccess):
         self, fetches: Sequence[Tensor], feeds: dict[Tensor, Any] | Sequence[tuple[Tensor, Any]]
     ) -> list[Any]:
         """Run all operations on the arrays fed; the arrays of the fetches."""
-        from ...compiler.plan import Plan
-
         pairs = list(feeds.items() if isinstance(feeds, dict) else feeds)
         operations = [each for each in self.operations if each.op is not Placeholder]
-        plan = Plan(self, [tensor for tensor, _ in pairs], fetches, operations=operations)
+        plan = hooks.plan(self, [tensor for tensor, _ in pairs], fetches, operations=operations)
         return list(plan.run(*[array for _, array in pairs]))
 
 

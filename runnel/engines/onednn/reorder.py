@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.buffers import empty, is_own
+from ...core.ownership import is_own
+from ...runtime.buffers import empty
 from .library import Library
 from .primitive import DST, FLOAT32, SRC, Primitive, address, compute, described, type_of
 

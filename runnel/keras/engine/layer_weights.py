@@ -10,7 +10,7 @@ import numpy as np
 
 import runnel as tf
 
-from ...compat.v1.main_graph import in_session
+from ...core.graph.session_calls import in_session
 from .. import constraints, initializers, regularizers
 from .autocast import AutoCastVariable
 from .tracking import holds_state, leaves_of, unique

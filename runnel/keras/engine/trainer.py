@@ -11,7 +11,7 @@ import numpy as np
 
 import runnel as tf
 
-from ...compat.v1.main_graph import in_session
+from ...core.graph.session_calls import in_session
 from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain
 from .data_adapter import (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ....compiler.plan import has_effects
 from ....core import nest
 from ....core.autodiff.custom_gradient import gradients
 from ....core.autodiff.tape import GradientTape
 from ....core.context import init_scope, name_scope, state
 from ....core.convert import convert_to_tensor
+from ....core.graph.reachability import has_effects
 from ....core.indexed_slices import IndexedSlices
 from ....core.shapes import TensorShape
 from ....core.tensor import Tensor

@@ -1,0 +1,70 @@
+"""Hooks: what the core calls in the layers above it.
+
+A hook is declared here by its name and called like a function. Which function that is, the package
+`runnel` says (`runnel/wiring.py`); its module is imported at the first call. So nothing in the core
+imports an upper layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+
+class Hook:
+    """A function of an upper layer, known to the core by its name alone."""
+
+    __slots__ = ("_function", "_target", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._target: tuple[str, str] | None = None
+        self._function: Callable[..., Any] | None = None
+
+    def connect(self, module: str, function: str) -> None:
+        """Say which function of which module the hook is; neither is loaded yet."""
+        self._target = module, function
+        self._function = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self._function
+        if function is None:
+            if self._target is None:
+                raise RuntimeError(f"The hook {self.name!r} of the core is connected to nothing.")
+            module, name = self._target
+            function = self._function = attrgetter(name)(import_module(module))
+        return function(*args, **kwargs)
+
+
+# The compiler.
+plan = Hook("plan")
+optimized_plan = Hook("optimized_plan")
+specialized = Hook("specialized")
+
+# AutoGraph, and operations that are compositions.
+converted = Hook("converted")
+shape_of = Hook("shape_of")
+concat = Hook("concat")
+reshape = Hook("reshape")
+broadcast_to = Hook("broadcast_to")
+one_hot = Hook("one_hot")
+number_range = Hook("number_range")
+vectorized_map = Hook("vectorized_map")
+seed_of_graph = Hook("seed_of_graph")
+set_seed = Hook("set_seed")
+
+# Messages of graphs and shapes.
+shape_proto = Hook("shape_proto")
+node_def = Hook("node_def")
+op_def = Hook("op_def")
+op_def_for = Hook("op_def_for")
+graph_def = Hook("graph_def")
+graph_def_versions = Hook("graph_def_versions")
+attribute_value = Hook("attribute_value")
+given_attributes = Hook("given_attributes")
+
+# Sessions.
+session_for = Hook("session_for")
+session_at_work = Hook("session_at_work")
