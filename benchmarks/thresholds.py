@@ -5,8 +5,8 @@
 What `SMALLEST` in runnel/runtime/engine_selection.py says comes from this. The two take turns, and
 oneDNN counts as faster where both its shortest and its middle time are. Other programs must not run
 meanwhile: primitives whose threads wait for a processor cost milliseconds, whatever their size. A
-kernel is measured with oneDNN's threads and, unless it leaves that to NumPy, with the calling thread alone,
-as it runs while BLAS has the processors.
+kernel is measured with oneDNN's threads and, unless it leaves that to NumPy, with the
+calling thread alone, as it runs while BLAS has the processors.
 """
 
 from __future__ import annotations

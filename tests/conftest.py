@@ -42,8 +42,8 @@ def no_seed_of_another_test():
 @pytest.fixture(autouse=True, scope="session")
 def no_regard_for_other_programs():
     """Sums differ in their last digits by the number of threads: here it stays as it is."""
-    from runnel.engines.company import observed
     from runnel.engines.onednn.sharing import Sharing
+    from runnel.runtime.cpu_load import observed
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(observed, "left", lambda processors, used: used)

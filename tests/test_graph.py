@@ -1,6 +1,6 @@
 """Graphs under construction: what is known of a value before the graph runs."""
 
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel as tf
 from runnel.core.op import REGISTRY

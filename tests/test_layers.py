@@ -18,6 +18,8 @@ LAYERS = [
     {"ops"},
     {"engines"},
     {"autograph"},
+    {"train"},
+    {"saved_model"},
     # Thin public namespaces: they re-export.
     {
         *["audio", "bitwise", "config", "debugging", "dtypes", "errors", "graph_util", "image"],
@@ -25,8 +27,6 @@ LAYERS = [
         *["random", "sets", "signal", "sparse", "strings", "sysconfig", "types", "version"],
         *["autodiff"],
     },
-    {"train"},
-    {"saved_model"},
     {"data"},
     {"profiler"},
     {"summary"},

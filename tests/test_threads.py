@@ -132,7 +132,7 @@ def test_threads_without_work_end_and_hold_nothing(monkeypatch):
 def test_a_child_begins_threads_of_its_own():
     code = """
 import os, threading, time
-from runnel.core import workers
+from runnel.runtime import workers
 for _ in range(3):
     workers.begin(lambda: None, "runnel-test")
 time.sleep(0.2)

@@ -1,13 +1,14 @@
 """Hooks: what the core calls in the layers above it.
 
-A hook is declared here by its name and called like a function. Which function that is, the package
-`runnel` says (`runnel/wiring.py`); its module is imported at the first call. So nothing in the core
-imports an upper layer.
+A hook is declared here by its name and called like a function. Which function that is,
+`runnel/wiring.py` says, or the upper layer itself when it loads; the function's module is imported
+at the first call. So nothing imports a layer above its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from operator import attrgetter
 from typing import Any
@@ -18,13 +19,14 @@ class Hook:
 
     __slots__ = ("_function", "_target", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, default: Callable[..., Any] | None = None) -> None:
         self.name = name
         self._target: tuple[str, str] | None = None
-        self._function: Callable[..., Any] | None = None
+        # What the hook is while nobody has connected it.
+        self._function = default
 
     def connect(self, module: str, function: str) -> None:
-        """Say which function of which module the hook is; neither is loaded yet."""
+        """Make the hook a function of a module, which is not loaded yet."""
         self._target = module, function
         self._function = None
 
@@ -68,3 +70,19 @@ given_attributes = Hook("given_attributes")
 # Sessions.
 session_for = Hook("session_for")
 session_at_work = Hook("session_at_work")
+default_graph = Hook("default_graph")
+imported_variable = Hook("imported_variable")
+variable_is_initialized = Hook("variable_is_initialized")
+
+
+def _nothing(*_: Any) -> Any:
+    return None
+
+
+# Objects of libraries of layers: their parts in checkpoints and SavedModels. The library connects
+# them when it loads; without it in the process there are no such objects.
+children_function = Hook("children_function", _nothing)
+watched_methods = Hook("watched_methods", tuple)
+exporting = Hook("exporting", nullcontext)
+exported_parts = Hook("exported_parts", _nothing)
+exported_identifier = Hook("exported_identifier", _nothing)

@@ -14,8 +14,7 @@ from typing import Any
 
 from ..core.devices import settings
 from ..core.logger import get_logger
-from ..runtime import engine_selection, workers
-from . import blas, company
+from ..runtime import blas_threads, cpu_load, engine_selection, workers
 
 _NO_XLA = (
     "jit_compile=True: XLA is not installed (pip install 'runnel[xla]'); %r runs on Runnel's own "
@@ -103,7 +102,7 @@ def use_threads(count: int) -> None:
     """Have each operation work with so many threads; 0: with as many as there are."""
     from .onednn import library
 
-    blas.use_threads(count, engine_selection.pool.of_engine)
+    blas_threads.use_threads(count, engine_selection.pool.of_engine)
     workers.choose_threads(count)
     if library.is_loaded():
         from .onednn import primitive
@@ -114,7 +113,7 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine_selection.pool.connect(blas.share, _look_around)
+    engine_selection.pool.connect(blas_threads.share, _look_around)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 
@@ -131,10 +130,10 @@ def _look_around(of_engine: bool) -> None:
     if loaded is None or chosen or settings.op_determinism:
         return
     used = workers.threads_at_most(loaded.most_threads)
-    left = company.observed.left(loaded.most_threads, used)
+    left = cpu_load.observed.left(loaded.most_threads, used)
     if left != used:
         workers.leave_threads(left)
-        blas.leave(left, of_engine)
+        blas_threads.leave(left, of_engine)
 
 
 def _outruns_blas() -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..formats.safe_files import flush_folder
-from .constants import (
+from ..formats.saved_model_names import (
     ASSETS_DIRECTORY,
     DEBUG_DIRECTORY,
     FINGERPRINT_FILENAME,

@@ -18,11 +18,11 @@ from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable, VariableAggregation, VariableSynchronization
+from ..formats.saved_model_names import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..formats.tensor_bundle import BundleReader
 from ..ops.lookup.tables import Table
 from ..train.object_graph import GRAPH_KEY, VALUE
 from .assets import Asset
-from .constants import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from .custom_gradients import CapturedTensor, FunctionLibrary, LoadedGradient
 from .graph_import import function_graph, require_ops
 from .options import LoadOptions

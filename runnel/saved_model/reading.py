@@ -9,8 +9,8 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from .constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
-from .messages import SavedModel
+from ..formats.saved_model_messages import SavedModel
+from ..formats.saved_model_names import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 
 
 def read_saved_model(export_dir: Any) -> Any:

@@ -12,7 +12,7 @@ from ..core.graph.graph import FuncGraph
 from ..core.graph.signature import BoundSignature
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
-from .constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, INIT_OP_SIGNATURE_KEY
+from ..formats.saved_model_names import DEFAULT_SERVING_SIGNATURE_DEF_KEY, INIT_OP_SIGNATURE_KEY
 from .export_objects import Signatures
 from .loading import keyword_parameters
 

@@ -15,7 +15,7 @@ from ..core.indexed_slices import IndexedSlicesSpec
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
-from .messages import StructuredValue, TypeSpecProto
+from ..formats.saved_model_messages import StructuredValue, TypeSpecProto
 from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
 
 

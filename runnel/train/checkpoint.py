@@ -12,13 +12,13 @@ from ..core import dtypes
 from ..core.context import init_scope
 from ..core.errors import DataLossError, NotFoundError
 from ..core.variable import Variable
-from ..formats.tensor_bundle import BundleReader, write_bundle
-from ..saved_model.constants import (
+from ..formats.saved_model_names import (
     SAVED_MODEL_FILENAME_PB,
     SAVED_MODEL_FILENAME_PBTXT,
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from ..formats.tensor_bundle import BundleReader, write_bundle
 from . import awaiting
 from .object_graph import GRAPH_KEY, ObjectGraph, graph_tensor
 from .options import CheckpointOptions

@@ -11,9 +11,8 @@ import pytest
 import runnel as tf
 from runnel import engines
 from runnel.core import devices
-from runnel.engines import blas, company
 from runnel.engines.onednn import library
-from runnel.runtime import engine_selection, workers
+from runnel.runtime import blas_threads, cpu_load, engine_selection, workers
 
 LIBRARY = library.load()
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no /proc")
@@ -21,9 +20,9 @@ ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ther
 
 def looks(monkeypatch, *times_of_all, own=0.0):
     """A company whose looks, a second apart, find these seconds of work by all programs."""
-    found = [company._Look(float(i), spent, own * i) for i, spent in enumerate(times_of_all)]
-    monkeypatch.setattr(company, "_look", iter(found).__next__)
-    made = company.Company()
+    found = [cpu_load._Look(float(i), spent, own * i) for i, spent in enumerate(times_of_all)]
+    monkeypatch.setattr(cpu_load, "_look", iter(found).__next__)
+    made = cpu_load.Company()
     assert made.others() is None
     return made
 
@@ -55,8 +54,8 @@ def test_small_work_changes_nothing(monkeypatch):
 
 
 def test_nobody_can_tell(monkeypatch):
-    monkeypatch.setattr(company, "_STATISTICS", company._STATISTICS / "nowhere")
-    made = company.Company()
+    monkeypatch.setattr(cpu_load, "_STATISTICS", cpu_load._STATISTICS / "nowhere")
+    made = cpu_load.Company()
     assert made.others() is None and made.others() is None and made.left(8, 5) == 5
 
 
@@ -65,7 +64,7 @@ def test_a_busy_program_is_seen():
     busy = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
     others = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
     try:
-        made = company.Company()
+        made = cpu_load.Company()
         made.others()
         end, most = time.monotonic() + 10, 0.0
         while most < 0.6 and time.monotonic() < end:
@@ -93,13 +92,13 @@ def leaving(monkeypatch):
     engines.use("onednn")
 
     def leave(count):
-        monkeypatch.setattr(company.observed, "left", lambda processors, used: count)
+        monkeypatch.setattr(cpu_load.observed, "left", lambda processors, used: count)
         engine_selection.pool._due = 0.0
         return convolved()
 
     yield leave
     workers.leave_threads(0)
-    blas.leave(0, engine_selection.pool.of_engine)
+    blas_threads.leave(0, engine_selection.pool.of_engine)
 
 
 @pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")
@@ -110,7 +109,7 @@ def test_threads_are_given_up_and_taken_back(leaving):
     np.testing.assert_allclose(convolved(), wanted, rtol=1e-5, atol=1e-5)
     assert LIBRARY.threads() == 1
     engine_selection.pool.to_blas()
-    assert blas.threads_in_use() in (1, None)
+    assert blas_threads.threads_in_use() in (1, None)
     leaving(2)
     convolved()
     assert LIBRARY.threads() == 2

@@ -241,9 +241,9 @@ def test_products(rows, inner, columns, transpose_a, transpose_b, gap):
 
 
 def test_one_pool_has_the_processors():
-    from runnel.engines import blas
+    from runnel.runtime import blas_threads
 
-    threads = blas._threads()
+    threads = blas_threads._threads()
     if threads is None or threads.most < 2:
         pytest.skip("NumPy's BLAS has one thread")
     engines.use("onednn")

@@ -10,14 +10,13 @@ from hypothesis import given, settings, strategies as st
 import runnel as tf
 from runnel import engines
 from runnel.core import devices
-from runnel.engines import blas
 from runnel.engines.onednn import library, sharing
 from runnel.engines.onednn.primitive import prepared_library
 from runnel.engines.onednn.sharing import Sharing
 from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
 from runnel.ops.nn.windows import place_axis
-from runnel.runtime import engine_selection
+from runnel.runtime import blas_threads, engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -425,14 +424,14 @@ def test_large_products_are_onednns_where_it_outruns_blas(outrun):
 def test_narrow_is_what_openblas_says(monkeypatch):
     def narrow(name):
         code = None if name is None else lambda: name
-        threads = blas._Threads(1, lambda: 1, lambda count: None, code)
-        monkeypatch.setattr(blas, "_threads", lambda: threads)
-        return blas.is_narrow()
+        threads = blas_threads._Threads(1, lambda: 1, lambda count: None, code)
+        monkeypatch.setattr(blas_threads, "_threads", lambda: threads)
+        return blas_threads.is_narrow()
 
     assert narrow(b"Haswell") and narrow(b"Zen")
     assert not narrow(b"SkylakeX") and not narrow(b"Cooperlake") and not narrow(None)
-    monkeypatch.setattr(blas, "_threads", lambda: None)
-    assert not blas.is_narrow()
+    monkeypatch.setattr(blas_threads, "_threads", lambda: None)
+    assert not blas_threads.is_narrow()
 
 
 def test_who_has_the_processors(outrun):

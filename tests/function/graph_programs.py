@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import tensorflow
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 

@@ -19,7 +19,7 @@ from graph_programs import (
     run_there,
     traced,
 )
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 from runnel.core.op import REGISTRY

@@ -9,7 +9,7 @@ import pytest
 import tensorflow
 from google.protobuf import message
 from graph_programs import PROGRAMS, as_theirs, assert_equal, negation, run_here, run_there, traced
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 from runnel.saved_model.graph_export import GraphDef

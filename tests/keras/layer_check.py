@@ -19,7 +19,7 @@ import numpy as np
 # Some layers of tf_keras look up `tf.keras`, which must then be Keras 2.
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 from side_by_side import assert_alike, tensorflow, tf_keras
 
 import runnel

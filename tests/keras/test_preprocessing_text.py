@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from layer_check import plain
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 from side_by_side import compare, compare_failure
 
 import runnel

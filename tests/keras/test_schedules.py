@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow
 import tf_keras
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 from runnel.keras.optimizers import schedules

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 import tensorflow
 from reached import COMPUTED, DIFFERENTIATED
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 from runnel.compiler import plan

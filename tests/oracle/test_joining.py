@@ -6,7 +6,7 @@ import pytest
 from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 

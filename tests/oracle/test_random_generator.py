@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow
 from compare import check_raises
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 

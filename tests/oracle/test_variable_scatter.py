@@ -7,7 +7,7 @@ import tensorflow
 from compare import COMPUTED, assert_same, assert_same_failure, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph.graph import Graph
+from runnel.core.graph.graph import Graph
 
 import runnel
 

@@ -9,9 +9,9 @@ import importlib as _importlib
 import runnel as _runnel
 
 from ...core.context import init_scope as init_scope
+from ...core.dimension import Dimension as Dimension
 from ...ops.random_streams import get_seed as get_seed, set_seed as set_random_seed
 from .. import dimension_at_index as dimension_at_index, dimension_value as dimension_value
-from ..dimension import Dimension as Dimension
 from .assertions import (
     assert_equal as assert_equal,
     assert_greater as assert_greater,

@@ -42,7 +42,7 @@ def _same_shape(operation: Operation) -> Tensor | None:
 
 
 def _equal(a: object, b: object) -> bool:
-    return list(a) == list(b)  # type: ignore[call-overload, no-any-return]
+    return list(a) == list(b)  # type: ignore[call-overload]
 
 
 def _reshape(operation: Operation) -> Tensor | Operation | None:

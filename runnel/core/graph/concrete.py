@@ -145,8 +145,10 @@ class ConcreteFunction:
                 pass
             else:
                 made = program.feeds, program.fetches, graph.name, program.operations
-                return hooks.plan(graph, *made)
-        return hooks.optimized_plan(graph, self._feeds, fetches, graph.name)
+                plan: Plan = hooks.plan(graph, *made)
+                return plan
+        plan = hooks.optimized_plan(graph, self._feeds, fetches, graph.name)
+        return plan
 
     def specialized(self, shapes: Sequence[TensorShape]) -> ConcreteFunction:
         """The same function for inputs of these shapes alone: a shorter program."""

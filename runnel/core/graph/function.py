@@ -290,7 +290,8 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         if not self._autograph:
             return self._python_function
-        return hooks.converted(self._python_function, self._autograph_options)
+        staged: Callable[..., Any] = hooks.converted(self._python_function, self._autograph_options)
+        return staged
 
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
         """A trace of more general shapes that serves these arguments, too."""

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...runtime import blas_threads
 from ...runtime.buffers import aligned, empty, is_large, read_address
 from ...runtime.engine_selection import BATCHED, LEAST_OF_BATCH, pool
-from .. import blas
 from .library import Library, load
 from .primitive import (
     DST,
@@ -48,7 +48,7 @@ Pair = tuple[int, int]
 @lru_cache(maxsize=1)
 def outruns_blas() -> bool:
     """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
-    return _is_wide() and blas.is_narrow()
+    return _is_wide() and blas_threads.is_narrow()
 
 
 def matmul(a: Any, b: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
+from ...formats.saved_model_names import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope
 from . import checkpoint_weights, h5 as h5_models, h5_weights, keras_zip

@@ -8,13 +8,13 @@ from typing import Any
 
 import runnel as tf
 
-from ...saved_model.constants import (
+from ...formats.saved_model_messages import KerasMetadata
+from ...formats.saved_model_names import (
     KERAS_METADATA_FILENAME,
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
 from ...saved_model.loading import load as load_saved_model
-from ...saved_model.messages import KerasMetadata
 from ...saved_model.options import SaveOptions
 from ...saved_model.saving import exported, write
 from ...train.checkpoint import Checkpoint

@@ -13,8 +13,8 @@ from typing import Any
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
+from ....formats import saved_model_names
 from ....formats.tensor_bundle import BundleReader
-from ....saved_model import constants
 from ....saved_model.graph_import import import_graph_def
 from ....saved_model.reading import contains_saved_model, read_saved_model, tagged_meta_graph
 from ....saved_model.tensors import make_ndarray
@@ -24,7 +24,7 @@ from .reference_variables import use_resources
 
 _OF_SAVERS = frozenset(["MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"])
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
-_INITIAL = (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY)
+_INITIAL = (saved_model_names.MAIN_OP_KEY, saved_model_names.LEGACY_INIT_OP_KEY)
 
 
 def load(
@@ -154,7 +154,9 @@ def _restore(session: Any, path: str, keys: dict[str, str], variables: dict[str,
     if not keys:
         return
     bundle = BundleReader(
-        os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        os.path.join(
+            path, saved_model_names.VARIABLES_DIRECTORY, saved_model_names.VARIABLES_FILENAME
+        )
     )
     values = {name: bundle.read(key) for name, key in keys.items()}
     for name, value in values.items():
@@ -187,14 +189,14 @@ def _connect(variable: Any, saved: Any, operations: dict[str, Any]) -> None:
 
 def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
     """Run what has to happen first, with the paths of assets."""
-    assets = os.path.join(path, constants.ASSETS_DIRECTORY)
+    assets = os.path.join(path, saved_model_names.ASSETS_DIRECTORY)
     fed = {
         scope + each.tensor_info.name: os.path.join(assets, each.filename)
         for each in meta_graph.asset_file_def
     }
-    signature = meta_graph.signature_def.get(constants.INIT_OP_SIGNATURE_KEY)
+    signature = meta_graph.signature_def.get(saved_model_names.INIT_OP_SIGNATURE_KEY)
     if signature is not None:
-        names = [signature.outputs[constants.INIT_OP_SIGNATURE_KEY].name]
+        names = [signature.outputs[saved_model_names.INIT_OP_SIGNATURE_KEY].name]
     else:
         names = [
             name for key in _INITIAL if key in meta_graph.collection_def

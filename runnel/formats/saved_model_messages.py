@@ -17,7 +17,7 @@ from tensorboard.compat.proto import (
     versions_pb2,
 )
 
-from ..formats.described import message_classes
+from .described import message_classes
 
 MetaGraphDef = meta_graph_pb2.MetaGraphDef
 SignatureDef = meta_graph_pb2.SignatureDef

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.variable import Variable
-from ..keras.engine.functional import Functional
-from ..keras.engine.layer_weights import UNTRACKED, LayerWeights
-from ..keras.optimizers.base import Optimizer
-from ..keras.optimizers.legacy.base import Optimizer as OlderOptimizer
-from ..keras.optimizers.loss_scale import LossScaleOptimizer
-from ..ops.lookup.static import LookupTable
+from ...core.variable import Variable
+from ...ops.lookup.static import LookupTable
+from ..engine.functional import Functional
+from ..engine.layer_weights import UNTRACKED, LayerWeights
+from ..engine.sequential import Sequential
+from ..optimizers.base import Optimizer
+from ..optimizers.legacy.base import Optimizer as OlderOptimizer
+from ..optimizers.loss_scale import LossScaleOptimizer
 
 # What `compile` and `fit` leave in a model. Its metrics are not saved, as in the original.
 _OF_TRAINING = frozenset(
@@ -38,9 +39,22 @@ def children_function(value: Any) -> Any:
     return None
 
 
+def watched_methods() -> list[tuple[type, str, str]]:
+    """The methods by which objects get parts, and what a call of each brings."""
+    return [
+        *[(kind, "__setattr__", "attribute") for kind in (LayerWeights, Optimizer, OlderOptimizer)],
+        (LayerWeights, "add_weight", "parts"),
+        (Sequential, "add", "parts"),
+        (Optimizer, "add_variable", "variable"),
+        (Optimizer, "add_variable_from_reference", "variable"),
+        (OlderOptimizer, "add_slot", "parts"),
+        (OlderOptimizer, "_create_hypers", "parts"),
+    ]
+
+
 def _held(value: Any, left_out: frozenset[str]) -> dict[str, Any]:
     """The attributes that hold state; empty containers are passed over."""
-    from .trackables import is_trackable
+    from ...train.trackables import is_trackable
 
     return {
         name: each
@@ -50,7 +64,7 @@ def _held(value: Any, left_out: frozenset[str]) -> dict[str, Any]:
 
 
 def _has_parts(value: Any) -> bool:
-    from .trackables import is_trackable
+    from ...train.trackables import is_trackable
 
     if isinstance(value, list | tuple):
         return any(is_trackable(each) and _has_parts(each) for each in value)
@@ -92,7 +106,7 @@ def _optimizer_children(optimizer: Any) -> dict[str, Any]:
 
 
 def _loss_scale_children(optimizer: Any) -> dict[str, Any]:
-    from .trackables import children_of
+    from ...train.trackables import children_of
 
     parts = children_of(optimizer.inner_optimizer)
     scale = vars(optimizer).get("_scale")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..compat.v1 import variables
-from ..core.context import next_key
-from ..core.convert import register_converter
-from ..core.dtypes import DType, bool as bool_dtype, resource
-from ..core.graph.graph import Graph, Operation
-from ..core.shapes import TensorShape
-from ..core.tensor import Tensor
-from ..core.variable import VariableAggregation, VariableSynchronization, _convert_variable
+from ...core.context import next_key
+from ...core.convert import register_converter
+from ...core.dtypes import DType, bool as bool_dtype, resource
+from ...core.graph.graph import Graph, Operation
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...core.variable import VariableAggregation, VariableSynchronization, _convert_variable
+from . import variables
 
 
 class ImportedVariable(variables.GraphVariable):
