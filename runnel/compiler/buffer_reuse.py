@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.tensor import SymbolicTensor, Tensor
-from ..runtime.engine_selection import HEAVY
 from ..runtime.output_buffers import TYPES, ufunc_of
 
 if TYPE_CHECKING:
@@ -23,39 +22,15 @@ if TYPE_CHECKING:
 # Smaller arrays come out of NumPy's own cache; there is nothing to gain.
 SMALLEST = 4096
 
-# Ops that give a new array and keep no view of their inputs, beside the element-wise ones.
-_FRESH = frozenset(
-    {"MatMul", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_FusedMatMul"}
-    | {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"}
-    | {
-        "_FusedConv2D",
-        "_FusedDepthwiseConv2dNative",
-        "BiasAdd",
-        "BiasAddGrad",
-        "Relu",
-        "ReluGrad",
-        "Sigmoid",
-        "SigmoidGrad",
-    }
-    | {"Tanh", "TanhGrad", "SparseSoftmaxCrossEntropyWithLogits", "Softmax", "LogSoftmax"}
-    | {"Elu", "EluGrad", "Exp", "LeakyRelu", "Relu6", "Relu6Grad", "Selu", "Softplus"}
-    | {"Acos", "Asin", "Atan", "Atan2", "Erf", "Expm1", "Log1p", "GroupNorm", "GroupNormGrad"}
-    | {"MaxPoolGrad", "AvgPoolGrad"}
-)
-# Ops of which the first output is a new array; the others may be inputs, though not the first one.
-_FIRST_FRESH = frozenset({"FusedBatchNormGradV3", "FusedBatchNormV3"})
-# Ops whose output shows the same numbers in another shape: the buffer becomes the output's.
-_RESHAPING = frozenset({"Reshape", "Squeeze", "ExpandDims"})
 # In place NumPy takes ten times as long for it.
 _APART = np.sign
 
 
 def _is_fresh(operation: Operation) -> bool:
     """Whether an operation gives a new array and keeps no view of its inputs."""
-    if operation.type == "ResizeBilinear":
-        # An image that has the size already is given back as it is, unless its dtype changes.
+    if operation.op.fresh == "cast":
         return operation.inputs[0].dtype is not operation.outputs[0].dtype
-    return operation.type in _FRESH or ufunc_of(operation) is not None
+    return operation.op.fresh is True or ufunc_of(operation) is not None
 
 
 def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict[int, int]:
@@ -64,21 +39,16 @@ def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict
     last = {id(t): index for index, each in enumerate(operations) for t in each.inputs}
     made: set[int] = set()
     for index, operation in enumerate(operations):
-        if operation.type in HEAVY:
+        if operation.op.heavy:
             # An engine may have kept the filters, and knows them by their buffer.
             kept.add(id(operation.inputs[1]))
         first = id(operation.inputs[0]) if operation.inputs else 0
-        if operation.type in _FIRST_FRESH:
+        if operation.op.fresh == "first":
             made.add(id(operation.outputs[0]))
             kept.update(id(tensor) for tensor in operation.inputs[1:])
         elif _is_fresh(operation):
             made.update(id(output) for output in operation.outputs)
-        elif (
-            operation.type in _RESHAPING
-            and first in made
-            and first not in kept
-            and last[first] == index
-        ):
+        elif operation.op.view and first in made and first not in kept and last[first] == index:
             made.add(id(operation.outputs[0]))
         else:
             kept.update(id(tensor) for tensor in operation.inputs)

@@ -247,7 +247,7 @@ class _Writer:
             self.names[id(outputs[0])] = self._constant(operation)
             return [], [], ""
         values = [self._value(tensor) for tensor in operation.inputs]
-        if op.name in _ALIASES:
+        if op.alias:
             for output, value in zip(outputs, values, strict=False):
                 self.names[id(output)] = value
             return [], values, ""
@@ -365,6 +365,3 @@ class _Writer:
             # Held by the namespace, so the id stays the value's own.
             self.namespace[name] = value
         return name
-
-
-_ALIASES = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})

@@ -60,6 +60,10 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
+# Of smaller variables NumPy's one thread is as fast as several.
+UPDATE_THRESHOLD = 32_768
+
+
 class Update:
     """A change of cells of one shape by a gradient, block by block.
 
@@ -72,7 +76,7 @@ class Update:
         self.scratch = scratch
         self._passes = passes
         self._pairs = {}
-        self._sweep = accelerated("update")(self._by_blocks) if passes else self._by_blocks
+        self._sweep = accelerated("update", UPDATE_THRESHOLD)(self._by_blocks) if passes else self._by_blocks
 
     def update(self, cells, gradient, numbers):
         """Change the cells in place, or replace their buffers where somebody else holds them.

@@ -22,59 +22,7 @@ Kernel = Callable[..., Any]
 # later, for a difference of microseconds is not worth the 0.1 ms that making a primitive takes.
 # Where the runs differ, and for products, which win for most shapes but not for all, it is a
 # judgement. docs/benchmarks.md has the figures, and those of kernels that did not get faster.
-SMALLEST: dict[str, int] = {
-    "average_pool": 2048,
-    "average_pool_backprop": 2048,
-    "backprop_depthwise_filters": 1024,
-    "backprop_depthwise_images": 1024,
-    "batch_matmul": 32768,
-    "batch_norm": 4096,
-    "batch_norm_backprop": 4096,
-    "bias_add": 131072,
-    "binary": 1048576,
-    "concatenate": 65536,
-    "convolve": 2048,
-    "convolve_backprop_filters": 4096,
-    "convolve_backprop_images": 1024,
-    "convolve_depthwise": 2048,
-    "elu": 2048,
-    "elu_backprop": 65536,
-    "erfc": 131072,
-    "exp": 32768,
-    "gru": 4096,
-    "gru_backprop": 4096,
-    "half_bias_add": 8192,
-    "half_binary": 8192,
-    "half_matmul": 32768,
-    "layer_norm": 16384,
-    "leaky_relu": 131072,
-    "log_softmax": 8192,
-    "lstm": 4096,
-    "lstm_backprop": 4096,
-    "matmul": 8192,
-    "max_pool": 65536,
-    "max_pool_backprop": 2048,
-    "narrow": 16384,
-    "relu6_backprop": 65536,
-    "relu_backprop": 262144,
-    "resize_bilinear": 4096,
-    "resize_nearest": 4096,
-    "resize_nearest_backprop": 4096,
-    "scale_channels": 16384,
-    "sigmoid": 8192,
-    "sigmoid_backprop": 262144,
-    "softmax": 4096,
-    "tanh_backprop": 262144,
-    "update": 32768,
-}
-
-# Ops whose kernels have an engine of their own; a plan with one of them gives it the heavy work.
-HEAVY = frozenset(
-    f"{name}{part}"
-    for name in ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
-    for part in ("", "BackpropInput", "BackpropFilter", "BackpropInputV2", "BackpropFilterV2")
-) | {"_FusedConv2D", "_FusedDepthwiseConv2dNative"}
-HEAVY |= {"GRULayer", "GRULayerGrad", "LSTMLayer", "LSTMLayerGrad"}
+SMALLEST: dict[str, int] = {}
 
 # The multiplications of each product of a batch, and the least of all of them, for which the
 # threads of an engine are faster than NumPy, which has BLAS do one after the other: with smaller
@@ -135,9 +83,12 @@ class Choice:
 _choices: list[Choice] = []
 
 
-def accelerated(name: str) -> Callable[[Kernel], Kernel]:
-    """A kernel of arrays that an engine may do; what it gives None for, NumPy does."""
-    smallest = SMALLEST[name]
+def accelerated(name: str, smallest: int) -> Callable[[Kernel], Kernel]:
+    """A kernel that an engine may run from `smallest` elements of its first array on.
+
+    What the engine gives None for, NumPy computes.
+    """
+    SMALLEST[name] = smallest
 
     def decorate(kernel: Kernel) -> Kernel:
         choice = Choice(name)

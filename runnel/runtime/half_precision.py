@@ -41,7 +41,7 @@ def is_half(array: Any) -> bool:
     return array.itemsize == 2 and array.dtype.kind not in "iu"
 
 
-@accelerated("narrow")
+@accelerated("narrow", 16_384)
 def narrowed(array: Any, dtype: Any) -> Any:
     """The numbers of an array rounded to a dtype of 16 bits."""
     return array.astype(dtype)
@@ -86,7 +86,7 @@ def _negative(array: Any) -> Any:
     return np.bitwise_xor(array.view(np.uint16), _SIGN).view(array.dtype)
 
 
-@accelerated("half_binary")
+@accelerated("half_binary", 8192)
 def _narrow(first: Any, second: Any, name: str) -> Any:
     """What an engine makes of two arrays without making them wider; else None."""
     return None

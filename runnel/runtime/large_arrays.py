@@ -30,7 +30,7 @@ def is_worth_sharing(operation: Operation) -> bool:
     return bool(output.shape.rank) if size is None else size >= SMALLEST["binary"]
 
 
-@accelerated("binary")
+@accelerated("binary", 1_048_576)
 def _by_engine(first: Any, second: Any, name: str, out: Any) -> Any:
     """What an engine makes of two arrays, or of one and a number; else None."""
     return None

@@ -15,27 +15,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.dtypes import bfloat16, float32
 from . import engine_selection
-from .engine_selection import BATCHED, HEAVY, LEAST_OF_BATCH, SMALLEST, WORTH_TRYING
+from .engine_selection import BATCHED, LEAST_OF_BATCH, SMALLEST, WORTH_TRYING
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
 
-_SINGLE = frozenset({"MatMul", "_FusedMatMul"})
-_PRODUCTS = _SINGLE | {"BatchMatMulV2", "Einsum"}
 # With single products of more multiplications BLAS gains more than an engine does elsewhere.
 _MOST_OF_ONE = 1 << 28
 
 
 def owner_of(operations: Sequence[Operation]) -> str | None:
     """ "engine", "blas", or None for a program that may leave the processors to either."""
-    kinds = {operation.type for operation in operations}
-    if kinds & HEAVY:
+    if any(operation.op.heavy for operation in operations):
         return "engine"
     # Those of bfloat16 take the processors themselves where an engine can do them.
     products = [
         operation
         for operation in operations
-        if operation.type in _PRODUCTS and operation.outputs[0].dtype is not bfloat16
+        if operation.op.gemm and operation.outputs[0].dtype is not bfloat16
     ]
     if not products:
         return None
@@ -53,7 +50,7 @@ def owner_of(operations: Sequence[Operation]) -> str | None:
 
 def _suits_wide(operation: Operation, work: _Work | None) -> bool:
     """Whether a product is the engine's if it outruns BLAS: single ones of any size are."""
-    if operation.type in _SINGLE:
+    if operation.op.gemm == "matmul":
         return operation.outputs[0].dtype is float32
     return work is not None and work.suits_engine
 
@@ -91,7 +88,7 @@ class _Work(NamedTuple):
         if not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
         sizes: list[Any] = [tensor.shape.as_list() for tensor in tensors]
-        if operation.type == "Einsum":
+        if operation.op.gemm == "einsum":
             return cls._of_equation(operation.given["equation"], sizes)
         a, b = sizes
         left = operation.given.get("transpose_a") or operation.given.get("adj_x")

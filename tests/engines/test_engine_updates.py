@@ -6,6 +6,7 @@ import pytest
 import runnel as tf
 from runnel import engines
 from runnel.engines.onednn import library, primitive, updates
+from runnel.ops.training import UPDATE_THRESHOLD
 from runnel.runtime import engine_selection
 from runnel.runtime.thread_pools import owner_of
 
@@ -26,7 +27,7 @@ OPTIMIZERS = {
     "legacy rmsprop": lambda: tf.keras.optimizers.legacy.RMSprop(0.01, momentum=0.9),
     "legacy adagrad": lambda: tf.keras.optimizers.legacy.Adagrad(0.01),
 }
-LEAST = engine_selection.SMALLEST["update"] + 1
+LEAST = UPDATE_THRESHOLD + 1
 every_optimizer = pytest.mark.parametrize("kind", OPTIMIZERS)
 
 

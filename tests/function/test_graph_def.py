@@ -19,9 +19,9 @@ from graph_programs import (
     run_there,
     traced,
 )
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.saved_model.attributes import FIXED, LEFT_OUT, OURS_ALONE, kernel_attributes
 from runnel.saved_model.graph_export import Library, as_graph_def

@@ -19,10 +19,10 @@ import numpy as np
 # Some layers of tf_keras look up `tf.keras`, which must then be Keras 2.
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
-from runnel.core.graph.graph import Graph
 from side_by_side import assert_alike, tensorflow, tf_keras
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 TOLERANCE = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 2e-5, "float64": 1e-9}
 

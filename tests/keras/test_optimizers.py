@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tensorflow
 import tf_keras
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.keras import optimizers
 from runnel.keras.optimizers import schedules

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from layer_check import layer_check, plain
-from runnel.core.graph.graph import Graph
 from side_by_side import compare, compare_failure, tf_keras
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 IMAGES = (np.random.default_rng(0).uniform(size=(3, 7, 6, 2)) * 255).astype("float32")
 

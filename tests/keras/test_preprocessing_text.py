@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from layer_check import plain
-from runnel.core.graph.graph import Graph
 from side_by_side import compare, compare_failure
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 TEXTS = np.array([["a", "q"], ["", "b"], ["x", "a"], ["é", "c"]])
 NUMBERS = np.array([[12, -1], [42, 1000], [0, 12], [37, 1138]])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow
 import tf_keras
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 from runnel.keras.optimizers import schedules
 
 CASES = [

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 import numpy as np
 import tensorflow
 from reached import COMPUTED, DIFFERENTIATED
-from runnel.core.graph.graph import Graph
 
 import runnel
 from runnel.compiler import plan
 from runnel.core.autodiff.custom_gradient import backward
 from runnel.core.context import state
+from runnel.core.graph.graph import Graph
 from runnel.core.tensor import SymbolicTensor
 
 _apply_rule = backward._apply_rule

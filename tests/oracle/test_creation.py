@@ -8,9 +8,9 @@ import pytest
 from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 TYPES = [
     "float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32",

@@ -5,9 +5,9 @@ import pytest
 from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 TABLE = np.arange(6.0).reshape(2, 3)
 CUBE = np.arange(24.0).reshape(2, 3, 4)

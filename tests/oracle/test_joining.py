@@ -6,9 +6,9 @@ import pytest
 from compare import check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 DTYPES = [ml_dtypes.bfloat16, np.float16, np.int8, np.uint16, np.int64, np.bool_, np.complex64]
 TABLE = np.arange(6.0).reshape(2, 3)

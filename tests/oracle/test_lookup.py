@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 
 def table_of(tf, keys, values, default, **kwargs):

@@ -8,9 +8,9 @@ import pytest
 from compare import assert_same, assert_same_failure, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 from runnel.core.tensor import SymbolicTensor
 
 ARITHMETIC = {

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow
 from compare import check, check_raises
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 
 SIZES = [0, 1, 3, 5, 1001]

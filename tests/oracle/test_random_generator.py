@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tensorflow
 from compare import check_raises
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 
 def same(function):

@@ -7,9 +7,9 @@ import tensorflow
 from compare import COMPUTED, assert_same, assert_same_failure, check, check_raises
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
-from runnel.core.graph.graph import Graph
 
 import runnel
+from runnel.core.graph.graph import Graph
 
 SPARSE = ["add", "sub", "mul", "div", "max", "min", "update"]
 NUMBERS = [

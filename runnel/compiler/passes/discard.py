@@ -9,9 +9,6 @@ from ...core.graph.graph import Operation
 from ...core.op import Op
 from .program import Program, operation_like
 
-# Losses with their gradient for a last output; their kernels take as one more argument whether to
-# compute that.
-_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _ALONE: dict[str, Op] = {}
 
 
@@ -32,7 +29,7 @@ def run(program: Program) -> Program:
         if operation.name not in idle or not _is_keeping(operation):
             return None
         op, attrs = operation.op, operation.given
-        if op.name in _LOSSES:
+        if op.last_on_demand:
             op = _alone(op)
         else:
             attrs = {**attrs, "keep": False}
@@ -42,7 +39,7 @@ def run(program: Program) -> Program:
 
 
 def _is_keeping(operation: Operation) -> bool:
-    if operation.type in _LOSSES:
+    if operation.op.last_on_demand:
         return operation.outputs[0].dtype.name in ("float32", "float64")
     return bool(operation.given.get("keep"))
 

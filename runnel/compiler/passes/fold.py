@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.graph.graph import Operation
+from ...core.convert import Const
+from ...core.graph.graph import Operation, Placeholder
 from ...core.tensor import Tensor
 from .program import Program, constant, constant_of
 
 # Larger results are computed anew at each call rather than kept.
 LARGEST = 1 << 16
-
-_FILLED = {"ZerosLike": 0, "OnesLike": 1}
 
 
 def run(program: Program) -> Program:
@@ -23,7 +22,7 @@ def run(program: Program) -> Program:
 
 def _folded(operation: Operation) -> Tensor | None:
     op = operation.op
-    if op.stateful or not op.single or op.name in ("Const", "Placeholder"):
+    if op.stateful or not op.single or op is Const or op is Placeholder:
         return None
     dtype = operation.outputs[0].dtype
     if dtype.name in ("variant", "resource"):
@@ -63,7 +62,7 @@ def _from_shape(operation: Operation) -> Any:
         return np.array(shape.as_list(), dtype.numpy)
     if operation.type == "Size":
         return dtype.as_numpy_dtype(shape.num_elements())
-    fill = _FILLED.get(operation.type)
+    fill = 0 if operation.type == "ZerosLike" else 1 if operation.type == "OnesLike" else None
     if fill is not None and dtype.name != "string" and (shape.num_elements() or 0) <= LARGEST:
         return np.full(shape.as_list(), fill, dtype.numpy)
     return None

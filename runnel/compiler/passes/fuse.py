@@ -12,9 +12,6 @@ from ...core.tensor import SymbolicTensor, Tensor
 from ...runtime.epilogue import ACTIVATIONS, Finish, require_channels
 from .program import Program, operation_like
 
-_PRODUCTS = ("MatMul", "Conv2D", "DepthwiseConv2dNative")
-# Those whose kernels take a Finish as one more argument.
-_FINISHING = ("Conv2D", "DepthwiseConv2dNative")
 _FUSED: dict[tuple[Any, ...], Op] = {}
 
 
@@ -55,7 +52,7 @@ def run(program: Program) -> Program:
         reshape = None
         if product is not None and _leaves_channels(product) and alone(product.outputs[0]):
             reshape, product = product, _producer(product)
-        if product is None or product.type not in _PRODUCTS or not alone(product.outputs[0]):
+        if product is None or not product.op.epilogue or not alone(product.outputs[0]):
             continue
         shifted = operation.outputs[0]
         following = uses.get(id(shifted), [])
@@ -130,12 +127,13 @@ def _fused(chain: _Chain) -> Op:
         before = ", ".join(f"x{i}: T" for i in range(len(product.inputs) + count))
         kernel = _kernel(product, epsilon, activation)
         known = Op(f"_Fused{product.name}", f"{before} -> y: T", kernel, unknown, False, False, {})
+        known.fresh, known.gemm, known.heavy = True, product.gemm, product.heavy
         _FUSED[key] = known
     return known
 
 
 def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Callable[..., Any]:
-    kernel, in_passing = product.kernel, product.name in _FINISHING
+    kernel, in_passing = product.kernel, product.epilogue == "inside"
 
     if epsilon is None and not in_passing:
         return _affine(kernel, activation)

@@ -13,20 +13,15 @@ from typing import Any
 
 from ...core.dtypes import int32
 from ...core.graph.graph import Operation
-from ...core.tensor import Tensor
+from ...core.tensor import SymbolicTensor, Tensor
 from .program import Program, constant_of, made_by, operation_like
-
-_FORWARD = frozenset({"Conv2D", "DepthwiseConv2dNative"})
-_BY_FILTERS = frozenset({f"{name}BackpropFilter" for name in _FORWARD})
-_BY_IMAGES = frozenset({f"{name}BackpropInput" for name in _FORWARD})
 
 Pairs = list[tuple[int, int]]
 
 
 def run(program: Program) -> Program:
     """Join zero paddings with convolutions, and their gradients with those of the paddings."""
-    types = {operation.type for operation in program.operations}
-    if not types & (_FORWARD | _BY_IMAGES) or not types & {"Pad", "Slice"}:
+    if not any(operation.op.convolution for operation in program.operations):
         return program
     uses = program.uses()
     fetched = {id(tensor) for tensor in program.fetches}
@@ -34,7 +29,7 @@ def run(program: Program) -> Program:
     shared = {
         operation.name
         for operation in program.operations
-        if operation.type in _BY_IMAGES
+        if operation.op.convolution == "input"
         and (len(uses.get(id(operation.outputs[0]), ())) > 1 or id(operation.outputs[0]) in fetched)
     }
 
@@ -48,13 +43,13 @@ def run(program: Program) -> Program:
 
 def _joined_padding(operation: Operation) -> Operation | None:
     """The convolution, or its gradient by filters, of images before they are padded."""
-    if operation.type not in _FORWARD | _BY_FILTERS:
+    if operation.op.convolution not in ("forward", "filter"):
         return None
     images, second, *rest = operation.inputs
     pad = made_by(images, "Pad")
     if pad is None:
         return None
-    filters = second if operation.type in _FORWARD else operation.outputs[0]
+    filters = second if operation.op.convolution == "forward" else operation.outputs[0]
     attrs = _with_padding(operation, filters, _pairs(pad))
     if attrs is None:
         return None
@@ -64,9 +59,11 @@ def _joined_padding(operation: Operation) -> Operation | None:
 def _joined_slice(operation: Operation, shared: set[str]) -> Operation | None:
     """The gradient by padded images with the slice of it that is of the images themselves."""
     padded, begin, sizes = operation.inputs
-    gradient = made_by(padded, *_BY_IMAGES)
+    gradient = padded.op if isinstance(padded, SymbolicTensor) else None
     starts = constant_of(begin)
-    if gradient is None or gradient.name in shared or starts is None or sizes.dtype is not int32:
+    if gradient is None or gradient.op.convolution != "input" or gradient.name in shared:
+        return None
+    if starts is None or sizes.dtype is not int32:
         return None
     pairs = _pairs_around(gradient, sizes, operation)
     if pairs is None or [before for before, _ in pairs] != starts.tolist():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
 from .program import Program, constant_of, made_by, operation_like
 
+# What takes the operation's place, or None to leave it.
+Rule = Callable[[Operation], Tensor | Operation | None]
+
+_RULES: dict[str, Rule] = {}
 # Sums of fewer ones than this are exact in float32, in any order.
 _EXACT = 1 << 24
 
@@ -24,16 +29,28 @@ def run(program: Program) -> Program:
     return program.rewritten(_tidied)
 
 
+def simplifies(*types: str) -> Callable[[Rule], Rule]:
+    """Register a rule for operations of these types."""
+
+    def register(rule: Rule) -> Rule:
+        _RULES.update(dict.fromkeys(types, rule))
+        return rule
+
+    return register
+
+
 def _tidied(operation: Operation) -> Tensor | Operation | None:
     rule = _RULES.get(operation.type)
     return None if rule is None else rule(operation)
 
 
+@simplifies("Cast")
 def _same_type(operation: Operation) -> Tensor | None:
     (x,) = operation.inputs
     return x if x.dtype is operation.outputs[0].dtype else None
 
 
+@simplifies("BroadcastTo")
 def _same_shape(operation: Operation) -> Tensor | None:
     x = operation.inputs[0]
     shape = operation.outputs[0].shape
@@ -45,6 +62,7 @@ def _equal(a: object, b: object) -> bool:
     return list(a) == list(b)  # type: ignore[call-overload]
 
 
+@simplifies("Reshape")
 def _reshape(operation: Operation) -> Tensor | Operation | None:
     x, shape = operation.inputs
     found, before = _undone(operation), made_by(x, "Reshape")
@@ -53,6 +71,7 @@ def _reshape(operation: Operation) -> Tensor | Operation | None:
     return operation_like(operation, operation.op, (before.inputs[0], shape), operation.given)
 
 
+@simplifies("ExpandDims", "Squeeze")
 def _undone(operation: Operation) -> Tensor | Operation | None:
     """What had the shape that this brings back: a tensor before other reshapes, perhaps cast."""
     shape = operation.outputs[0].shape
@@ -69,6 +88,7 @@ def _undone(operation: Operation) -> Tensor | Operation | None:
     return x if cast is None else operation_like(operation, cast.op, (x,), cast.given)
 
 
+@simplifies("Transpose")
 def _transpose(operation: Operation) -> Tensor | Operation | None:
     x, order = operation.inputs
     permutation = constant_of(order)
@@ -128,6 +148,7 @@ def _in_order(op: Op) -> Op:
     return made
 
 
+@simplifies("MatMul", "BatchMatMulV2")
 def _product(operation: Operation) -> Operation | None:
     """The product of matrices before they were transposed: BLAS reads them either way."""
     inputs, given = list(operation.inputs), dict(operation.given)
@@ -148,12 +169,14 @@ def _swaps_last(permutation: Any) -> bool:
     return list(permutation) == [*rest, last, before_last]
 
 
+@simplifies("Neg", "LogicalNot")
 def _negation(operation: Operation) -> Tensor | None:
     (x,) = operation.inputs
     twice = isinstance(x, SymbolicTensor) and x.op.type == operation.type
     return x.op.inputs[0] if twice else None
 
 
+@simplifies("Sum")
 def _count(operation: Operation) -> Operation | None:
     """How many are True, for the sum of all truth values as numbers, which accuracies are."""
     before = made_by(operation.inputs[0], "Cast")
@@ -167,6 +190,7 @@ def _count(operation: Operation) -> Operation | None:
     return operation_like(operation, _COUNT, (x,), {}) if is_total else None
 
 
+@simplifies("Equal")
 def _comparison(operation: Operation) -> Operation | None:
     """Integers compared as they are, not as numbers of float32, where that is the same.
 
@@ -195,6 +219,7 @@ def _is_place(tensor: Tensor) -> bool:
     return length is not None and length < _EXACT
 
 
+@simplifies("Mul")
 def _scaled_back(operation: Operation) -> Tensor | None:
     """What a quotient is of that is multiplied by its divisor, where neither rounds anything.
 
@@ -226,19 +251,4 @@ _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
 _FLAGS = {
     "MatMul": ("transpose_a", "transpose_b"),
     "BatchMatMulV2": ("adj_x", "adj_y"),
-}
-_RULES = {
-    "Cast": _same_type,
-    "ExpandDims": _undone,
-    "Reshape": _reshape,
-    "Squeeze": _undone,
-    "BroadcastTo": _same_shape,
-    "Transpose": _transpose,
-    "MatMul": _product,
-    "BatchMatMulV2": _product,
-    "Neg": _negation,
-    "LogicalNot": _negation,
-    "Sum": _count,
-    "Equal": _comparison,
-    "Mul": _scaled_back,
 }

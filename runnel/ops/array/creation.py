@@ -46,11 +46,14 @@ def _like(fill):
     return kernel
 
 
-ZerosLike = op("ZerosLike", "x: T -> y: T", shape=unchanged, kernel=_like(0), gradient=None)
+ZerosLike = op(
+    "ZerosLike", "x: T -> y: T", shape=unchanged, kernel=_like(0), gradient=None, batchable=True
+)
 
 OnesLike = op(
     "OnesLike", "x: T -> y: T", T=NUMERIC | {bool_dtype}, shape=unchanged, kernel=_like(1),
     gradient=None,
+    batchable=True,
 )  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def ConcatV2(values, axis):
 
 
 # An engine is chosen by the size of the first of them.
-@accelerated("concatenate")
+@accelerated("concatenate", 65_536)
 def _joined(first, values, axis):
     return np.concatenate(values, axis)
 

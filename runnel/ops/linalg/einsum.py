@@ -172,7 +172,7 @@ def _einsum_shape(inputs, attrs):
     return TensorShape([sizes[label] for label in plan.output])
 
 
-@op("Einsum", "inputs: N*T -> output: T", T=NUMERIC, shape=_einsum_shape)
+@op("Einsum", "inputs: N*T -> output: T", T=NUMERIC, shape=_einsum_shape, gemm="einsum")
 def Einsum(inputs, *, equation):
     plan = _plan(equation, tuple([array.ndim for array in inputs]))
     shapes = [array.shape for array in inputs]

@@ -22,7 +22,7 @@ _SIGN_BIT = np.int32(-(1 << 31))
 _Kernel = Callable[..., Any]
 
 
-@accelerated("exp")
+@accelerated("exp", 32_768)
 def exponential(array, output=None):
     """e to the power of each element of an array, into `output` if given."""
     if array.size >= _MANY and is_half(array):
@@ -218,7 +218,7 @@ def erfc(exact: _Kernel) -> _Kernel:
         result *= magnitude
         result += np.subtract(_ONE, magnitude, out=magnitude)
 
-    @accelerated("erfc")
+    @accelerated("erfc", 131_072)
     def chosen(x, steepness, coefficients):
         return kernel(x)
 

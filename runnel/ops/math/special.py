@@ -42,9 +42,9 @@ def scipy_kernel(name, adjust=None):
     return computed_in_float32(kernel)
 
 
-def unary(name, kernel):
+def unary(name, kernel, fresh=False):
     """Declare an op of one floating input."""
-    return op(name, "x: T -> y: T", T=FLOATING, shape=unchanged, kernel=kernel)
+    return op(name, "x: T -> y: T", T=FLOATING, shape=unchanged, kernel=kernel, fresh=fresh)
 
 
 def scaled_exponential(factor, exponent: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ def scaled_exponential(factor, exponent: Tensor) -> Tensor:
 
 # Error functions.
 
-Erf = unary("Erf", many_numbers.erf(scipy_kernel("erf")))
+Erf = unary("Erf", many_numbers.erf(scipy_kernel("erf")), fresh=True)
 
 
 @Erf.gradient

@@ -52,7 +52,7 @@ def _rank_at_least_two(value):
     return rank
 
 
-@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_with_bias)
+@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_with_bias, fresh=True)
 def BiasAdd(value, bias, *, data_format="NHWC"):
     shape = value.shape
     rank = len(shape)
@@ -64,7 +64,7 @@ def BiasAdd(value, bias, *, data_format="NHWC"):
     return _biased_halves(value, bias) if is_half(value) else _biased(value, bias)
 
 
-@accelerated("bias_add")
+@accelerated("bias_add", 131_072)
 def _biased(value, bias):
     return value + bias
 
@@ -75,7 +75,7 @@ def _sum_of_halves(value, bias):
     return narrowed(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
 
 
-_biased_halves = accelerated("half_bias_add")(_sum_of_halves)
+_biased_halves = accelerated("half_bias_add", 8192)(_sum_of_halves)
 
 
 @BiasAdd.gradient
@@ -92,7 +92,7 @@ def _channels(inputs, attrs):
     return TensorShape([value.shape[channel_axis(attrs["data_format"], rank)]])
 
 
-@op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, shape=_channels)
+@op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, shape=_channels, fresh=True)
 def BiasAddGrad(out_backprop, *, data_format="NHWC"):
     shape = out_backprop.shape
     if len(shape) < 2:

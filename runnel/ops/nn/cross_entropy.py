@@ -46,6 +46,7 @@ def _loss_and_backprop(inputs, attrs):
     "features: T, labels: T -> loss: T, backprop: T",
     T=FLOATING,
     shape=_loss_and_backprop,
+    last_on_demand=True,
 )
 @computed_in_float32
 def SoftmaxCrossEntropyWithLogits(features, labels, keep=True):
@@ -174,6 +175,8 @@ def _are_within(labels, classes):
     T=FLOATING,
     Tlabels={int32, int64},
     shape=_sparse_loss_and_backprop,
+    fresh=True,
+    last_on_demand=True,
 )
 @computed_in_float32
 def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):

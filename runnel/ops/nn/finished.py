@@ -11,9 +11,8 @@ from __future__ import annotations
 from ...core.dtypes import float32
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
-from ...runtime.engine_selection import SMALLEST
 from ...runtime.epilogue import ACTIVATIONS, Finish
-from ..linalg.matmul import MatMul, product_of
+from ..linalg.matmul import MATMUL_THRESHOLD, MatMul, product_of
 from ..math.trigonometry import TanhGrad
 from .activation import Relu6Grad, ReluGrad
 from .bias import BiasAdd, BiasAddGrad
@@ -57,15 +56,11 @@ def _declared(product, kernel, activation):
     return declared
 
 
-# Smaller factors are no engine's, and need not be asked about.
-_SMALLEST = SMALLEST["matmul"]
-
-
 def _affine_kernel(activation):
     activate = None if activation is None else ACTIVATIONS[activation]
 
     def kernel(a, b, bias):
-        product = product_of(a, b) if a.size >= _SMALLEST else a.dot(b)
+        product = product_of(a, b) if a.size >= MATMUL_THRESHOLD else a.dot(b)
         if bias.shape != product.shape[1:]:
             raise ValueError("The bias must be a vector with one element per column.")
         product += bias

@@ -155,13 +155,13 @@ def _scaled(images, centre, factor, shift):
     return _narrow(result, dtype)
 
 
-_scaled_channels = accelerated("scale_channels")(_scaled)
+_scaled_channels = accelerated("scale_channels", 16_384)(_scaled)
 
 
 # What an engine may do: rows of channels, channels last, and the channels of a single image,
 # which is how layers are normalized.
-_by_channel = accelerated("batch_norm")(_by_layout)
-_by_row = accelerated("layer_norm")(_by_layout)
+_by_channel = accelerated("batch_norm", 4096)(_by_layout)
+_by_row = accelerated("layer_norm", 16_384)(_by_layout)
 
 
 def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_place=False):
@@ -179,7 +179,7 @@ def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_pl
     return _narrow(centred, dtype), to_scale, to_offset
 
 
-_back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
+_back_by_channel = accelerated("batch_norm_backprop", 4096)(_back_by_layout)
 
 
 @op(
@@ -189,6 +189,7 @@ _back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
     T=_NORMALIZED,
     U={float32},
     shape=_normalized,
+    fresh="first",
 )
 def FusedBatchNormV3(
     x,
@@ -283,6 +284,7 @@ def _gradient_shapes(inputs, attrs):
     T=_NORMALIZED,
     U={float32},
     shape=_gradient_shapes,
+    fresh="first",
 )
 def FusedBatchNormGradV3(
     y_backprop,
