@@ -210,7 +210,7 @@ def functions(size: int, name: str) -> Iterator[Case]:
         add = half_precision._by_way_of_float32(np.add, "add")
         yield Case("vector", lambda x, y, _: add(x, y), (array, array, "add"))
     elif name == "narrow":
-        yield Case("vector", half_precision.narrowed, (array, np.dtype(ml_dtypes.bfloat16)))
+        yield Case("vector", half_precision.rounded_to_half, (array, np.dtype(ml_dtypes.bfloat16)))
     else:
         yield Case("vector", FUNCTIONS[name], (array,))
 
@@ -390,14 +390,14 @@ def in_turns(
     ours: list[list[float]] = [[] for _ in cases]
     theirs: list[list[float]] = [[] for _ in cases]
     for _ in range(ROUNDS):
-        engine_selection.pool.to_engine() if shared else engine_selection.pool.to_blas()
+        engine_selection.pool.give_to_engine() if shared else engine_selection.pool.give_to_blas()
         time.sleep(PAUSE)
         for case, times in zip(cases, ours, strict=True):
             if fast(*case.arguments) is not None:
                 times += timed(lambda case=case: fast(*case.arguments), seconds / ROUNDS)
         # Products are oneDNN's only while it has the processors; the rest BLAS would have.
         if name != "matmul":
-            engine_selection.pool.to_blas()
+            engine_selection.pool.give_to_blas()
         with only_numpy():
             for case, times in zip(cases, theirs, strict=True):
                 times += timed(lambda case=case: case.numpy(*case.arguments), seconds / ROUNDS)

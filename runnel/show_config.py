@@ -60,22 +60,22 @@ def _onednn_description() -> str:
 
 def _blas_description() -> str:
     dependencies: Any = np.show_config(mode="dicts")
-    blas_threads = (dependencies or {}).get("Build Dependencies", {}).get("blas", {})
-    if not blas_threads.get("found", False):
+    blas = (dependencies or {}).get("Build Dependencies", {}).get("blas", {})
+    if not blas.get("found", False):
         return "no BLAS library"
-    return f"{blas_threads.get('name', 'unknown BLAS')} {blas_threads.get('version', '')}".strip()
+    return f"{blas.get('name', 'unknown BLAS')} {blas.get('version', '')}".strip()
 
 
 def _threads() -> dict[str, Any]:
     from .config import threading
     from .engines.onednn import library
     from .runtime import blas_threads
-    from .runtime.workers import processors, threads_at_most
+    from .runtime.workers import available_cores, num_threads
 
     onednn = library.load()
     return {
-        "cores": processors(),
-        "onednn": 0 if onednn is None else threads_at_most(onednn.most_threads),
+        "cores": available_cores(),
+        "onednn": 0 if onednn is None else num_threads(onednn.most_threads),
         "blas": blas_threads.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
         "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",

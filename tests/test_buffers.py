@@ -39,9 +39,9 @@ def test_only_large_arrays_are_placed():
     assert buffers.empty((3, 4), FLOATS).base is None
     large = [buffers.empty((64, 1 + 2 * i + 128), FLOATS) for i in range(8)]
     assert all(place(array) % 64 == 0 for array in large)
-    assert all(buffers.is_well_placed(array) for array in [*large, np.ones(5, FLOATS)[1:]])
-    assert not buffers.is_well_placed(large[0].reshape(-1)[4:])
-    copy = buffers.well_placed(np.arange(30000.0).reshape(100, 300).T)
+    assert all(buffers.is_aligned(array) for array in [*large, np.ones(5, FLOATS)[1:]])
+    assert not buffers.is_aligned(large[0].reshape(-1)[4:])
+    copy = buffers.aligned_copy(np.arange(30000.0).reshape(100, 300).T)
     assert place(copy) % 64 == 0 and copy.flags.c_contiguous and copy[3, 2] == 603.0
 
 

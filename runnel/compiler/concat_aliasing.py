@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..core.graph.graph import Operation
 
 
-class Joined:
+class AliasedConcat:
     """A concatenation along the first axis: its size, and the rows of each of its parts."""
 
     def __init__(self, operation: Operation) -> None:
@@ -34,19 +34,19 @@ class Joined:
         self.written: set[int] = set()
 
 
-class Placing:
+class ConcatAliasing:
     """Which operations write into a concatenation's buffer, by their positions."""
 
     def __init__(self, operations: Sequence[Operation], reused: dict[int, int]) -> None:
-        self.joined: dict[int, Joined] = {}
-        self.places: dict[int, tuple[Joined, slice]] = {}
+        self.joined: dict[int, AliasedConcat] = {}
+        self.places: dict[int, tuple[AliasedConcat, slice]] = {}
         # The concatenations by the operation that writes the first of their parts.
-        self.begun: dict[int, list[Joined]] = {}
+        self.begun: dict[int, list[AliasedConcat]] = {}
         maker = {id(out): i for i, each in enumerate(operations) for out in each.outputs}
         for index, operation in enumerate(operations):
             if not _is_large_join(operation):
                 continue
-            joined = Joined(operation)
+            joined = AliasedConcat(operation)
             first = len(operations)
             for number, (part, rows) in enumerate(zip(joined.parts, joined.rows, strict=True)):
                 made = maker.get(id(part), -1)

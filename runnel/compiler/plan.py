@@ -24,11 +24,11 @@ from ..core.op import KERNEL_FAILURES
 from ..core.tensor import SymbolicTensor, Tensor
 from ..runtime import engine_selection
 from ..runtime.half_precision import kernel_of
-from ..runtime.large_arrays import is_worth_sharing, shared
 from ..runtime.output_buffers import ufunc_of
+from ..runtime.parallel_elementwise import may_be_parallel, parallel_ufunc
 from ..runtime.thread_pools import owner_of
 from .buffer_reuse import reusable
-from .concat_aliasing import Joined, Placing
+from .concat_aliasing import AliasedConcat, ConcatAliasing
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Graph, Operation
@@ -194,11 +194,15 @@ class _Writer:
         # Else nobody gives an engine the processors.
         self._has_products = owner is not None
         if owner == "engine":
-            self.lines.append(f"    {self._kernel('to_engine', engine_selection.pool.to_engine)}()")
+            self.lines.append(
+                f"    {self._kernel('give_to_engine', engine_selection.pool.give_to_engine)}()"
+            )
         elif owner == "blas":
-            self.lines.append(f"    {self._kernel('to_blas', engine_selection.pool.to_blas)}()")
+            self.lines.append(
+                f"    {self._kernel('give_to_blas', engine_selection.pool.give_to_blas)}()"
+            )
         self._reused = reusable(self.operations, fetches)
-        self._placing = Placing(self.operations, self._reused)
+        self._placing = ConcatAliasing(self.operations, self._reused)
         self._buffers: dict[int, str] = {}
         written = [self._written(i, each) for i, each in enumerate(self.operations)]
         results = [self._value(tensor) for tensor in fetches]
@@ -274,8 +278,8 @@ class _Writer:
             arguments.append(f"out={self._buffer(joined)}[{rows.start}:{rows.stop}]")
         elif index in self._placing.joined:
             return makes, values, self._joined(self._placing.joined[index], makes[0], values)
-        if self._has_products and is_worth_sharing(operation):
-            kernel = shared(ufunc_of(operation))
+        if self._has_products and may_be_parallel(operation):
+            kernel = parallel_ufunc(ufunc_of(operation))
         call = f"{self._kernel(op.name, kernel)}({', '.join(arguments)})"
         if op.single:
             text = f"{makes[0]} = {call}"
@@ -285,16 +289,16 @@ class _Writer:
             text = call
         return makes, values, text
 
-    def _buffer(self, joined: Joined) -> str:
+    def _buffer(self, joined: AliasedConcat) -> str:
         """The name of the buffer that parts of a concatenation are written into."""
         return self._buffers.setdefault(id(joined), f"b{len(self._buffers)}")
 
-    def _buffer_line(self, joined: Joined) -> str:
+    def _buffer_line(self, joined: AliasedConcat) -> str:
         empty = self._kernel("empty", np.empty)
         dtype = self._attribute(joined.dtype.numpy)
         return f"{self._buffer(joined)} = {empty}({joined.shape}, {dtype})"
 
-    def _joined(self, joined: Joined, name: str, values: list[str]) -> str:
+    def _joined(self, joined: AliasedConcat, name: str, values: list[str]) -> str:
         """The line of a concatenation: its buffer, after the parts that are not in there yet."""
         buffer = self._buffer(joined)
         copies = [

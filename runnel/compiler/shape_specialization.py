@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from ..core.graph.graph import Graph
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
-from .passes import prune, rewritten
-from .passes.program import Program, operation_like
+from .passes import dead_code, rewritten
+from .passes.computation import Program, operation_like
 
 
 def specialized(
@@ -22,7 +22,7 @@ def specialized(
 
     ValueError where the shapes do not fit what the operations do with the feeds.
     """
-    program = prune.run(Program.of(graph, feeds, fetches))
+    program = dead_code.run(Program.of(graph, feeds, fetches))
     known: dict[int, Tensor] = {}
     for feed, shape in zip(feeds, shapes, strict=True):
         if isinstance(feed, SymbolicTensor):

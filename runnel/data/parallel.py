@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..runtime import workers
-from ..runtime.engine_selection import work_beside_others
+from ..runtime.engine_selection import enter_parallel_region
 from .dataset import Dataset, invalid, number, scalar
 from .failures import Failed
 from .functions import Debugging
@@ -50,7 +50,7 @@ class _Shared:
 
 
 def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
-    work_beside_others()
+    enter_parallel_region()
     while True:
         try:
             entry: tuple[bool, Any] = True, next(elements)
@@ -86,7 +86,9 @@ class Prefetched:
             raise StopIteration
         shared = self._shared
         if self._elements is not None:
-            workers.begin(functools.partial(_prepare, self._elements, shared), "runnel-prefetch")
+            workers.start_task(
+                functools.partial(_prepare, self._elements, shared), "runnel-prefetch"
+            )
             self._elements = None
         with shared.changed:
             while not shared.ready:
@@ -188,7 +190,7 @@ class _Turns:
 
     def work(self) -> None:
         """Make calls until there is nothing left to do, as one of several threads."""
-        work_beside_others()
+        enter_parallel_region()
         while True:
             with self._source:
                 if not self._has_room():
@@ -321,7 +323,7 @@ class _Calls:
         # The threads know of nothing else, so that dropping this object ends them.
         weakref.finalize(self, turns.close)
         for place in range(self._threads):
-            workers.begin(turns.work, f"runnel-map_{place}")
+            workers.start_task(turns.work, f"runnel-map_{place}")
         self._turns = turns
         return turns
 

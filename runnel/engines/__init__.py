@@ -86,7 +86,7 @@ def use(name: str) -> None:
         )
     _chosen = name
     engine_selection.pool.connect(None)
-    engine_selection.choose_again()
+    engine_selection.reset_choices()
 
 
 def in_use() -> str:
@@ -102,8 +102,8 @@ def use_threads(count: int) -> None:
     """Have each operation work with so many threads; 0: with as many as there are."""
     from .onednn import library
 
-    blas_threads.use_threads(count, engine_selection.pool.of_engine)
-    workers.choose_threads(count)
+    blas_threads.configure_threads(count, engine_selection.pool.owned_by_engine)
+    workers.configure_threads(count)
     if library.is_loaded():
         from .onednn import primitive
 
@@ -113,12 +113,12 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine_selection.pool.connect(blas_threads.share, _look_around)
+    engine_selection.pool.connect(blas_threads.set_owner, _look_around)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 
 
-def _look_around(of_engine: bool) -> None:
+def _look_around(owned_by_engine: bool) -> None:
     """Use as many processors as other programs leave, unless the user chose how many.
 
     Sums of other numbers of threads differ in their last digits.
@@ -126,14 +126,14 @@ def _look_around(of_engine: bool) -> None:
     from .onednn import library
 
     loaded = library.load()
-    chosen = workers.threads_chosen() or "OMP_NUM_THREADS" in os.environ
+    chosen = workers.configured_threads() or "OMP_NUM_THREADS" in os.environ
     if loaded is None or chosen or settings.op_determinism:
         return
-    used = workers.threads_at_most(loaded.most_threads)
-    left = cpu_load.observed.left(loaded.most_threads, used)
-    if left != used:
-        workers.leave_threads(left)
-        blas_threads.leave(left, of_engine)
+    used = workers.num_threads(loaded.most_threads)
+    idle = cpu_load.cpu_load.idle_cores(loaded.most_threads, used)
+    if idle != used:
+        workers.limit_threads(idle)
+        blas_threads.limit_threads(idle, owned_by_engine)
 
 
 def _outruns_blas() -> bool:

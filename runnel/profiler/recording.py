@@ -200,11 +200,11 @@ class Recorder:
 
         self._find = find
         engine_selection.find = watched_find
-        engine_selection.choose_again()
+        engine_selection.reset_choices()
 
     def _leave_engines(self) -> None:
         engine_selection.find = self._find
-        engine_selection.choose_again()
+        engine_selection.reset_choices()
 
     def _python_tracer(self) -> Callable[..., None]:
         note, thread = self.notes.append, self.thread

@@ -1,8 +1,8 @@
-"""Memory pages that are kept: a freed large array serves the next one.
+"""The allocator keeps memory: freed large arrays cause no page faults when their memory is reused.
 
-The C library asks the system for fresh pages for every large array and gives them back afterwards;
-each page is then cleared and mapped again at its first touch, which takes longer than most
-element-wise operations. Training makes arrays of the same sizes in every step, so the pages stay.
+By default glibc serves every large array by `mmap` and unmaps it when it is freed; the kernel then
+clears and maps each page again at its first touch, which takes longer than most element-wise
+operations. Training allocates arrays of the same sizes in every step, so the heap keeps them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import sys
 
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
-# Arrays up to this size come from pages that are kept.
+# In bytes. Arrays up to this size come from the heap, not from `mmap`.
 _LARGEST = 256 << 20
-# What is kept when nothing is in use: a share of the memory, at most what mallopt can be told.
+# The heap keeps up to this fraction of the memory, and at most what fits mallopt's argument.
 _SHARE = 4
 _MOST = (2 << 30) - 1
 
 
 def keep() -> None:
-    """Have the C library (glibc) keep the pages of freed arrays."""
+    """Have glibc keep the memory of freed arrays."""
     if sys.platform != "linux":
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

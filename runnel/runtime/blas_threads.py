@@ -1,4 +1,4 @@
-"""NumPy's own BLAS, and SciPy's: how many threads they work with, and which code."""
+"""The OpenBLAS of NumPy and that of SciPy: their thread pools and kernels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 _LIBRARIES = "*openblas*"
-# By the interface that OpenBLAS was built with, its functions have other endings.
+# The suffix of its functions depends on the interface that OpenBLAS was built with.
 _ENDINGS = ("64_", "")
 _PREFIXES = ("scipy_openblas", "openblas")
 
 
-# The names of its code for AVX-512.
+# The names of its AVX-512 kernels.
 _WIDE = frozenset({"skylakex", "cooperlake", "sapphirerapids"})
 
 
@@ -29,43 +29,43 @@ class _Threads(NamedTuple):
     code: Callable[[], bytes] | None
 
 
-# The threads a product works with while BLAS has the processors; 0: as many as at the start.
-_chosen = 0
-# The most of them that other programs leave; 0: they leave all.
-_left = 0
+# The number of threads while BLAS owns the cores; 0: the initial number.
+_configured = 0
+# The limit that the CPU load sets; 0: none.
+_limit = 0
 
 
-def share(with_engine: bool) -> None:
-    """Leave the processors to an engine, or take them back."""
+def set_owner(with_engine: bool) -> None:
+    """Hand the cores over to an engine's pool, or back to BLAS."""
     threads = _threads()
     if threads is not None:
-        threads.use(1 if with_engine else _chosen or min(_left or threads.most, threads.most))
+        threads.use(1 if with_engine else _configured or min(_limit or threads.most, threads.most))
 
 
-def use_threads(count: int, with_engine: bool) -> None:
-    """Work with so many threads (0: as many as at the start) while BLAS has the processors."""
-    global _chosen
-    _chosen = count
-    share(with_engine)
+def configure_threads(count: int, with_engine: bool) -> None:
+    """Set the number of threads while BLAS owns the cores; 0: the initial number."""
+    global _configured
+    _configured = count
+    set_owner(with_engine)
 
 
-def leave(count: int, with_engine: bool) -> None:
-    """Work with so many threads at the most, for other programs have the other processors."""
-    global _left
-    _left = count
-    share(with_engine)
+def limit_threads(count: int, with_engine: bool) -> None:
+    """Use at most this many threads: other programs load the other cores."""
+    global _limit
+    _limit = count
+    set_owner(with_engine)
 
 
 def threads_in_use() -> int | None:
-    """The number of threads a product works with now; None where it cannot be asked."""
+    """The number of threads of a GEMM now; None where it is unknown."""
     threads = _threads()
     return None if threads is None else threads.in_use()
 
 
-def is_narrow() -> bool:
-    """Whether it is known to work without the registers of AVX-512.
+def lacks_avx512() -> bool:
+    """Whether BLAS is known to run AVX2 kernels only.
 
-    OpenBLAS takes its code for AVX2 on processors that are younger than itself.
+    OpenBLAS falls back to them on CPUs that are newer than itself.
     """
     threads = _threads()
     if threads is None or threads.code is None:
@@ -74,10 +74,10 @@ def is_narrow() -> bool:
 
 
 @contextmanager
-def scipy_alone() -> Iterator[None]:
-    """Have SciPy's BLAS, which is another one than NumPy's, work with one thread.
+def single_threaded_scipy() -> Iterator[None]:
+    """Run SciPy's BLAS, a second copy with a pool of its own, on one thread.
 
-    Otherwise there would be two pools, whose threads wait for each other's cores.
+    Two pools would oversubscribe the cores.
     """
     threads = _threads_of_scipy()
     if threads is None:
@@ -95,16 +95,16 @@ def scipy_alone() -> Iterator[None]:
 def _threads_of_scipy() -> _Threads | None:
     import scipy
 
-    return _brought_by(scipy)
+    return _bundled_openblas(scipy)
 
 
 @lru_cache(maxsize=1)
 def _threads() -> _Threads | None:
-    return _brought_by(np)
+    return _bundled_openblas(np)
 
 
-def _brought_by(package: ModuleType) -> _Threads | None:
-    """OpenBLAS as the wheels of a package bring it; None where it has another BLAS."""
+def _bundled_openblas(package: ModuleType) -> _Threads | None:
+    """The OpenBLAS bundled with the wheel of a package; None if it uses another BLAS."""
     folder = Path(package.__path__[0])
     libraries = folder.with_name(f"{folder.name}.libs")
     for place in (libraries, folder / ".libs", folder / ".dylibs"):

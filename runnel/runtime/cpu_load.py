@@ -1,9 +1,9 @@
-"""Company: how many processors other programs leave.
+"""CPU load: how many cores other programs leave idle.
 
-Threads that share a piece of work wait for the last of them. Where another program has taken the
-processor of one, all wait until the system gives it back: some milliseconds, for each of the
-hundreds of pieces of a training step. Two threads are then many times slower than one. So the work
-of other programs is looked at several times a second, and only processors they leave are used.
+The threads of a parallel loop wait for the last of them. If another program has taken the core of
+one, all wait until the scheduler gives it back: milliseconds, in each of hundreds of kernels of a
+training step. Two oversubscribed threads are many times slower than one. So the load is sampled
+several times a second, and the pools are limited to the idle cores.
 """
 
 from __future__ import annotations
@@ -14,46 +14,50 @@ from pathlib import Path
 from typing import NamedTuple
 
 _STATISTICS = Path("/proc/stat")
-# The system counts in hundredths of a second; and a look that is old tells of other times.
-_SHORTEST, _LONGEST = 0.05, 2.0
-# So far from a whole processor the work of others must be before the number of threads changes.
-_CLEARLY = 0.7
-# Where a line of the statistics has the time that nobody needed.
+# The kernel counts in hundredths of a second, and an old sample says nothing about the present.
+_MIN_INTERVAL, _MAX_INTERVAL = 0.05, 2.0
+# Fraction of a core by which the load must change before the number of threads does.
+_HYSTERESIS = 0.7
+# The columns of /proc/stat with idle time, time waiting for I/O, and the last one counted.
 _IDLE, _WAITING, _LAST = 3, 4, 8
 
 
-class _Look(NamedTuple):
-    """When it was, what all programs have worked until then, and what this one has, in seconds."""
+class _Sample(NamedTuple):
+    """A time stamp, and the CPU seconds of all processes and of this one until then."""
 
     time: float
     all: float
     own: float
 
 
-class Company:
-    """What other programs do on the processors that this one may use."""
+class CpuLoad:
+    """The load of other processes on the cores that this one may use."""
 
     def __init__(self) -> None:
-        self._before: _Look | None = None
+        self._before: _Sample | None = None
 
-    def others(self) -> float | None:
-        """How many processors others have had since the last look; None where nobody can tell."""
-        before, now = self._before, _look()
+    def busy_cores(self) -> float | None:
+        """Cores used by other processes since the last sample; None where that is unknown."""
+        before, now = self._before, _sample()
         self._before = now
-        if before is None or now is None or not _SHORTEST < now.time - before.time < _LONGEST:
+        if (
+            before is None
+            or now is None
+            or not _MIN_INTERVAL < now.time - before.time < _MAX_INTERVAL
+        ):
             return None
         worked = (now.all - before.all) - (now.own - before.own)
         return max(0.0, worked / (now.time - before.time))
 
-    def left(self, processors: int, used: int) -> int:
-        """How many of the processors to use from now on, where so many were used until now."""
-        others = self.others()
-        if others is None or abs(processors - others - used) < _CLEARLY:
+    def idle_cores(self, cores: int, used: int) -> int:
+        """How many of the cores to use from now on, of which `used` are in use now."""
+        busy = self.busy_cores()
+        if busy is None or abs(cores - busy - used) < _HYSTERESIS:
             return used
-        return min(processors, max(1, round(processors - others)))
+        return min(cores, max(1, round(cores - busy)))
 
 
-def _look() -> _Look | None:
+def _sample() -> _Sample | None:
     try:
         lines = _STATISTICS.read_text().splitlines()
         ours = {f"cpu{number}" for number in os.sched_getaffinity(0)}
@@ -66,7 +70,7 @@ def _look() -> _Look | None:
         if name in ours:
             spent = [int(number) for number in rest[:_LAST]]
             total += sum(spent) - spent[_IDLE] - spent[_WAITING]
-    return _Look(time.monotonic(), total / ticks, time.process_time())
+    return _Sample(time.monotonic(), total / ticks, time.process_time())
 
 
-observed = Company()
+cpu_load = CpuLoad()

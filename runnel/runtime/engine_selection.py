@@ -1,8 +1,8 @@
-"""Engines: other ways to compute what a NumPy kernel computes, where they are faster.
+"""Engine selection: which library runs a kernel, NumPy or an engine such as oneDNN.
 
-A kernel says by `@accelerated(name)` that an engine may do its work. Engines are packages beside
-`ops`; which function of theirs does what, `find` knows, which `runnel.engines` puts here. Nothing
-of an engine is loaded before the first call that is large enough for it.
+A kernel declares by `@accelerated(name, threshold)` that an engine may run it on arrays above a
+size threshold. `runnel.engines` installs `find`, which maps the name to the engine's function. No
+engine is loaded before the first call above a threshold.
 """
 
 from __future__ import annotations
@@ -15,55 +15,54 @@ from typing import Any
 
 Kernel = Callable[..., Any]
 
-# From how many elements of its first array on a kernel is an engine's. Measured in two runs of
-# benchmarks/thresholds.py, two threads each, on an AMD EPYC (AVX2) with other programs stopped: the
-# size from which on both the least and the middle time were below NumPy's for all shapes of three
-# channels and more. Most convolutions, poolings and normalizations were so from 256 on; they begin
-# later, for a difference of microseconds is not worth the 0.1 ms that making a primitive takes.
-# Where the runs differ, and for products, which win for most shapes but not for all, it is a
-# judgement. docs/benchmarks.md has the figures, and those of kernels that did not get faster.
+# The size threshold of each accelerated kernel, in elements of its first array: from two runs of
+# benchmarks/thresholds.py with two threads on an AMD EPYC (AVX2), no other load: above it both the
+# minimum and the median time were below NumPy's for all shapes with three and more channels. Most
+# convolutions, poolings and normalizations were faster from 256 elements on; their thresholds are
+# higher because creating a primitive costs 0.1 ms. Where the runs differ, and for GEMMs, which are
+# faster for most shapes but not for all, the threshold is a judgement. docs/benchmarks.md has the
+# figures, also those of kernels that did not get faster.
 SMALLEST: dict[str, int] = {}
 
-# The multiplications of each product of a batch, and the least of all of them, for which the
-# threads of an engine are faster than NumPy, which has BLAS do one after the other: with smaller
-# products it is as fast, and BLAS's threads share larger ones.
-BATCHED, LEAST_OF_BATCH = range(1 << 14, 1 << 23), 1 << 24
+# A batched matmul is faster in an engine than in NumPy, which calls BLAS once per matrix, if each
+# GEMM has this many multiplications and the whole batch at least that many. Smaller GEMMs are as
+# fast in NumPy, larger ones are parallelized by BLAS itself.
+BATCHED_GEMM, SMALLEST_BATCHED_GEMM = range(1 << 14, 1 << 23), 1 << 24
 
-# The multiplications of a single product from which on the threads of an engine that outruns BLAS
-# share it. Below, unless its threads meet quickly (engines/onednn/sharing.py), the calling thread
-# does it alone: steps of smaller products were no faster with two threads (784-100-10 with a batch
-# of 50: 208 microseconds, 198 alone), and where another program has a processor they wait for it,
-# 20 times as long. docs/benchmarks.md has the figures. Threads that meet quickly share from the
-# smaller number on.
-WORTH_SHARING, WORTH_TRYING = 1 << 23, 1 << 21
+# From this many multiplications on a single GEMM is parallelized over an engine's threads, if its
+# code is faster than BLAS's. Below, the calling thread runs it alone: training steps with smaller
+# GEMMs were no faster with two threads (784-100-10, batch 50: 208 us, 198 us on one), and under CPU
+# load the threads wait for time-sliced cores, 20 times as long. docs/benchmarks.md has the figures.
+# At low synchronization latency (engines/onednn/sync_latency.py) the second threshold holds.
+PARALLEL_GEMM, PARALLEL_GEMM_AT_LOW_LATENCY = 1 << 23, 1 << 21
 
 
-# Seconds between two looks at what other programs do.
-_BETWEEN_LOOKS = 0.25
+# Seconds between two samples of the CPU load.
+_SAMPLING_INTERVAL = 0.25
 
 
 def find(name: str) -> Kernel | None:
-    """The engine's function for a kernel; `runnel.engines` puts its own in this place."""
+    """The engine's function for a kernel; `runnel.engines` installs its own."""
     return None
 
 
 def compiled(
     name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
 ) -> Kernel | None:
-    """A function's operations as one program; `runnel.engines` puts its own in this place."""
+    """A traced function compiled as a whole; `runnel.engines` installs its own."""
     return None
 
 
 def outruns_blas() -> bool:
-    """Whether an engine's thread multiplies matrices faster than two of NumPy's BLAS.
+    """Whether one thread of an engine runs GEMMs faster than two threads of NumPy's BLAS.
 
-    `runnel.engines` puts its own in this place.
+    `runnel.engines` installs its own.
     """
     return False
 
 
 class Choice:
-    """The engine's function for a kernel, looked for at the first use; None where NumPy does it."""
+    """The engine's function for a kernel, looked up at the first call; None if NumPy runs it."""
 
     __slots__ = ("fast", "name")
 
@@ -76,7 +75,7 @@ class Choice:
         return None if self.fast is None else self.fast(*arguments)
 
     def forget(self) -> None:
-        """Look again at the next use."""
+        """Look it up again at the next call."""
         self.fast = self._first
 
 
@@ -108,79 +107,79 @@ def accelerated(name: str, smallest: int) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
-class Here(threading.local):
-    """What holds for the calling thread alone."""
+class ThreadState(threading.local):
+    """State of the calling thread."""
 
-    # One of several that work side by side: an engine it calls starts no further threads.
-    beside_others = False
-
-
-here = Here()
+    # It is one of several threads of a parallel region: engines run its kernels on it alone.
+    in_parallel_region = False
 
 
-def work_beside_others() -> None:
-    """Have the calling thread do its work alone, and leave the processors to whom they are."""
-    here.beside_others = True
+here = ThreadState()
+
+
+def enter_parallel_region() -> None:
+    """Let the calling thread run kernels on its own, without claiming a thread pool."""
+    here.in_parallel_region = True
 
 
 class Pool:
-    """Who has the processors: the threads of NumPy's BLAS, or those of an engine.
+    """Which thread pool owns the cores: that of NumPy's BLAS, or that of an engine.
 
-    Two pools whose threads wait for each other's cores are many times slower than one, so the
-    heavy work of a step is done by one: the engine's where a step has convolutions, else BLAS's.
-    Threads that work beside others take what they find, for the steps are not theirs.
+    Two pools that spin on the same cores are many times slower than one, so the heavy kernels of a
+    step run in one pool: the engine's if the step has convolutions, else BLAS's. Threads in a
+    parallel region leave the ownership as it is.
     """
 
-    __slots__ = ("of_engine", "_due", "_hand_over", "_look_around")
+    __slots__ = ("owned_by_engine", "_next_sample", "_sample_load", "_set_owner")
 
     def __init__(self) -> None:
-        self.of_engine = False
-        self._hand_over: Callable[[bool], None] | None = None
-        self._look_around: Callable[[bool], None] | None = None
-        # When to look around again.
-        self._due = math.inf
+        self.owned_by_engine = False
+        self._set_owner: Callable[[bool], None] | None = None
+        self._sample_load: Callable[[bool], None] | None = None
+        # The time of the next sample of the CPU load.
+        self._next_sample = math.inf
 
     def connect(
         self,
-        hand_over: Callable[[bool], None] | None,
-        look_around: Callable[[bool], None] | None = None,
+        set_owner: Callable[[bool], None] | None,
+        sample_load: Callable[[bool], None] | None = None,
     ) -> None:
-        """Say who tells the threads; without anybody BLAS has the processors.
+        """Install what resizes the pools; without it BLAS owns the cores.
 
-        `look_around` is called now and then: other programs may want processors, too.
+        `sample_load` is called several times a second, to adapt the pools to the CPU load.
         """
-        if hand_over is not self._hand_over:
-            self.to_blas()
-            self._hand_over = hand_over
-            self._look_around = look_around
-            self._due = math.inf if look_around is None else 0.0
+        if set_owner is not self._set_owner:
+            self.give_to_blas()
+            self._set_owner = set_owner
+            self._sample_load = sample_load
+            self._next_sample = math.inf if sample_load is None else 0.0
 
-    def to_engine(self) -> None:
-        """Heavy work goes to the engine from now on."""
-        if not self.of_engine and self._hand_over is not None and not here.beside_others:
-            self._hand_over(True)
-            self.of_engine = True
-        if monotonic() > self._due:
-            self._look()
+    def give_to_engine(self) -> None:
+        """Let the engine's thread pool own the cores."""
+        if not self.owned_by_engine and self._set_owner is not None and not here.in_parallel_region:
+            self._set_owner(True)
+            self.owned_by_engine = True
+        if monotonic() > self._next_sample:
+            self._sample()
 
-    def to_blas(self) -> None:
-        """Heavy work goes to NumPy's BLAS from now on."""
-        if self.of_engine and self._hand_over is not None and not here.beside_others:
-            self._hand_over(False)
-            self.of_engine = False
-        if monotonic() > self._due:
-            self._look()
+    def give_to_blas(self) -> None:
+        """Let the thread pool of NumPy's BLAS own the cores."""
+        if self.owned_by_engine and self._set_owner is not None and not here.in_parallel_region:
+            self._set_owner(False)
+            self.owned_by_engine = False
+        if monotonic() > self._next_sample:
+            self._sample()
 
-    def _look(self) -> None:
-        if self._look_around is not None and not here.beside_others:
-            self._due = monotonic() + _BETWEEN_LOOKS
-            self._look_around(self.of_engine)
+    def _sample(self) -> None:
+        if self._sample_load is not None and not here.in_parallel_region:
+            self._next_sample = monotonic() + _SAMPLING_INTERVAL
+            self._sample_load(self.owned_by_engine)
 
 
 pool = Pool()
 
 
-def choose_again() -> None:
-    """Have every kernel look for its engine anew, after another one was chosen."""
+def reset_choices() -> None:
+    """Look up every kernel's engine function again, after the engine was changed."""
     for choice in _choices:
         choice.forget()

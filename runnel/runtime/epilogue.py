@@ -1,8 +1,7 @@
-"""Finish: what a product or convolution does to its result before it hands it out.
+"""Epilogue: a per-channel scale and shift and an activation, fused into a matmul or convolution.
 
-A scale and a shift for each channel, then an activation: the bias, or the batch normalization by
-known moments, that follow most layers. A kernel that can do it in passing takes it as one more
-argument; else `Finish.apply` does it in the result's own memory.
+The bias, or the inference-time batch normalization, that follows most layers. A kernel that can
+fuse it takes it as one more argument; else `Epilogue.apply` applies it to the result in place.
 """
 
 from __future__ import annotations
@@ -13,36 +12,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import maximum, minimum
 
-# As arrays: NumPy takes half as long for them as for Python numbers.
+# As arrays: ufuncs take half as long with them as with Python scalars.
 _ZERO, _SIX, _INFINITY = (np.array(bound, np.float32) for bound in (0, 6, np.inf))
-# From here on NumPy clips faster than it compares with one number, which it does one by one.
+# Above this size `clip` is faster than `maximum` with a scalar, which is not vectorized.
 _MANY = 1024
 
 
-def positive_part(array: Any, out: Any = None) -> Any:
-    """max(array, 0) of 32 or 64-bit floats, into `out` if given."""
+def relu_kernel(array: Any, out: Any = None) -> Any:
+    """max(array, 0) of float32 or float64, into `out` if given."""
     if array.size > _MANY:
         return array.clip(_ZERO, _INFINITY, out)
     return maximum(array, _ZERO, out=out)
 
 
-def between_zero_and_six(array: Any, out: Any = None) -> Any:
-    """min(max(array, 0), 6) of 32 or 64-bit floats, into `out` if given."""
+def relu6_kernel(array: Any, out: Any = None) -> Any:
+    """min(max(array, 0), 6) of float32 or float64, into `out` if given."""
     if array.size > _MANY:
         return array.clip(_ZERO, _SIX, out)
     return minimum(maximum(array, _ZERO, out=out), _SIX, out=out)
 
 
-# Of an array, into another or itself.
+# Each takes an array and the output array, which may be the same.
 ACTIVATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "Relu": positive_part,
-    "Relu6": between_zero_and_six,
+    "Relu": relu_kernel,
+    "Relu6": relu6_kernel,
     "Tanh": np.tanh,
 }
 
 
 def require_channels(vector: Any, channels: int) -> None:
-    """Refuse a vector without one number for each channel."""
+    """Refuse a vector whose length is not the number of channels."""
     if vector.shape != (channels,):
         raise ValueError(
             "Must provide as many biases, or scales, as the last dimension of the input tensor: "
@@ -50,62 +49,64 @@ def require_channels(vector: Any, channels: int) -> None:
         )
 
 
-# A mean of more standard deviations takes so much of the digits away that it is subtracted first.
-_FARTHEST_MEAN = 64
+# With a mean of more standard deviations cancellation costs digits: subtract it first.
+_LARGEST_MEAN = 64
 
 
-def normalizing_vectors(vectors: tuple[Any, Any, Any, Any], epsilon: float) -> tuple[Any, Any, Any]:
-    """Centre, factor and shift of a batch normalization with scale, offset, mean and variance.
+def normalization_coefficients(
+    vectors: tuple[Any, Any, Any, Any], epsilon: float
+) -> tuple[Any, Any, Any]:
+    """Center, factor and shift of a batch normalization by scale, offset, mean and variance.
 
-    factor (x - centre) + shift; the centre is None where it can be part of the shift.
+    factor (x - center) + shift; the center is None where the shift includes it.
     """
     scale, offset, mean, variance = vectors
     deviation = np.sqrt(variance + np.float32(epsilon))
     factor = scale / deviation
-    # Comparisons are False for NaN, and a square of what is infinite is infinite.
-    farthest = np.maximum.reduce(abs(mean / deviation), initial=0)
-    if farthest <= _FARTHEST_MEAN and factor.dot(factor) < np.inf:
+    # False for NaN; the dot product is infinite if a factor is.
+    largest = np.maximum.reduce(abs(mean / deviation), initial=0)
+    if largest <= _LARGEST_MEAN and factor.dot(factor) < np.inf:
         return None, factor, offset - mean * factor
     return mean, factor, offset
 
 
-class Finish(NamedTuple):
-    """activation(scale (x - centre) + shift), with vectors of the channels, the last dimension."""
+class Epilogue(NamedTuple):
+    """activation(scale (x - center) + shift), with one element per channel, channels last."""
 
     scale: Any
     shift: Any
     activation: str | None
-    centre: Any = None
+    center: Any = None
 
     @classmethod
     def normalizing(
         cls, vectors: tuple[Any, Any, Any, Any], epsilon: float, activation: str | None
-    ) -> Finish:
-        """That of a batch normalization with scale, offset, mean and variance."""
+    ) -> Epilogue:
+        """The epilogue of a batch normalization by scale, offset, mean and variance."""
         channels = vectors[0].size
         for vector in vectors:
             require_channels(vector, channels)
-        centre, factor, shift = normalizing_vectors(vectors, epsilon)
-        return cls(factor, shift, activation, centre)
+        center, factor, shift = normalization_coefficients(vectors, epsilon)
+        return cls(factor, shift, activation, center)
 
     def require(self, channels: int) -> None:
-        """Refuse vectors without one number for each channel, which a kernel reads unseen."""
+        """Refuse vectors of another length than the channels: kernels do not check bounds."""
         require_channels(self.shift, channels)
         if self.scale is not None:
             require_channels(self.scale, channels)
 
     def apply(self, result: Any) -> Any:
-        """Finish a result in its own memory, unless others may see that."""
+        """Apply it to a result in place, or to a copy if the buffer is shared or read-only."""
         self.require(result.shape[-1])
         if not result.flags.writeable or result.base is not None:
             result = result.copy()
-        if self.centre is not None:
-            result -= self.centre
+        if self.center is not None:
+            result -= self.center
         if self.scale is not None:
             result *= self.scale
         result += self.shift
         return self.activate(result)
 
     def activate(self, result: Any) -> Any:
-        """Do the last step alone, in the memory of a result that nobody else sees."""
+        """Apply the activation alone, in place."""
         return result if self.activation is None else ACTIVATIONS[self.activation](result, result)

@@ -1,8 +1,8 @@
-"""Floats of 16 bits: computed in float32, and rounded once.
+"""Half precision (float16, bfloat16): computed in float32 and rounded once.
 
-NumPy is slow in float16, ml_dtypes in bfloat16, and neither keeps the digits of sums. Some kernels
-therefore always go through float32. Others, which give the same numbers either way, do so in plans,
-where arrays are large.
+NumPy is slow in float16 and ml_dtypes in bfloat16, and both accumulate sums in half precision. Some
+kernels therefore always compute in float32. Others, whose results are the same either way, do so in
+plans, where arrays are large.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from ..core.dtypes import bfloat16, float16
 from .engine_selection import accelerated
-from .large_arrays import larger_first
 from .output_buffers import ufunc_of
+from .parallel_elementwise import larger_first
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 Kernel = Callable[..., Any]
 
 _HALVES = frozenset({bfloat16, float16})
-# Functions whose result in float32, rounded, is the nearest number of 16 bits; of the last two it
-# is so but for a few in a million.
+# Functions whose float32 result rounds to the correctly rounded half; the last two miss it a few
+# times in a million.
 _ROUNDED = frozenset(
     {np.add, np.subtract, np.multiply, np.true_divide, np.sqrt, np.maximum, np.minimum}
     | {np.log, np.tanh}
 )
 _OF_TWO = frozenset({"add", "divide", "maximum", "minimum", "multiply", "subtract"})
 _SIGN = np.uint16(0x8000)
-# From how many elements on the way through float32 is the shorter one.
+# From this many elements on computing in float32 is faster.
 LARGE = 4096
 
 
@@ -42,13 +42,13 @@ def is_half(array: Any) -> bool:
 
 
 @accelerated("narrow", 16_384)
-def narrowed(array: Any, dtype: Any) -> Any:
-    """The numbers of an array rounded to a dtype of 16 bits."""
+def rounded_to_half(array: Any, dtype: Any) -> Any:
+    """An array rounded to a half-precision dtype."""
     return array.astype(dtype)
 
 
 def computed_in_float32(kernel: Kernel) -> Kernel:
-    """Let a kernel see float16 and bfloat16 as float32; its results go back to 16 bits."""
+    """Let a kernel compute float16 and bfloat16 in float32, and round its results."""
 
     @functools.wraps(kernel)
     def widened(*arrays: Any, **attrs: Any) -> Any:
@@ -59,8 +59,8 @@ def computed_in_float32(kernel: Kernel) -> Kernel:
         wide = [each.astype(np.float32) if each.dtype == dtype else each for each in arrays]
         result = kernel(*wide, **attrs)
         if isinstance(result, tuple):
-            return tuple([narrowed(each, dtype) for each in result])
-        return narrowed(result, dtype) if result.dtype == np.float32 else result
+            return tuple([rounded_to_half(each, dtype) for each in result])
+        return rounded_to_half(result, dtype) if result.dtype == np.float32 else result
 
     # The op's attributes and their defaults are read from here.
     defaults = getattr(kernel, "__kwdefaults__", None)
@@ -69,31 +69,31 @@ def computed_in_float32(kernel: Kernel) -> Kernel:
 
 
 def kernel_of(operation: Operation) -> Kernel:
-    """The kernel of an operation in a plan: the op's own, or the same by way of float32."""
+    """The kernel of an operation in a plan: the op's own, or the same computed in float32."""
     kernel = operation.op.kernel
     if not operation.inputs or operation.inputs[0].dtype not in _HALVES:
         return kernel
     function = ufunc_of(operation)
     if operation.type == "Square":
-        return _by_way_of_float32(kernel, "square")
+        return _in_float32(kernel, "square")
     if function is np.negative:
         return _negative
-    return _by_way_of_float32(kernel, function.__name__) if function in _ROUNDED else kernel
+    return _in_float32(kernel, function.__name__) if function in _ROUNDED else kernel
 
 
 def _negative(array: Any) -> Any:
-    # One bit is its sign.
+    # Flip the sign bit.
     return np.bitwise_xor(array.view(np.uint16), _SIGN).view(array.dtype)
 
 
 @accelerated("half_binary", 8192)
 def _narrow(first: Any, second: Any, name: str) -> Any:
-    """What an engine makes of two arrays without making them wider; else None."""
+    """The result of an engine that computes in half precision; None if it cannot."""
     return None
 
 
 @functools.cache
-def _by_way_of_float32(kernel: Kernel, name: str) -> Kernel:
+def _in_float32(kernel: Kernel, name: str) -> Kernel:
     through = computed_in_float32(kernel)
 
     def of_one(array: Any) -> Any:

@@ -1,10 +1,11 @@
-"""Who shall have the processors while a program runs: BLAS, or an engine.
+"""Which thread pool owns the cores while a plan runs: that of BLAS, or that of an engine.
 
-Convolutions and recurrent layers are an engine's. Of products BLAS is as fast or faster at single
-ones, but takes the many small ones of a batch one after the other; a program with such batches, as
-attention has them, is the engine's unless it has large single products as well. So is a program
-that trains: the engine's threads share the updates of its variables, NumPy has one for them. Where
-BLAS has no code for the processor's widest registers, and the engine has, large products are its.
+Convolutions and recurrent layers run in the engine. At single GEMMs BLAS is as fast or faster, but
+it runs the small GEMMs of a batched matmul one after the other: a plan with such batches, as
+attention has them, gives the cores to the engine unless it has large single GEMMs as well. So does
+a training step: the engine parallelizes optimizer updates, which NumPy runs on one thread. Where
+BLAS has no kernels for the widest vector registers (AVX-512) and the engine has, large GEMMs run in
+the engine.
 """
 
 from __future__ import annotations
@@ -15,48 +16,55 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.dtypes import bfloat16, float32
 from . import engine_selection
-from .engine_selection import BATCHED, LEAST_OF_BATCH, SMALLEST, WORTH_TRYING
+from .engine_selection import (
+    BATCHED_GEMM,
+    PARALLEL_GEMM_AT_LOW_LATENCY,
+    SMALLEST,
+    SMALLEST_BATCHED_GEMM,
+)
 
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
 
-# With single products of more multiplications BLAS gains more than an engine does elsewhere.
+# With single GEMMs of more multiplications BLAS gains more than the engine does elsewhere.
 _MOST_OF_ONE = 1 << 28
 
 
 def owner_of(operations: Sequence[Operation]) -> str | None:
-    """ "engine", "blas", or None for a program that may leave the processors to either."""
+    """ "engine", "blas", or None for a plan that does not care."""
     if any(operation.op.heavy for operation in operations):
         return "engine"
-    # Those of bfloat16 take the processors themselves where an engine can do them.
-    products = [
+    # bfloat16 GEMMs claim the pool themselves where an engine can run them.
+    matmuls = [
         operation
         for operation in operations
         if operation.op.gemm and operation.outputs[0].dtype is not bfloat16
     ]
-    if not products:
+    if not matmuls:
         return None
-    found = [_Work.of(operation) for operation in products]
+    found = [_Work.of(operation) for operation in matmuls]
     known = [work for work in found if work is not None]
-    # To ask whether the engine is the faster one loads its library.
-    large = len(known) < len(found) or any(work.each >= WORTH_TRYING for work in known)
-    if large and all(map(_suits_wide, products, found)) and engine_selection.outruns_blas():
+    # `outruns_blas` loads the engine's library.
+    large = len(known) < len(found) or any(
+        work.each >= PARALLEL_GEMM_AT_LOW_LATENCY for work in known
+    )
+    if large and all(map(_suits_wide, matmuls, found)) and engine_selection.outruns_blas():
         return "engine"
     if len(known) < len(found) or not all(work.suits_engine for work in known):
         return "blas"
-    worth_it = any(work.is_worth_it for work in known) or any(map(_is_shared, operations))
-    return "engine" if worth_it else "blas"
+    profitable = any(work.is_profitable for work in known) or any(map(_is_parallel, operations))
+    return "engine" if profitable else "blas"
 
 
 def _suits_wide(operation: Operation, work: _Work | None) -> bool:
-    """Whether a product is the engine's if it outruns BLAS: single ones of any size are."""
+    """Whether a matmul runs in an engine that outruns BLAS: single GEMMs of any size do."""
     if operation.op.gemm == "matmul":
         return operation.outputs[0].dtype is float32
     return work is not None and work.suits_engine
 
 
-def _is_shared(operation: Operation) -> bool:
-    """Whether the operation is an update so large that an engine's threads share it."""
+def _is_parallel(operation: Operation) -> bool:
+    """Whether the operation is an optimizer update above the parallel threshold."""
     if not operation.op.shared:
         return False
     # The largest input of an update is the gradient, as large as the variable.
@@ -65,23 +73,23 @@ def _is_shared(operation: Operation) -> bool:
 
 
 class _Work(NamedTuple):
-    """So many products of so many multiplications each."""
+    """A number of GEMMs, and the multiplications of each."""
 
-    products: int
+    number: int
     each: int
 
     @property
     def suits_engine(self) -> bool:
-        return self.each < BATCHED.stop if self.products > 1 else self.each <= _MOST_OF_ONE
+        return self.each < BATCHED_GEMM.stop if self.number > 1 else self.each <= _MOST_OF_ONE
 
     @property
-    def is_worth_it(self) -> bool:
-        is_batch = self.products > 1 and self.each in BATCHED
-        return is_batch and self.products * self.each >= LEAST_OF_BATCH
+    def is_profitable(self) -> bool:
+        is_batch = self.number > 1 and self.each in BATCHED_GEMM
+        return is_batch and self.number * self.each >= SMALLEST_BATCHED_GEMM
 
     @classmethod
     def of(cls, operation: Operation) -> _Work | None:
-        """The work of a product; None where it is not known, or not of an engine's type."""
+        """The GEMMs of a matmul; None if sizes are unknown or the dtype is not float32."""
         tensors = operation.inputs[:2]
         if operation.outputs[0].dtype is not float32:
             return None
@@ -95,7 +103,7 @@ class _Work(NamedTuple):
         right = operation.given.get("transpose_b") or operation.given.get("adj_y")
         each = a[-1] * a[-2] * b[-2 if right else -1]
         count = math.prod(a[:-2])
-        # One matrix for a whole batch is one product with all its rows.
+        # One right-hand side for the whole batch: one GEMM with all rows.
         return cls(1, count * each) if len(b) == 2 and not left else cls(count, each)
 
     @classmethod
@@ -111,7 +119,7 @@ class _Work(NamedTuple):
         }
         shared = set(output).intersection(*terms)
         if len(terms) != 2 or set(terms[0]) & set(terms[1]) == shared:
-            # Nothing is summed over: no product of matrices.
+            # No contraction.
             return cls(1, 0)
         count = math.prod(by_letter[letter] for letter in shared)
         return cls(count, math.prod(by_letter.values()) // max(count, 1))

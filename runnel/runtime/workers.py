@@ -1,6 +1,6 @@
-"""Workers: threads that take a share of a piece of work, or do one beside everybody else.
+"""Workers: threads for parallel loops and for background tasks, and how many there may be.
 
-For work that lets go of the interpreter lock: NumPy's loops and an engine's primitives do.
+For work that releases the GIL: NumPy's loops and an engine's primitives do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from .engine_selection import here, work_beside_others
+from .engine_selection import enter_parallel_region, here
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -22,109 +22,111 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 _NAME = "runnel-worker"
-# For so many seconds a thread that has ended its work waits for more.
-_REST = 1.0
+# An idle thread waits this many seconds for another task before it ends.
+_IDLE_SECONDS = 1.0
 
 
-# The threads that one piece of work has; 0: as many as there are.
-_chosen = 0
-# The most of them that other programs leave; 0: they leave all.
-_left = 0
+# The number of threads that the user has set; 0: one per core.
+_configured = 0
+# The limit that the CPU load sets; 0: none.
+_limit = 0
 
 
-def threads_chosen() -> int:
-    """The threads that one piece of work shall have; 0: as many as there are."""
-    return _chosen
+def configured_threads() -> int:
+    """The number of threads that the user has set; 0 if none."""
+    return _configured
 
 
-def threads_at_most(most: int) -> int:
-    """The threads that one piece of work shall have where there are so many."""
-    return _chosen or min(_left or most, most)
+def num_threads(most: int) -> int:
+    """The number of threads for a parallel loop, out of `most`."""
+    return _configured or min(_limit or most, most)
 
 
-def leave_threads(count: int) -> None:
-    """Use so many at the most from now on, for other programs have the other processors."""
-    global _left
-    _left = count
+def limit_threads(count: int) -> None:
+    """Use at most this many threads from now on: other programs load the other cores."""
+    global _limit
+    _limit = count
 
 
-def choose_threads(count: int) -> None:
-    """Choose that number from now on."""
-    global _chosen
-    _chosen = count
+def configure_threads(count: int) -> None:
+    """Set the number of threads; 0: one per core."""
+    global _configured
+    _configured = count
 
 
-def processors() -> int:
-    """How many processors this process may use."""
+def available_cores() -> int:
+    """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 @contextmanager
-def one_of(count: int) -> Iterator[None]:
-    """Meanwhile the calling thread is one of so many that work side by side.
+def parallel_region(count: int) -> Iterator[None]:
+    """Mark the calling thread as one of `count` threads of a parallel region.
 
-    Engines start no further threads for it then.
+    Engines run its kernels on it alone.
     """
-    before = here.beside_others
-    here.beside_others = before or count > 1
+    before = here.in_parallel_region
+    here.in_parallel_region = before or count > 1
     try:
         yield
     finally:
-        here.beside_others = before
+        here.in_parallel_region = before
 
 
-def side_by_side(work: Callable[[int], Result], count: int) -> list[Result]:
-    """What `work(0)`, `work(1)` and so on give, at once; the calling thread does the first."""
+def run_parallel(work: Callable[[int], Result], count: int) -> list[Result]:
+    """The results of `work(0)` to `work(count - 1)`, run in parallel; the caller runs the first."""
     if count == 1:
         return [work(0)]
-    with one_of(count):
-        others = [_pool().submit(work, place) for place in range(1, count)]
+    with parallel_region(count):
+        others = [_pool().submit(work, index) for index in range(1, count)]
         try:
             first = work(0)
         finally:
-            # Nobody goes on while they still read and write.
+            # The buffers stay in use until every thread has ended.
             results = [other.result() for other in others]
         return [first, *results]
 
 
-def in_stretches(work: Callable[[int, int], None], total: int, per_thread: int) -> None:
-    """Call `work(start, limit)` on stretches of `range(total)`, in threads where it pays."""
-    count = 1 if here.beside_others else min(total // per_thread, threads_at_most(_most()))
+def parallel_for(work: Callable[[int, int], None], total: int, per_thread: int) -> None:
+    """Call `work(start, limit)` on chunks of `range(total)`, in parallel above `per_thread`."""
+    count = (
+        1 if here.in_parallel_region else min(total // per_thread, num_threads(_default_threads()))
+    )
     if count < 2:
         work(0, total)
         return
-    edges = [total * place // count for place in range(count + 1)]
-    side_by_side(lambda place: work(edges[place], edges[place + 1]), count)
+    edges = [total * index // count for index in range(count + 1)]
+    run_parallel(lambda index: work(edges[index], edges[index + 1]), count)
 
 
-def _most() -> int:
-    """The threads that the environment tells OpenMP, and so us, to have; else the processors."""
+def _default_threads() -> int:
+    """`OMP_NUM_THREADS`, which holds for us as well; else one thread per core."""
     told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(told) if told.isdecimal() and int(told) else processors()
+    return int(told) if told.isdecimal() and int(told) else available_cores()
 
 
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(max(processors() - 1, 1), _NAME, work_beside_others)
+    return ThreadPoolExecutor(max(available_cores() - 1, 1), _NAME, enter_parallel_region)
 
 
 _Tasks = queue.SimpleQueue[tuple[Callable[[], None], str]]
-# Those that threads wait at which have just ended their work.
-_resting: deque[_Tasks] = deque()
+# The task queues of idle threads.
+_idle: deque[_Tasks] = deque()
 
 
-def begin(work: Callable[[], None], name: str) -> None:
-    """Have a thread do a piece of work: one that has just ended another, or a new one.
+def start_task(work: Callable[[], None], name: str) -> None:
+    """Run a task on an idle worker thread, or on a new one.
 
-    Where a new thread begins there is often another one at work, and it takes milliseconds until it
-    is moved to a processor that has nothing to do. One that worked before has its own.
+    A new thread often starts on a busy core, and takes milliseconds to migrate to an idle one; a
+    thread that has run before has a core of its own.
     """
     try:
-        tasks = _resting.popleft()
+        tasks = _idle.popleft()
     except IndexError:
         tasks = queue.SimpleQueue()
         threading.Thread(target=_work, args=(tasks,), daemon=True, name=_NAME).start()
@@ -135,22 +137,22 @@ def _work(tasks: _Tasks) -> None:
     thread = threading.current_thread()
     while True:
         try:
-            work, thread.name = tasks.get(timeout=_REST)
+            work, thread.name = tasks.get(timeout=_IDLE_SECONDS)
         except queue.Empty:
-            if _is_left(tasks):
+            if _may_end(tasks):
                 return
             work, thread.name = tasks.get()
         work()
-        # Nothing of it is held meanwhile.
+        # Do not keep its objects alive while waiting.
         del work
-        _resting.append(tasks)
+        _idle.append(tasks)
         thread.name = _NAME
 
 
-def _is_left(tasks: _Tasks) -> bool:
-    """Whether nobody is about to put work there, nor will."""
+def _may_end(tasks: _Tasks) -> bool:
+    """Whether the queue is off the list, so that no task can arrive any more."""
     try:
-        _resting.remove(tasks)
+        _idle.remove(tasks)
     except ValueError:
         return False
     return True
@@ -159,4 +161,4 @@ def _is_left(tasks: _Tasks) -> bool:
 if hasattr(os, "register_at_fork"):
     # The threads stay behind in the parent.
     os.register_at_fork(after_in_child=_pool.cache_clear)
-    os.register_at_fork(after_in_child=_resting.clear)
+    os.register_at_fork(after_in_child=_idle.clear)

@@ -71,7 +71,7 @@ def test_scipy_works_alone_and_only_meanwhile():
     before = threads.in_use()
     threads.use(2)
     try:
-        with pytest.raises(ValueError, match="inside"), blas_threads.scipy_alone():
+        with pytest.raises(ValueError, match="inside"), blas_threads.single_threaded_scipy():
             assert threads.in_use() == 1
             raise ValueError("inside")
         assert threads.in_use() == 2
@@ -89,10 +89,10 @@ def test_scipy_works_alone_and_only_meanwhile():
 def test_the_choice_holds_when_blas_has_the_processors_again():
     tf.config.threading.set_intra_op_parallelism_threads(2)
     convolved()
-    assert engine_selection.pool.of_engine and blas_threads.threads_in_use() == 1
+    assert engine_selection.pool.owned_by_engine and blas_threads.threads_in_use() == 1
     tf.config.threading.set_intra_op_parallelism_threads(3)
     assert blas_threads.threads_in_use() == 1
-    engine_selection.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     assert blas_threads.threads_in_use() == 3
 
 
@@ -120,7 +120,7 @@ class Notes(dict):
 @pytest.mark.parametrize("how", ["map", "prefetch"])
 def test_threads_of_a_pipeline_do_not_multiply(how):
     tf.config.threading.set_intra_op_parallelism_threads(2)
-    engine_selection.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     found = Notes()
     dataset = tf.data.Dataset.range(24).map(lambda index: tf.cast(index, tf.float32))
     if how == "map":
@@ -134,7 +134,7 @@ def test_threads_of_a_pipeline_do_not_multiply(how):
     assert all(set(counts) == {1} for counts in workers.values())
     if how == "prefetch":
         # The work of the program's own thread is not disturbed: BLAS keeps the processors.
-        assert not engine_selection.pool.of_engine
+        assert not engine_selection.pool.owned_by_engine
     convolved()
     assert LIBRARY.threads() == 2
 

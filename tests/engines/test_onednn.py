@@ -252,10 +252,10 @@ def test_one_pool_has_the_processors():
     multiply = tf.function(lambda x: x @ x)
     convolve(images, filters)
     convolve(images, filters)
-    assert engine_selection.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
     multiply(matrix)
-    assert not engine_selection.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine
     tf.nn.conv2d(images, filters, 1, "SAME")
-    assert engine_selection.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
     engines.use("numpy")
-    assert not engine_selection.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine

@@ -22,7 +22,7 @@ SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 89.0, -89.0, 1000.0, -1000.0, 6
 def take_processors():
     """A convolution: while oneDNN has the processors its threads share large arrays."""
     tf.nn.conv2d(tf.ones([8, 9, 9, 8]), tf.ones([3, 3, 8, 8]), 1, "SAME")
-    assert engine_selection.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
 
 
 def with_engine(name, compute, shared):
@@ -42,7 +42,7 @@ def with_engine(name, compute, shared):
             choice.fast = watched
     results = compute()
     assert any(done), f"oneDNN did nothing of {name}"
-    assert engine_selection.pool.of_engine == shared
+    assert engine_selection.pool.owned_by_engine == shared
     return results
 
 
@@ -460,11 +460,17 @@ def test_joining(sides, axis, data):
 @pytest.mark.parametrize("place", [0, 1, 4])
 @pytest.mark.parametrize("shared", [False, True])
 def test_huge_arrays_anywhere(monkeypatch, place, shared):
-    from runnel.engines.onednn import elementwise, joining, normalization, resampling, softmax
+    from runnel.engines.onednn import (
+        concatenation,
+        elementwise,
+        normalization,
+        resampling,
+        softmax,
+    )
 
     engines.use("onednn")
     engine_selection.find("exp")
-    engine_selection.pool.to_engine() if shared else engine_selection.pool.to_blas()
+    engine_selection.pool.give_to_engine() if shared else engine_selection.pool.give_to_blas()
     empty = np.empty
 
     class Displaced:
@@ -476,7 +482,7 @@ def test_huge_arrays_anywhere(monkeypatch, place, shared):
         def empty(self, shape, dtype):
             return shifted(empty(shape, dtype), place)
 
-    for module in (elementwise, joining, normalization, resampling, softmax):
+    for module in (elementwise, concatenation, normalization, resampling, softmax):
         monkeypatch.setattr(module, "np", Displaced())
     x = shifted(3 * np.sin(np.arange(HUGE, dtype=np.float32)), place)
     rows, images = x.reshape(-1, 512), x.reshape(-1, 8, 8, 16)
@@ -491,7 +497,7 @@ def test_huge_arrays_anywhere(monkeypatch, place, shared):
     np.testing.assert_array_equal(resampling.resize_nearest_backprop(larger, 8, 8), 4 * images)
     between = resampling.resize_bilinear(images, 16, 16)
     np.testing.assert_allclose(between[:, 0, 0], images[:, 0, 0], rtol=1e-6)
-    joined = joining.concatenate(images, [images, images], 3)
+    joined = concatenation.concatenate(images, [images, images], 3)
     assert (joined is not None) == shared
     if shared:
         np.testing.assert_array_equal(joined[..., 16:], images)
@@ -533,9 +539,9 @@ def test_gradients_by_differences():
 
 def test_blas_keeps_the_processors(outrun):
     engines.use("onednn")
-    engine_selection.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     outrun(False)
     x = tf.constant(random((600, 600)))
     tf.nn.softmax(tf.nn.elu(x) @ x)
     tf.image.resize(tf.reshape(x, [9, 40, 25, 40]), [80, 50], "nearest")
-    assert not engine_selection.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.passes import rewritten
-from ...compiler.passes.program import Program, operation_like
+from ...compiler.passes.computation import Program, operation_like
 from ...compiler.plan import Plan
 from ...core import errors
 from ...core.context import state

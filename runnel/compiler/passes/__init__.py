@@ -10,20 +10,31 @@ from collections.abc import Callable, Sequence
 
 from ...core.graph.graph import Graph
 from ...core.tensor import Tensor
-from . import discard, fold, fuse, pad, products, prune, roll, share, stack, tidy
-from .program import Program
+from . import (
+    accumulated_matmuls,
+    algebraic_simplification,
+    common_subexpressions,
+    constant_folding,
+    dead_code,
+    epilogue_fusion,
+    horizontal_fusion,
+    padding_fusion,
+    recurrent_rerolling,
+    unused_outputs,
+)
+from .computation import Program
 
 # What `tf.config.optimizer.set_experimental_options` calls each pass.
 PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
-    ("constant_folding", fold.run),
-    ("arithmetic_optimization", tidy.run),
-    ("loop_optimization", roll.run),
-    ("loop_optimization", products.run),
-    ("common_subgraph_elimination", share.run),
-    ("loop_optimization", stack.run),
-    ("remapping", pad.run),
-    ("remapping", fuse.run),
-    ("remapping", discard.run),
+    ("constant_folding", constant_folding.run),
+    ("arithmetic_optimization", algebraic_simplification.run),
+    ("loop_optimization", recurrent_rerolling.run),
+    ("loop_optimization", accumulated_matmuls.run),
+    ("common_subgraph_elimination", common_subexpressions.run),
+    ("loop_optimization", horizontal_fusion.run),
+    ("remapping", padding_fusion.run),
+    ("remapping", epilogue_fusion.run),
+    ("remapping", unused_outputs.run),
 )
 
 
@@ -33,7 +44,7 @@ disabled: set[str] = set()
 
 def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
     """The operations to run for the fetches, rewritten to run faster."""
-    return rewritten(prune.run(Program.of(graph, feeds, fetches)))
+    return rewritten(dead_code.run(Program.of(graph, feeds, fetches)))
 
 
 def rewritten(program: Program) -> Program:
@@ -44,4 +55,4 @@ def rewritten(program: Program) -> Program:
     for name, run in PASSES:
         if name not in disabled:
             program = run(program)
-    return prune.run(program)
+    return dead_code.run(program)

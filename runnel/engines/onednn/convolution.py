@@ -19,9 +19,9 @@ import numpy as np
 
 from ...runtime.buffers import empty
 from ...runtime.engine_selection import pool
-from ...runtime.epilogue import Finish
+from ...runtime.epilogue import Epilogue
 from . import post_ops
-from .halves import in_float32_otherwise
+from .half_precision import in_float32_otherwise
 from .library import Library, Unsupported
 from .matmul import matmul
 from .primitive import (
@@ -79,7 +79,7 @@ class Case:
 
 
 @in_float32_otherwise
-def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None) -> Any:
+def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Epilogue | None = None) -> Any:
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count]."""
     case = _case(images, images.shape, filters.shape, axes)
     if case is None:
@@ -149,7 +149,7 @@ def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
     images = images.reshape(batch, length, case.channels)
     gradients = gradients.reshape(batch, output, case.features)
     total: Any = None
-    pool.to_engine()
+    pool.give_to_engine()
     step = max(1, _MOST_COLUMNS // (output * kernel * case.channels))
     for start in range(0, batch, step):
         part = images[start : start + step]
@@ -168,7 +168,7 @@ def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
 
 
 def convolve_depthwise(
-    images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None
+    images: Any, filters: Any, axes: Sequence[Any], finish: Epilogue | None = None
 ) -> Any:
     """Correlate each channel with its own filters [*kernel, depth, multiplier]."""
     return convolve(_repeated(images, filters.shape[-1]), _grouped(filters), axes, finish)
@@ -265,14 +265,14 @@ def _descriptors(library: Library, case: Case) -> tuple[Any, Any, Any]:
     )
 
 
-def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
+def _forward(library: Library, case: Case, epilogue_post_ops: int = 0) -> Primitive:
     """The primitive, with so many vectors that finish its results."""
     images, filters, results = _descriptors(library, case)
     attrs = attributes(library)
     vectors: dict[int, Any] = {}
-    if finishing:
+    if epilogue_post_ops:
         channels, rank = case.features, len(case.results)
-        attrs, vectors = post_ops.finishing(library, finishing, channels, rank)
+        attrs, vectors = post_ops.epilogue_post_ops(library, epilogue_post_ops, channels, rank)
     descriptor = library.made(
         "dnnl_convolution_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, _DIRECT, images, filters, None, results,

@@ -115,7 +115,7 @@ def half_binary(first: Any, second: Any, name: str) -> Any:
 def binary(first: Any, second: Any, name: str, output: Any = None) -> Any:
     """The same of float32, into `output` if given, perhaps one of the two."""
     # One thread is not faster than NumPy's.
-    return _of_two(first, second, name, output) if pool.of_engine and _fits(first) else None
+    return _of_two(first, second, name, output) if pool.owned_by_engine and _fits(first) else None
 
 
 def _of_two(first: Any, second: Any, name: str, output: Any = None) -> Any:
@@ -168,7 +168,7 @@ def _computed(function: _Function, array: Any, output: Any) -> bool:
 
 def _shared_slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
     # Memory is all that these wait for: one thread is not faster than NumPy's.
-    return _slope(function, gradients, values, output) if pool.of_engine else None
+    return _slope(function, gradients, values, output) if pool.owned_by_engine else None
 
 
 def _slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.buffers import aligned
-from ...runtime.half_precision import is_half, narrowed
+from ...runtime.half_precision import is_half, rounded_to_half
 from .library import Library
 from .post_ops import ADD, DIVIDE, MULTIPLY, Step
 from .primitive import compute, described
@@ -32,7 +32,7 @@ def erfc(array: Any, steepness: float, coefficients: Sequence[float]) -> Any:
     """
     if is_half(array):
         wide = erfc(array.astype(_FLOATS), steepness, coefficients)
-        return None if wide is None else narrowed(wide, array.dtype)
+        return None if wide is None else rounded_to_half(wide, array.dtype)
     if array.dtype != _FLOATS or not array.flags.c_contiguous or array.size < _BLOCK:
         return None
     result = aligned(array.shape, _FLOATS)
@@ -78,13 +78,13 @@ class _Formula:
         self._ones[...] = 1
         self._kept = [aligned((_BLOCK,), _FLOATS) for _ in range(4)]
 
-    def run_beside(self, x: Any, output: Any) -> None:
+    def run_unclaimed(self, x: Any, output: Any) -> None:
         """Compute, in the calling thread's share of the processors."""
         t, exponent, sign, less_sign = self._kept
-        self._denominator.run_beside(x, _ZERO, exponent)
-        self._quotient.run_beside(self._ones, exponent, t)
-        self._exponent.run_beside(x, _ZERO, exponent)
-        self._sign.run_beside(x, _ZERO, sign)
-        self._less_sign.run_beside(x, _ZERO, less_sign)
+        self._denominator.run_unclaimed(x, _ZERO, exponent)
+        self._quotient.run_unclaimed(self._ones, exponent, t)
+        self._exponent.run_unclaimed(x, _ZERO, exponent)
+        self._sign.run_unclaimed(x, _ZERO, sign)
+        self._less_sign.run_unclaimed(x, _ZERO, less_sign)
         powers = [t] * self._powers
-        self._value.run_beside(t, _ZERO, output, *powers, exponent, t, sign, less_sign)
+        self._value.run_unclaimed(t, _ZERO, output, *powers, exponent, t, sign, less_sign)

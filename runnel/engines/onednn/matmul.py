@@ -12,7 +12,7 @@ import numpy as np
 
 from ...runtime import blas_threads
 from ...runtime.buffers import aligned, empty, is_large, read_address
-from ...runtime.engine_selection import BATCHED, LEAST_OF_BATCH, pool
+from ...runtime.engine_selection import BATCHED_GEMM, SMALLEST_BATCHED_GEMM, pool
 from .library import Library, load
 from .primitive import (
     DST,
@@ -27,7 +27,7 @@ from .primitive import (
     prepared_library,
     type_of,
 )
-from .sharing import sharing
+from .sync_latency import sharing
 
 # Products of less work than this are not worth a second thread.
 _LEAST_WORK = 1 << 18
@@ -48,7 +48,7 @@ Pair = tuple[int, int]
 @lru_cache(maxsize=1)
 def outruns_blas() -> bool:
     """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
-    return _is_wide() and blas_threads.is_narrow()
+    return _is_wide() and blas_threads.lacks_avx512()
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -56,7 +56,7 @@ def matmul(a: Any, b: Any) -> Any:
     if a.dtype != _FLOATS or b.dtype != _FLOATS:
         return None
     product = _product(a.shape, a.strides, b.shape, b.strides)
-    if product is None or not (pool.of_engine or outruns_blas()):
+    if product is None or not (pool.owned_by_engine or outruns_blas()):
         return None
     alone = outruns_blas() and not sharing.is_worth_it(product.work)
     if product.is_by_transposed:
@@ -67,7 +67,7 @@ def matmul(a: Any, b: Any) -> Any:
         b = _further_apart(b)
     output = product.empty(product.shape, _FLOATS)
     if not alone:
-        pool.to_engine()
+        pool.give_to_engine()
     failed = prepared_library(alone).multiply(
         *product.sizes, address(a), product.between_a, address(b), product.between_b, _ZERO,
         read_address(output), product.between_columns,
@@ -167,14 +167,14 @@ def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
     NumPy calls BLAS for one after the other, and that takes one thread for a small one; a thread
     of oneDNN's alone is no faster.
     """
-    if not pool.of_engine or a.dtype != np.float32 or b.dtype != np.float32:
+    if not pool.owned_by_engine or a.dtype != np.float32 or b.dtype != np.float32:
         return None
     *batch, rows, inner = a.shape
     *other, depth, columns = b.shape
     work = rows * inner * columns
-    if batch != other or depth != inner or work not in BATCHED:
+    if batch != other or depth != inner or work not in BATCHED_GEMM:
         return None
-    if math.prod(batch) * work < LEAST_OF_BATCH:
+    if math.prod(batch) * work < SMALLEST_BATCHED_GEMM:
         return None
     if out is None:
         out = empty((*batch, rows, columns), a.dtype)
@@ -227,7 +227,7 @@ def _by_primitive(
     if primitive is None:
         return None
     if alone:
-        primitive.run_beside(a, b, out)
+        primitive.run_unclaimed(a, b, out)
     else:
         primitive.run(a, b, out)
     return out

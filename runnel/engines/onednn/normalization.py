@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...runtime.buffers import empty
-from ...runtime.half_precision import is_half, narrowed
-from .halves import widened
+from ...runtime.half_precision import is_half, rounded_to_half
+from .half_precision import widened
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -54,8 +54,8 @@ def _by_way_of_float32(kernel: Kernel) -> Kernel:
             return kernel(images, *rest)
         found = kernel(*[widened(each) for each in (images, *rest)])
         if not isinstance(found, tuple):
-            return None if found is None else narrowed(found, images.dtype)
-        return narrowed(found[0], images.dtype), *found[1:]
+            return None if found is None else rounded_to_half(found, images.dtype)
+        return rounded_to_half(found[0], images.dtype), *found[1:]
 
     return run
 

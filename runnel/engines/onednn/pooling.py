@@ -10,7 +10,7 @@ import numpy as np
 
 from ...runtime.buffers import empty
 from .convolution import channels_last
-from .halves import in_float32_otherwise
+from .half_precision import in_float32_otherwise
 from .library import Library
 from .primitive import (
     DIFF_DST,

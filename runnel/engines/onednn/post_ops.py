@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.epilogue import Finish
+from ...runtime.epilogue import Epilogue
 from .library import Library
 from .primitive import described, user_scratchpad
 
@@ -47,20 +47,20 @@ def appended(
     return operands
 
 
-def vectors_of(finish: Finish | None, channels: int) -> tuple[Any, ...]:
+def vectors_of(finish: Epilogue | None, channels: int) -> tuple[Any, ...]:
     """The vectors of a finish that are operands of post-ops, in their order."""
     if finish is None:
         return ()
     finish.require(channels)
     vectors = [finish.shift] if finish.scale is None else [finish.scale, finish.shift]
-    if finish.centre is not None:
-        vectors.insert(0, -finish.centre)
+    if finish.center is not None:
+        vectors.insert(0, -finish.center)
     # A bias may be a column of a matrix.
     return tuple([np.ascontiguousarray(vector) for vector in vectors])
 
 
 @lru_cache(maxsize=1024)
-def finishing(
+def epilogue_post_ops(
     library: Library, count: int, channels: int, rank: int
 ) -> tuple[ctypes.c_void_p, dict[int, Any]]:
     """Attributes that add one vector, or scale before it, or add before that; their arguments."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...runtime.buffers import aligned, read_address
 from ...runtime.engine_selection import here, pool
-from ...runtime.workers import threads_at_most
+from ...runtime.workers import num_threads
 from .library import Library, Unsupported, load
 
 # What arguments are called in oneDNN's interface.
@@ -78,8 +78,8 @@ class _Thread(threading.local):
 
     def follow(self, alone: bool = False) -> None:
         """Work with as many threads as the user, or other programs, leave to this one, or alone."""
-        is_one = alone or here.beside_others
-        self.use(1 if is_one else threads_at_most(self.library.most_threads))
+        is_one = alone or here.in_parallel_region
+        self.use(1 if is_one else num_threads(self.library.most_threads))
 
 
 def dimensions(values: Numbers) -> Any:
@@ -173,10 +173,10 @@ class Primitive:
 
     def run(self, *arrays: Any) -> None:
         """Compute with the data of these arrays, in the order of the arguments."""
-        pool.to_engine()
-        self.run_beside(*arrays)
+        pool.give_to_engine()
+        self.run_unclaimed(*arrays)
 
-    def run_beside(self, *arrays: Any) -> None:
+    def run_unclaimed(self, *arrays: Any) -> None:
         """Compute as `run` does, but take the processors from nobody."""
         own, addresses = _thread, self._addresses
         if self._scratch:
@@ -247,10 +247,10 @@ def compute(
     all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
     """
     own = _thread
-    own.follow(alone=not pool.of_engine or size < _WORTH_SHARING)
+    own.follow(alone=not pool.owned_by_engine or size < _WORTH_SHARING)
     primitive = _cached(own, key, make)
     if primitive is not None:
-        primitive.run_beside(*arrays)
+        primitive.run_unclaimed(*arrays)
     return primitive is not None
 
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...runtime.buffers import LINE, empty, zeros
+from ...runtime.buffers import CACHE_LINE, empty, zeros
 from ...runtime.engine_selection import here, pool
-from ...runtime.workers import one_of, side_by_side, threads_at_most
+from ...runtime.workers import num_threads, parallel_region, run_parallel
 from .library import Library
 from .primitive import (
     BIAS,
@@ -35,7 +35,7 @@ from .primitive import (
     prepared_library,
 )
 from .reorder import Layout, filters
-from .sharing import sharing
+from .sync_latency import sharing
 
 _BACKWARD = 128
 _FORTH = 1
@@ -176,8 +176,8 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
     parts = _parts(sizes, _count_of_parts(kind, sizes) if keep else 1)
     outputs = empty((sizes.length, sizes.batch, sizes.units), x.dtype)
     last = [np.empty(each.shape, np.float32) for each in states]
-    pool.to_engine()
-    with one_of(len(parts)):
+    pool.give_to_engine()
+    with parallel_region(len(parts)):
         first = _forward_of(kind, parts[0].sizes, keep)
     if first is None:
         return None
@@ -192,7 +192,7 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
         primitive.run(*given, *([kept[place]] if keep else []))
         part.put(own, outputs)
 
-    side_by_side(run, len(parts))
+    run_parallel(run, len(parts))
     return outputs, last, kept
 
 
@@ -211,8 +211,8 @@ def _back(
     if any(gradient.size and gradient.shape != like.shape for gradient, like in likes):
         return None
     parts = _parts(sizes, len(kept))
-    pool.to_engine()
-    with one_of(len(parts)):
+    pool.give_to_engine()
+    with parallel_region(len(parts)):
         first = _backward_of(kind, parts[0].sizes)
     if first is None or _numbers_kept(first) != len(kept[0]):
         return None
@@ -236,7 +236,7 @@ def _back(
             part.put(values, result)
         return sums
 
-    sums, *others = side_by_side(run, len(parts))
+    sums, *others = run_parallel(run, len(parts))
     for other in others:
         for total, more in zip(sums, other, strict=True):
             total += more
@@ -245,8 +245,8 @@ def _back(
 
 def _numbers_kept(primitive: Primitive) -> int:
     """How many numbers the workspace of a part has room for, in whole lines of the caches."""
-    lines = -(-primitive.size(WORKSPACE) // LINE)
-    return lines * LINE // 4
+    lines = -(-primitive.size(WORKSPACE) // CACHE_LINE)
+    return lines * CACHE_LINE // 4
 
 
 _nothing = np.zeros(0, np.float32)
@@ -269,15 +269,15 @@ def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
     oneDNN's threads share each step and wait for each other after it. Rows do not depend on other
     rows: threads that have their own go through all steps and wait once.
     """
-    if here.beside_others:
+    if here.in_parallel_region:
         return 1
     length, batch, inputs, units = sizes
     weights = (inputs + units) * kind.gates * units
-    threads = threads_at_most(prepared_library().most_threads)
+    threads = num_threads(prepared_library().most_threads)
     if batch < threads * _LEAST_ROWS or length * batch * weights < _LEAST_WORK:
         return 1
     quickly, slowly = kind.most_in_parts
-    is_worth_it = weights <= quickly or (weights <= slowly and not sharing.meets_quickly())
+    is_worth_it = weights <= quickly or (weights <= slowly and not sharing.is_low())
     return threads if is_worth_it else 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .library import Library, Unsupported
 from .post_ops import ADD, MULTIPLY, SUBTRACT, TOTAL, Step, appended
 from .primitive import DST, SRC, Primitive, compute, described, user_scratchpad
-from .sharing import sharing
+from .sync_latency import sharing
 
 _OPERATORS = {"+": ADD, "*": MULTIPLY, "-": SUBTRACT}
 # Algorithms of one operand with their two numbers.
@@ -68,11 +68,11 @@ class Passes:
             operands = [value for _, value in rest if value is not None]
             self.passes.append((primitive, (start, place, target, *operands)))
 
-    def run_beside(self, *values: Any) -> None:
+    def run_unclaimed(self, *values: Any) -> None:
         """Do the passes, in the calling thread's share of the processors."""
         values = (*values, _ZERO)
         for primitive, places in self.passes:
-            primitive.run_beside(*[values[place] for place in places])
+            primitive.run_unclaimed(*[values[place] for place in places])
 
 
 def combined(

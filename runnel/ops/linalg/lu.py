@@ -45,7 +45,7 @@ def Lu(input, *, output_idx_type=int32):
         (getrf,) = get_lapack_funcs(("getrf",), (matrix,))
         results = zip(each_matrix(factors), rows.reshape(-1, size), strict=True)
         for each, (factor, order) in zip(each_matrix(matrix), results, strict=True):
-            with blas_threads.scipy_alone():
+            with blas_threads.single_threaded_scipy():
                 factor[...], exchanges, _ = getrf(each)
             if not np.abs(np.diagonal(factor)).min() > 0:
                 raise ValueError("Input is not invertible.")

@@ -26,7 +26,7 @@ from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
 from ...core.tensor import Tensor
 from ...runtime.engine_selection import accelerated
-from ...runtime.half_precision import is_half, narrowed
+from ...runtime.half_precision import is_half, rounded_to_half
 from ..array import creation
 from ..array.joining import concat, stack
 from ..array.ordering import transpose
@@ -45,7 +45,7 @@ _MATRICES = FLOATING | COMPLEX | {int32, int64, uint8, uint16, uint32, uint64}
 @accelerated("half_matmul", 32_768)
 def products_of_halves(a, b):
     """The products of matrices, or of batches of them, of 16-bit floats, rounded once."""
-    return narrowed(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
+    return rounded_to_half(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
 
 
 def multiplied(a, b):

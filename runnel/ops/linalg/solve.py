@@ -159,7 +159,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
     if solution.size:
         (trsm,) = get_blas_funcs(("trsm",), (left, right))
         pairs = zip(each_matrix(left), each_matrix(right), strict=True)
-        with blas_threads.scipy_alone():
+        with blas_threads.single_threaded_scipy():
             for result, (a, b) in zip(each_matrix(solution), pairs, strict=True):
                 result[...] = trsm(1.0, a, b, lower=int(lower), trans_a=2 if adjoint else 0)
     return solution.astype(rhs.dtype, copy=False)

@@ -14,7 +14,7 @@ from ...core.shape_rules import UNKNOWN, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.variable import Variable
-from ...runtime.half_precision import narrowed
+from ...runtime.half_precision import rounded_to_half
 from .complex import complex, imag, real
 
 _DIFFERENTIABLE = FLOATING | COMPLEX
@@ -39,7 +39,7 @@ def Cast(x, *, DstT, Truncate=False):
     elif DstT.is_integer and x.dtype.itemsize <= 2 and kind not in "iub":
         # Small floats have no direct way to integers: NumPy's and ml_dtypes' own differ.
         x = x.astype(np.float32)
-    return narrowed(x, DstT.numpy)
+    return rounded_to_half(x, DstT.numpy)
 
 
 @Cast.gradient

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.engine_selection import accelerated
-from ...runtime.half_precision import computed_in_float32, is_half, narrowed
+from ...runtime.half_precision import computed_in_float32, is_half, rounded_to_half
 
 # Below it there is nothing to gain: a pass over few numbers takes as long as its call.
 _MANY = 16384
@@ -26,7 +26,7 @@ _Kernel = Callable[..., Any]
 def exponential(array, output=None):
     """e to the power of each element of an array, into `output` if given."""
     if array.size >= _MANY and is_half(array):
-        return narrowed(exponential(array.astype(np.float32)), array.dtype)
+        return rounded_to_half(exponential(array.astype(np.float32)), array.dtype)
     return np.exp(array, output)
 
 

@@ -12,7 +12,7 @@ from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
-from ...runtime.half_precision import is_half, narrowed
+from ...runtime.half_precision import is_half, rounded_to_half
 from ..array.arguments import INDEX, integers, require_type
 from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (
@@ -58,7 +58,7 @@ def Sum(input, reduction_indices, *, keep_dims=False):
         return input
     if input.itemsize == 2 and is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return narrowed(total, input.dtype)
+        return rounded_to_half(total, input.dtype)
     return reduce(np.add, input, reduction_indices, keep_dims, input.dtype)
 
 
@@ -79,7 +79,7 @@ def Mean(input, reduction_indices, *, keep_dims=False):
         return truncated_quotient(total, total.dtype.type(count)).astype(input.dtype)
     if is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return narrowed(total / _count(input, total), input.dtype)
+        return rounded_to_half(total / _count(input, total), input.dtype)
     total = reduce(np.add, input, reduction_indices, keep_dims)
     count = _count(input, total)
     # The mean of no complex numbers is 0, as that of no integers; that of no floats is NaN.

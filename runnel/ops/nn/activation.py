@@ -11,7 +11,7 @@ from ...core.dtypes import FLOATING, REAL
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
 from ...runtime.engine_selection import accelerated
-from ...runtime.epilogue import between_zero_and_six, positive_part
+from ...runtime.epilogue import relu6_kernel, relu_kernel
 from ...runtime.half_precision import computed_in_float32
 from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
@@ -43,7 +43,7 @@ def same_shape(inputs, attrs):
 
 def _positive_part(x):
     if x.dtype.char in "fd":
-        return positive_part(x)
+        return relu_kernel(x)
     found = half_activations.clipped(x, at_six=False)
     return np.maximum(x, 0) if found is None else found
 
@@ -57,7 +57,7 @@ def Relu(features):
     return _positive_part(features)
 
 
-Relu.into = positive_part
+Relu.into = relu_kernel
 
 
 @Relu.gradient
@@ -95,12 +95,12 @@ def relu(features, name=None):
 @op("Relu6", "features: T -> activations: T", T=REAL, shape=unchanged, fresh=True, batchable=True)
 def Relu6(features):
     if features.dtype.char in "fd":
-        return between_zero_and_six(features)
+        return relu6_kernel(features)
     found = half_activations.clipped(features, at_six=True)
     return np.minimum(np.maximum(features, 0), 6) if found is None else found
 
 
-Relu6.into = between_zero_and_six
+Relu6.into = relu6_kernel
 
 
 @Relu6.gradient

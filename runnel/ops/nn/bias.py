@@ -12,7 +12,7 @@ from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
 from ...runtime.engine_selection import accelerated
-from ...runtime.half_precision import LARGE, is_half, narrowed
+from ...runtime.half_precision import LARGE, is_half, rounded_to_half
 from ..array import creation
 from ..math.reduction_kernels import ones
 
@@ -72,7 +72,7 @@ def _biased(value, bias):
 def _sum_of_halves(value, bias):
     if value.size < LARGE:
         return value + bias
-    return narrowed(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
+    return rounded_to_half(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
 
 
 _biased_halves = accelerated("half_bias_add", 8192)(_sum_of_halves)
@@ -111,7 +111,7 @@ def channel_sum(array, subscripts):
     axes = tuple(i for i, letter in enumerate(subscripts[:-3]) if letter != "c")
     if array.dtype.kind in "iu":
         return np.add.reduce(array, axes, dtype=array.dtype)
-    return narrowed(np.einsum(subscripts, array.astype(np.float32)), array.dtype)
+    return rounded_to_half(np.einsum(subscripts, array.astype(np.float32)), array.dtype)
 
 
 @BiasAddGrad.gradient

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...core.dtypes import float32
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
-from ...runtime.epilogue import ACTIVATIONS, Finish
+from ...runtime.epilogue import ACTIVATIONS, Epilogue
 from ..linalg.matmul import MATMUL_THRESHOLD, MatMul, product_of
 from ..math.trigonometry import TanhGrad
 from .activation import Relu6Grad, ReluGrad
@@ -71,7 +71,7 @@ def _affine_kernel(activation):
 
 def _convolved_kernel(activation):
     def kernel(images, filters, bias, **attrs):
-        return Conv2D.kernel(images, filters, Finish(None, bias, activation), **attrs)
+        return Conv2D.kernel(images, filters, Epilogue(None, bias, activation), **attrs)
 
     return kernel
 

@@ -13,8 +13,8 @@ from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
 from ...runtime.engine_selection import accelerated
-from ...runtime.epilogue import normalizing_vectors
-from ...runtime.half_precision import narrowed
+from ...runtime.epilogue import normalization_coefficients
+from ...runtime.half_precision import rounded_to_half
 from ..array import joining, shaping
 from ..math import arithmetic, casting, elementwise, reduction
 
@@ -128,7 +128,7 @@ def _wide(images):
 
 
 def _narrow(images, dtype):
-    return images if images.dtype == dtype else narrowed(images, dtype)
+    return images if images.dtype == dtype else rounded_to_half(images, dtype)
 
 
 def _by_layout(images, scale, offset, epsilon, layout):
@@ -212,7 +212,7 @@ def FusedBatchNormV3(
         return x, unknown, unknown, unknown, unknown, nothing
     images = layout.of(x)
     if not is_training:
-        vectors = normalizing_vectors((scale, offset, mean, variance), epsilon)
+        vectors = normalization_coefficients((scale, offset, mean, variance), epsilon)
         if images.ndim == 2:
             result = _scaled_channels(images, *vectors)
         else:

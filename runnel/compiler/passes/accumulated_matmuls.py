@@ -16,7 +16,7 @@ from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.shapes import TensorShape
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program, constant, made_like, operation_like
+from .computation import Program, constant, made_like, operation_like
 
 # Fewer products than this are not worth joining their factors.
 _FEWEST = 3

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program, made_by
+from .computation import Program, made_by
 
 Uses = dict[int, list[Operation]]
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.convert import Const
 from ...core.graph.graph import Operation, Placeholder
 from ...core.tensor import Tensor
-from .program import Program, constant, constant_of
+from .computation import Program, constant, constant_of
 
 # Larger results are computed anew at each call rather than kept.
 LARGEST = 1 << 16

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program
+from .computation import Program
 
 # Constants up to this many bytes are compared by value.
 _SMALL = 1024

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...core.devices import settings
-from ...runtime.engine_selection import WORTH_SHARING, WORTH_TRYING, here
-from ...runtime.workers import threads_at_most
+from ...runtime.engine_selection import PARALLEL_GEMM, PARALLEL_GEMM_AT_LOW_LATENCY, here
+from ...runtime.workers import num_threads
 from .library import load
 
 # A product this small takes two threads that meet quickly 0.80 to 0.83 of the time of one, in the
@@ -34,7 +34,7 @@ _SOON, _LATER = 5.0, 20.0
 _GAP, _AT_FIRST, _WHILE = 0.02, 0.005, 0.1
 
 
-class Sharing:
+class SyncLatency:
     """What was found out about the threads of this process."""
 
     def __init__(self) -> None:
@@ -45,22 +45,22 @@ class Sharing:
 
     def is_worth_it(self, work: int) -> bool:
         """Whether several threads shall do a product of so many multiplications."""
-        if work >= WORTH_SHARING:
+        if work >= PARALLEL_GEMM:
             return True
-        if work < WORTH_TRYING or here.beside_others:
+        if work < PARALLEL_GEMM_AT_LOW_LATENCY or here.in_parallel_region:
             return False
         now = monotonic()
         if now - self._last > _GAP:
             self._from = now + (_WHILE if self._due else _AT_FIRST)
         self._last = now
-        return now > self._from and self.meets_quickly()
+        return now > self._from and self.is_low()
 
     @property
     def is_going_on(self) -> bool:
         """Whether a product was just found worth sharing because threads meet quickly."""
         return self._are_quick and self._from < self._last > monotonic() - _GAP
 
-    def meets_quickly(self) -> bool:
+    def is_low(self) -> bool:
         """Whether the threads of this process meet quickly."""
         now = monotonic()
         if now > self._due:
@@ -71,7 +71,7 @@ class Sharing:
     def _measured(self) -> bool:
         library = load()
         # By the number of threads, sums may differ in their last digits.
-        if library is None or settings.op_determinism or threads_at_most(library.most_threads) < 2:
+        if library is None or settings.op_determinism or num_threads(library.most_threads) < 2:
             return False
         trial = _Trial()
         alone = min(trial.seconds(alone=True) for _ in range(_TRIALS))
@@ -105,4 +105,4 @@ class _Trial:
         return perf_counter() - start
 
 
-sharing = Sharing()
+sharing = SyncLatency()

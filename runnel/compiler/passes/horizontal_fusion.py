@@ -17,7 +17,7 @@ from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.graph.reachability import has_effects
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program, constant, made_like
+from .computation import Program, constant, made_like
 
 # Fewer products than this are not worth joining; nor are those with more rows, which run well.
 _FEWEST = 3

@@ -14,7 +14,7 @@ from ...core.graph.graph import Operation
 from ...core.op import KERNEL_FAILURES, Op
 from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program, constant_of, made_by, operation_like
+from .computation import Program, constant_of, made_by, operation_like
 
 # What takes the operation's place, or None to leave it.
 Rule = Callable[[Operation], Tensor | Operation | None]

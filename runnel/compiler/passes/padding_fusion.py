@@ -14,7 +14,7 @@ from typing import Any
 from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .program import Program, constant_of, made_by, operation_like
+from .computation import Program, constant_of, made_by, operation_like
 
 Pairs = list[tuple[int, int]]
 

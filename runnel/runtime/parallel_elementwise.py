@@ -1,6 +1,6 @@
-"""Sums, differences and products of large arrays, which the threads of an engine share.
+"""Element-wise add, subtract and multiply of large arrays on the threads of an engine.
 
-One processor waits for memory half of the time. The results are the same, for each is rounded once.
+One core does not saturate the memory bandwidth. The results are bit-identical.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .output_buffers import ufunc_of
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
 
-_SHARED = frozenset({np.add, np.subtract, np.multiply})
+_PARALLEL = frozenset({np.add, np.subtract, np.multiply})
 _COMMUTATIVE = frozenset({"add", "multiply"})
 
 
-def is_worth_sharing(operation: Operation) -> bool:
-    """Whether a result may be that large: what is known to be smaller is not asked each time."""
+def may_be_parallel(operation: Operation) -> bool:
+    """Whether the result may be above the parallel threshold, by its static shape."""
     output = operation.outputs[0] if operation.outputs else None
-    if output is None or output.dtype.name != "float32" or ufunc_of(operation) not in _SHARED:
+    if output is None or output.dtype.name != "float32" or ufunc_of(operation) not in _PARALLEL:
         return False
     size = output.shape.num_elements()
     return bool(output.shape.rank) if size is None else size >= SMALLEST["binary"]
@@ -32,19 +32,19 @@ def is_worth_sharing(operation: Operation) -> bool:
 
 @accelerated("binary", 1_048_576)
 def _by_engine(first: Any, second: Any, name: str, out: Any) -> Any:
-    """What an engine makes of two arrays, or of one and a number; else None."""
+    """The engine's result of two arrays, or of an array and a scalar; None if it cannot."""
     return None
 
 
 def larger_first(first: Any, second: Any, name: str) -> tuple[Any, Any]:
-    """The operands of a function, the larger one first where their order does not matter."""
+    """The operands, the larger one first if the function is commutative."""
     swapped = first.size < second.size and name in _COMMUTATIVE
     return (second, first) if swapped else (first, second)
 
 
 @functools.cache
-def shared(function: np.ufunc) -> Callable[..., Any]:
-    """The same function, by an engine where it can."""
+def parallel_ufunc(function: np.ufunc) -> Callable[..., Any]:
+    """The ufunc, run by an engine where it can."""
     name = function.__name__
 
     def kernel(first: Any, second: Any, out: Any = None) -> Any:

@@ -16,10 +16,10 @@ import numpy as np
 from ...core.graph.graph import Operation
 from ...core.graph.reachability import has_effects
 from ...core.tensor import Tensor
-from . import share
-from .program import Program, constant, made_like
-from .recurrent_steps import Back, Step, Uses, gates_in, gradients_of, sequences
-from .stack import between
+from . import common_subexpressions
+from .computation import Program, constant, made_like
+from .horizontal_fusion import between
+from .recurrent_patterns import Back, Step, Uses, gates_in, gradients_of, sequences
 
 # Fewer steps than this are as fast one by one.
 _FEWEST = 3
@@ -32,7 +32,7 @@ def run(program: Program) -> Program:
     if gates_in(program) < _FEWEST:
         return program
     # Each step reads the weights for itself.
-    program = share.run(program)
+    program = common_subexpressions.run(program)
     left_alone = 0
     while len(found := sequences(program, _FEWEST)) > left_alone:
         rolled = _rolled(program, found[left_alone])

@@ -22,7 +22,7 @@ _FEWEST_ELEMENTS = 1 << 19
 def concatenate(first: Any, arrays: Sequence[Any], axis: int) -> Any:
     """Arrays of float32, `first` and others, put together along an axis."""
     # Memory is all that this waits for: one thread is not faster than NumPy's.
-    if not pool.of_engine:
+    if not pool.owned_by_engine:
         return None
     rank = first.ndim
     axis = axis + rank if axis < 0 else axis

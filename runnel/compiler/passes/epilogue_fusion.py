@@ -9,8 +9,8 @@ from ...core.graph.graph import Operation
 from ...core.op import Op
 from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
-from ...runtime.epilogue import ACTIVATIONS, Finish, require_channels
-from .program import Program, operation_like
+from ...runtime.epilogue import ACTIVATIONS, Epilogue, require_channels
+from .computation import Program, operation_like
 
 _FUSED: dict[tuple[Any, ...], Op] = {}
 
@@ -140,10 +140,10 @@ def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Calla
 
     def fused(a: Any, b: Any, *vectors: Any, **attrs: Any) -> Any:
         if epsilon is None:
-            finish = Finish(None, vectors[0], activation)
+            finish = Epilogue(None, vectors[0], activation)
         else:
             scale, offset, mean, variance = vectors
-            finish = Finish.normalizing((scale, offset, mean, variance), epsilon, activation)
+            finish = Epilogue.normalizing((scale, offset, mean, variance), epsilon, activation)
         if in_passing:
             return kernel(a, b, finish, **attrs)
         return finish.apply(kernel(a, b, **attrs))

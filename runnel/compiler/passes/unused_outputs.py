@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.graph.graph import Operation
 from ...core.op import Op
-from .program import Program, operation_like
+from .computation import Program, operation_like
 
 _ALONE: dict[str, Op] = {}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.epilogue import Finish
-from ...runtime.half_precision import is_half, narrowed
+from ...runtime.epilogue import Epilogue
+from ...runtime.half_precision import is_half, rounded_to_half
 
 Kernel = Callable[..., Any]
 
@@ -23,12 +23,12 @@ def in_float32_otherwise(kernel: Kernel) -> Kernel:
         if result is not None or first.itemsize != 2 or not is_half(first):
             return result
         # A result is finished in its own type.
-        *others, finish = rest if rest and isinstance(rest[-1], Finish) else (*rest, None)
+        *others, finish = rest if rest and isinstance(rest[-1], Epilogue) else (*rest, None)
         wide = [widened(each) for each in (first, *others)]
         result = kernel(*wide)
         if result is None:
             return None
-        result = narrowed(result, first.dtype)
+        result = rounded_to_half(result, first.dtype)
         return result if finish is None else finish.apply(result)
 
     return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.graph.reachability import needed_of
-from .program import Program
+from .computation import Program
 
 
 def run(program: Program) -> Program:
