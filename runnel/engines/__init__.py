@@ -1,7 +1,7 @@
 """The engines, and the choice between them.
 
-`RUNNEL_ENGINE=numpy` leaves everything to NumPy; otherwise oneDNN does what it is faster at, where
-its library is found.
+`RUNNEL_ENGINE=numpy` runs every kernel in NumPy; otherwise oneDNN runs those that it is faster at,
+if its library is found.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def in_use() -> str:
 
 
 def use_threads(count: int) -> None:
-    """Have each operation work with so many threads; 0: with as many as there are."""
+    """Run each kernel on this many threads; 0: one per core."""
     from .onednn import library
 
     blas_threads.configure_threads(count, engine_selection.pool.owned_by_engine)
@@ -113,15 +113,15 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine_selection.pool.connect(blas_threads.set_owner, _look_around)
+    engine_selection.pool.connect(blas_threads.set_owner, _adapt_to_load)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 
 
-def _look_around(owned_by_engine: bool) -> None:
-    """Use as many processors as other programs leave, unless the user chose how many.
+def _adapt_to_load(owned_by_engine: bool) -> None:
+    """Use the cores that other programs leave idle, unless the user has set the number of threads.
 
-    Sums of other numbers of threads differ in their last digits.
+    The last digits of sums depend on the number of threads.
     """
     from .onednn import library
 
@@ -161,7 +161,7 @@ def _compiled(
 
 
 def _after_fork() -> None:
-    # The threads of oneDNN's pool are gone in the child, and it would wait for them for ever.
+    # oneDNN's pool has no threads in the child, and would wait for them forever.
     use("numpy")
 
 

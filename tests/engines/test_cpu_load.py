@@ -93,7 +93,7 @@ def leaving(monkeypatch):
 
     def leave(count):
         monkeypatch.setattr(cpu_load.cpu_load, "idle_cores", lambda cores, used: count)
-        engine_selection.pool._due = 0.0
+        engine_selection.pool._next_sample = 0.0
         return convolved()
 
     yield leave
