@@ -93,7 +93,7 @@ def rested(thread):
 
 
 def test_a_thread_that_has_ended_its_work_does_more(monkeypatch):
-    monkeypatch.setattr(workers, "_resting", deque())
+    monkeypatch.setattr(workers, "_idle", deque())
     names = []
     first = begun(lambda: names.append(threading.current_thread().name), "runnel-a")
     rested(first)
@@ -109,8 +109,8 @@ def test_a_thread_that_has_ended_its_work_does_more(monkeypatch):
 
 
 def test_threads_without_work_end_and_hold_nothing(monkeypatch):
-    monkeypatch.setattr(workers, "_resting", deque())
-    monkeypatch.setattr(workers, "_REST", 0.2)
+    monkeypatch.setattr(workers, "_idle", deque())
+    monkeypatch.setattr(workers, "_IDLE_SECONDS", 0.2)
 
     class Work:
         def __call__(self):
