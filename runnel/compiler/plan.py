@@ -65,8 +65,8 @@ class Plan:
         # Under this name, warnings of NumPy about infinities are ours to be silent about.
         namespace = {"__name__": __name__, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
-        self.program: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
-        self._written = self.program
+        self.function: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
+        self._written = self.function
         self._timed: Callable[..., tuple[Any, ...]] | None = None
 
     @classmethod
@@ -76,19 +76,19 @@ class Plan:
         """The plan after all passes; that of a function to be compiled runs what an engine made."""
         from .passes import optimize
 
-        program = optimize(graph, feeds, fetches)
-        plan = cls(graph, program.feeds, program.fetches, name, program.operations)
+        computation = optimize(graph, feeds, fetches)
+        plan = cls(graph, computation.feeds, computation.fetches, name, computation.operations)
         if getattr(graph, "jit_compile", False):
             operations = needed_operations(graph, feeds, fetches)
-            plan.program = (
-                engine_selection.compiled(name, operations, feeds, fetches) or plan.program
+            plan.function = (
+                engine_selection.compiled(name, operations, feeds, fetches) or plan.function
             )
         return plan
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
         """The arrays of the fetches; an error tells of the operation and the user's line."""
         try:
-            return self.program(*arrays)
+            return self.function(*arrays)
         except KERNEL_FAILURES as failure:
             raise self.explained(failure) from tracebacks.cause(failure)
 
@@ -140,7 +140,7 @@ class Plan:
     @property
     def compiled(self) -> bool:
         """Whether an engine has made the program, which then has no lines."""
-        return self.program is not self._written
+        return self.function is not self._written
 
     def operation_at(self, line: int) -> Operation:
         """The operation that a line of the source computes."""

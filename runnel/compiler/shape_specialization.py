@@ -12,17 +12,17 @@ from ..core.graph.graph import Graph
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from .passes import dead_code, rewritten
-from .passes.computation import Program, operation_like
+from .passes.computation import Computation, operation_like
 
 
 def specialized(
     graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], shapes: Sequence[TensorShape]
-) -> Program:
+) -> Computation:
     """The program that computes the fetches from feeds of these shapes.
 
     ValueError where the shapes do not fit what the operations do with the feeds.
     """
-    program = dead_code.run(Program.of(graph, feeds, fetches))
+    computation = dead_code.run(Computation.of(graph, feeds, fetches))
     known: dict[int, Tensor] = {}
     for feed, shape in zip(feeds, shapes, strict=True):
         if isinstance(feed, SymbolicTensor):
@@ -30,7 +30,7 @@ def specialized(
             known[id(feed)] = SymbolicTensor(feed.op, feed.index, feed.dtype, merged)
     new_feeds = [known.get(id(feed), feed) for feed in feeds]
     operations = []
-    for operation in program.operations:
+    for operation in computation.operations:
         if any(id(output) in known for output in operation.outputs):
             continue  # fed
         if not any(id(tensor) in known for tensor in operation.inputs):
@@ -44,4 +44,4 @@ def specialized(
             known[id(old)] = new
         operations.append(made)
     new_fetches = [known.get(id(tensor), tensor) for tensor in fetches]
-    return rewritten(Program(graph, new_feeds, new_fetches, operations))
+    return rewritten(Computation(graph, new_feeds, new_fetches, operations))

@@ -137,7 +137,7 @@ def test_a_compiled_function_is_one_operation():
     x = tf.ones([2, 2])
     plan = program.get_concrete_function(x).plan
     # As jit_compile=True does, where JAX is installed.
-    plan.program = lambda array: (array * 3,)
+    plan.function = lambda array: (array * 3,)
     events, result = recorded(program, x)
     np.testing.assert_array_equal(result, np.full([2, 2], 3.0))
     (only,) = operations(events)

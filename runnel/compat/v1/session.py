@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.passes import rewritten
-from ...compiler.passes.computation import Program, operation_like
+from ...compiler.passes.computation import Computation, operation_like
 from ...compiler.plan import Plan
 from ...core import errors
 from ...core.context import state
@@ -58,7 +58,7 @@ def session_for(session: Any, graph: Any, what: str) -> Any:
 
 
 class _Step:
-    """The program for some fetches and feeds."""
+    """The plan for some fetches and feeds."""
 
     def __init__(self, session, fetches, feeds):
         graph = session.graph
@@ -69,12 +69,14 @@ class _Step:
             if operation.type == "Placeholder":
                 _missing(operation)
         # What is left of the graph is all wanted, the effects too, as in a function.
-        program = Program(FuncGraph("session", graph), feeds, tensors, needed)
-        program = rewritten(program.rewritten(session.with_own_stream))
-        self.plan = Plan(graph, program.feeds, program.fetches, "session", program.operations)
+        computation = Computation(FuncGraph("session", graph), feeds, tensors, needed)
+        computation = rewritten(computation.rewritten(session.with_own_stream))
+        self.plan = Plan(
+            graph, computation.feeds, computation.fetches, "session", computation.operations
+        )
         self.writes = any(
             operation.op.stateful and any(t.dtype.name == "resource" for t in operation.inputs)
-            for operation in program.operations
+            for operation in computation.operations
             if operation.type != "ReadVariableOp"
         )
         # Held here, so that their ids stay theirs.

@@ -22,10 +22,10 @@ from . import (
     recurrent_rerolling,
     unused_outputs,
 )
-from .computation import Program
+from .computation import Computation
 
 # What `tf.config.optimizer.set_experimental_options` calls each pass.
-PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
+PASSES: tuple[tuple[str, Callable[[Computation], Computation]], ...] = (
     ("constant_folding", constant_folding.run),
     ("arithmetic_optimization", algebraic_simplification.run),
     ("loop_optimization", recurrent_rerolling.run),
@@ -42,17 +42,17 @@ PASSES: tuple[tuple[str, Callable[[Program], Program]], ...] = (
 disabled: set[str] = set()
 
 
-def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
+def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Computation:
     """The operations to run for the fetches, rewritten to run faster."""
-    return rewritten(dead_code.run(Program.of(graph, feeds, fetches)))
+    return rewritten(dead_code.run(Computation.of(graph, feeds, fetches)))
 
 
-def rewritten(program: Program) -> Program:
+def rewritten(computation: Computation) -> Computation:
     """A program without dead code, after all passes."""
     if "disable_meta_optimizer" in disabled:
-        return program
-    program = program.with_placeholders()
+        return computation
+    computation = computation.with_placeholders()
     for name, run in PASSES:
         if name not in disabled:
-            program = run(program)
-    return dead_code.run(program)
+            computation = run(computation)
+    return dead_code.run(computation)

@@ -16,16 +16,16 @@ from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.shapes import TensorShape
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program, constant, made_like, operation_like
+from .computation import Computation, constant, made_like, operation_like
 
 # Fewer products than this are not worth joining their factors.
 _FEWEST = 3
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Join the products of every sum that has several."""
-    uses = program.uses()
-    fetched = {id(tensor) for tensor in program.fetches}
+    uses = computation.uses()
+    fetched = {id(tensor) for tensor in computation.fetches}
 
     def alone(tensor: Tensor) -> bool:
         return len(uses.get(id(tensor), ())) == 1 and id(tensor) not in fetched
@@ -35,7 +35,7 @@ def run(program: Program) -> Program:
 
     roots = [
         operation
-        for operation in program.operations
+        for operation in computation.operations
         if operation.type == "AddV2"
         and not (
             is_inner(operation.outputs[0]) and uses[id(operation.outputs[0])][0].type == "AddV2"
@@ -54,7 +54,7 @@ def run(program: Program) -> Program:
         ]
         if groups:
             plans[id(root)] = leaves, groups
-    return _joined(program, plans) if plans else program
+    return _joined(computation, plans) if plans else computation
 
 
 def _leaves(root: Operation, is_inner: Callable[[Tensor], bool]) -> list[Tensor]:
@@ -87,10 +87,12 @@ def _is_joinable(tensor: Tensor, kind: str) -> bool:
     return bool(operation.attrs["data_format"] == "NHWC")
 
 
-def _joined(program: Program, plans: dict[int, tuple[list[Tensor], list[list[Tensor]]]]) -> Program:
+def _joined(
+    computation: Computation, plans: dict[int, tuple[list[Tensor], list[list[Tensor]]]]
+) -> Computation:
     operations: list[Operation] = []
     replaced: dict[int, Tensor] = {}
-    for operation in program.operations:
+    for operation in computation.operations:
         plan = plans.get(id(operation))
         if plan is None:
             operations.append(operation)
@@ -108,7 +110,7 @@ def _joined(program: Program, plans: dict[int, tuple[list[Tensor], list[list[Ten
             operations.append(total)
             terms.insert(0, total.outputs[0])
         replaced[id(operation.outputs[0])] = terms[0]
-    return program.with_operations(operations).substituted(replaced)
+    return computation.with_operations(operations).substituted(replaced)
 
 
 def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:

@@ -14,7 +14,7 @@ from ...core.graph.graph import Operation
 from ...core.op import KERNEL_FAILURES, Op
 from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program, constant_of, made_by, operation_like
+from .computation import Computation, constant_of, made_by, operation_like
 
 # What takes the operation's place, or None to leave it.
 Rule = Callable[[Operation], Tensor | Operation | None]
@@ -24,9 +24,9 @@ _RULES: dict[str, Rule] = {}
 _EXACT = 1 << 24
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Drop casts, reshapes, broadcasts and transposes that change nothing."""
-    return program.rewritten(_tidied)
+    return computation.rewritten(_tidied)
 
 
 def simplifies(*types: str) -> Callable[[Rule], Rule]:

@@ -8,13 +8,13 @@ import numpy as np
 
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program
+from .computation import Computation
 
 # Constants up to this many bytes are compared by value.
 _SMALL = 1024
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Let equal operations on equal inputs share one result.
 
     A variable's value is shared by the reads between two operations that may change it.
@@ -44,11 +44,11 @@ def run(program: Program) -> Program:
             return None
         return result
 
-    program = program.rewritten(rewrite)
-    program.operations = list(
-        {id(op): op for op in program.operations if not isinstance(op, _Earlier)}.values()
+    computation = computation.rewritten(rewrite)
+    computation.operations = list(
+        {id(op): op for op in computation.operations if not isinstance(op, _Earlier)}.values()
     )
-    return program
+    return computation
 
 
 class _Earlier:

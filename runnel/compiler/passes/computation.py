@@ -15,7 +15,7 @@ from ...core.shapes import TensorShape
 from ...core.tensor import SymbolicTensor, Tensor
 
 
-class Program:
+class Computation:
     """Operations in the order of their execution, what is fed, and what is asked for."""
 
     def __init__(
@@ -31,10 +31,10 @@ class Program:
         self.operations = list(operations)
 
     @classmethod
-    def of(cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
+    def of(cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Computation:
         return cls(graph, feeds, fetches, graph.operations)
 
-    def rewritten(self, rewrite: Callable[[Operation], Any]) -> Program:
+    def rewritten(self, rewrite: Callable[[Operation], Any]) -> Computation:
         """The program with each operation replaced by what `rewrite` gives for it.
 
         `rewrite` sees the operation with its inputs replaced already. It gives None to leave it,
@@ -56,13 +56,13 @@ class Program:
                 for old, new in zip(operation.outputs, result.outputs, strict=True):
                     replaced[id(old)] = new
         fetches = [replaced.get(id(tensor), tensor) for tensor in self.fetches]
-        return Program(self.graph, self.feeds, fetches, operations)
+        return Computation(self.graph, self.feeds, fetches, operations)
 
-    def with_operations(self, operations: Sequence[Operation]) -> Program:
+    def with_operations(self, operations: Sequence[Operation]) -> Computation:
         """Other operations with the same feeds and fetches."""
-        return Program(self.graph, self.feeds, self.fetches, operations)
+        return Computation(self.graph, self.feeds, self.fetches, operations)
 
-    def substituted(self, replaced: dict[int, Tensor]) -> Program:
+    def substituted(self, replaced: dict[int, Tensor]) -> Computation:
         """The program with tensors replaced by others, which are computed before their uses."""
 
         def current(tensor: Tensor) -> Tensor:
@@ -80,9 +80,9 @@ class Program:
                     replaced[id(old)] = new
             operations.append(made)
         fetches = [current(tensor) for tensor in self.fetches]
-        return Program(self.graph, self.feeds, fetches, operations)
+        return Computation(self.graph, self.feeds, fetches, operations)
 
-    def with_placeholders(self) -> Program:
+    def with_placeholders(self) -> Computation:
         """The program with placeholders for all that is fed, so that nobody sees how it was made.
 
         A session may be fed the value of any tensor.
@@ -102,8 +102,8 @@ class Program:
             for operation in self.operations
             if not any(id(output) in fed for output in operation.outputs)
         ]
-        program = self.with_operations(needed).substituted(fed)
-        return Program(self.graph, feeds, program.fetches, program.operations)
+        computation = self.with_operations(needed).substituted(fed)
+        return Computation(self.graph, feeds, computation.fetches, computation.operations)
 
     def uses(self) -> dict[int, list[Operation]]:
         """The operations that use each tensor, by the tensor's id."""

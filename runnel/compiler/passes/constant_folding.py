@@ -9,15 +9,15 @@ import numpy as np
 from ...core.convert import Const
 from ...core.graph.graph import Operation, Placeholder
 from ...core.tensor import Tensor
-from .computation import Program, constant, constant_of
+from .computation import Computation, constant, constant_of
 
 # Larger results are computed anew at each call rather than kept.
 LARGEST = 1 << 16
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Replace operations on constants by their results."""
-    return program.rewritten(_folded)
+    return computation.rewritten(_folded)
 
 
 def _folded(operation: Operation) -> Tensor | None:

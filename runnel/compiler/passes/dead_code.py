@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...core.graph.reachability import needed_of
-from .computation import Program
+from .computation import Computation
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Keep what the fetches need and what has effects."""
-    with_effects = program.graph.building_function
-    return program.with_operations(
-        needed_of(program.operations, program.feeds, program.fetches, with_effects)
+    with_effects = computation.graph.building_function
+    return computation.with_operations(
+        needed_of(computation.operations, computation.feeds, computation.fetches, with_effects)
     )

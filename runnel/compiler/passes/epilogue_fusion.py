@@ -10,7 +10,7 @@ from ...core.op import Op
 from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
 from ...runtime.epilogue import ACTIVATIONS, Epilogue, require_channels
-from .computation import Program, operation_like
+from .computation import Computation, operation_like
 
 _FUSED: dict[tuple[Any, ...], Op] = {}
 
@@ -31,10 +31,10 @@ class _Chain(NamedTuple):
         return self.activation or self.shift
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Add the bias or normalize, and apply the activation, in the product's own buffer."""
-    uses = program.uses()
-    fetched = {id(tensor) for tensor in program.fetches}
+    uses = computation.uses()
+    fetched = {id(tensor) for tensor in computation.fetches}
 
     def alone(tensor: Tensor) -> bool:
         """Whether nobody but the next operation sees a value."""
@@ -45,7 +45,7 @@ def run(program: Program) -> Program:
 
     # The last operation of each chain takes the place of the whole.
     chains: dict[int, _Chain] = {}
-    for operation in program.operations:
+    for operation in computation.operations:
         if not _is_shift(operation) or not all(map(unseen, operation.outputs[1:])):
             continue
         product = _producer(operation)
@@ -59,7 +59,7 @@ def run(program: Program) -> Program:
         activation = following[0] if alone(shifted) and following[0].type in ACTIVATIONS else None
         chain = _Chain(product, operation, activation, reshape)
         chains[id(chain.end)] = chain
-    return _replaced(program, chains) if chains else program
+    return _replaced(computation, chains) if chains else computation
 
 
 def _producer(operation: Operation) -> Operation | None:
@@ -86,13 +86,13 @@ def _is_shift(operation: Operation) -> bool:
     return operation.type == "BiasAdd" and dtype in ("float32", "float64")
 
 
-def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
+def _replaced(computation: Computation, chains: dict[int, _Chain]) -> Computation:
     dropped: set[int] = set()
     for end, (product, shift, _, reshape) in chains.items():
         dropped.update(id(each) for each in (product, shift, reshape) if id(each) != end)
     operations = []
     replaced: dict[int, Tensor] = {}
-    for operation in program.operations:
+    for operation in computation.operations:
         if id(operation) in dropped:
             continue
         chain = chains.get(id(operation))
@@ -110,7 +110,7 @@ def _replaced(program: Program, chains: dict[int, _Chain]) -> Program:
             made = operation_like(operation, chain.reshape.op, reshaped, chain.reshape.given)
             operations.append(made)
         replaced[id(operation.outputs[0])] = made.outputs[0]
-    return program.with_operations(operations).substituted(replaced)
+    return computation.with_operations(operations).substituted(replaced)
 
 
 def _fused(chain: _Chain) -> Op:

@@ -17,28 +17,28 @@ from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.graph.reachability import has_effects
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program, constant, made_like
+from .computation import Computation, constant, made_like
 
 # Fewer products than this are not worth joining; nor are those with more rows, which run well.
 _FEWEST = 3
 _MOST_ROWS = 512
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Join the products of each right factor that serves several."""
     tried: list[Tensor] = []
     while True:
         groups: dict[int, list[Operation]] = {id(factor): [] for factor in tried}
-        for operation in program.operations:
+        for operation in computation.operations:
             if _is_joinable(operation):
                 groups.setdefault(id(operation.inputs[1]), []).append(operation)
         untried = list(groups.values())[len(tried) :]
         group = next((each for each in untried if len(each) >= _FEWEST), None)
         if group is None:
-            return program
+            return computation
         # A program with joined products has copies of what follows them: look again.
         tried.append(group[0].inputs[1])
-        program = _stacked(program, group)
+        computation = _stacked(computation, group)
 
 
 def _is_joinable(operation: Operation) -> bool:
@@ -50,40 +50,40 @@ def _is_joinable(operation: Operation) -> bool:
     return bool(a.shape[0] and a.shape[0] <= _MOST_ROWS)
 
 
-def _stacked(program: Program, group: Sequence[Operation]) -> Program:
-    order = {id(operation): place for place, operation in enumerate(program.operations)}
-    group = _independent(program, group)
+def _stacked(computation: Computation, group: Sequence[Operation]) -> Computation:
+    order = {id(operation): place for place, operation in enumerate(computation.operations)}
+    group = _independent(computation, group)
     start = order[id(group[0])]
-    moved = between(program, start, order, (product.inputs[0] for product in group))
+    moved = between(computation, start, order, (product.inputs[0] for product in group))
     if len(group) < _FEWEST or moved is None:
-        return program
-    ends, bias = _with_bias(program, group)
+        return computation
+    ends, bias = _with_bias(computation, group)
     if bias is not None:
-        read = between(program, start, order, [bias])
+        read = between(computation, start, order, [bias])
         if read is None:
             ends, bias = list(group), None
         else:
             moved |= read
     made, parts = _at_once(group, bias, ends)
     gone = {id(each) for each in (*group, *ends)} | moved
-    first = [each for each in program.operations if id(each) in moved]
+    first = [each for each in computation.operations if id(each) in moved]
     operations: list[Operation] = []
-    for operation in program.operations:
+    for operation in computation.operations:
         if operation is group[0]:
             operations += [*first, *made]
         if id(operation) not in gone:
             operations.append(operation)
     pairs = zip(ends, parts, strict=True)
     replaced: dict[int, Tensor] = {id(end.outputs[0]): part for end, part in pairs}
-    return program.with_operations(operations).substituted(replaced)
+    return computation.with_operations(operations).substituted(replaced)
 
 
-def _independent(program: Program, group: Sequence[Operation]) -> list[Operation]:
+def _independent(computation: Computation, group: Sequence[Operation]) -> list[Operation]:
     """Those products of a group whose left factor needs no other product of it."""
     members = {id(product) for product in group}
     after: set[int] = set()
     found = []
-    for operation in program.operations:
+    for operation in computation.operations:
         depends = any(
             isinstance(tensor, SymbolicTensor) and id(tensor.op) in after
             for tensor in operation.inputs
@@ -97,7 +97,7 @@ def _independent(program: Program, group: Sequence[Operation]) -> list[Operation
 
 
 def between(
-    program: Program, start: int, order: dict[int, int], tensors: Iterable[Tensor]
+    computation: Computation, start: int, order: dict[int, int], tensors: Iterable[Tensor]
 ) -> set[int] | None:
     """The operations after `start` that tensors are computed by; None if one has to stay."""
     pending = list(tensors)
@@ -112,7 +112,7 @@ def between(
             continue
         if operation.control_inputs or has_effects(operation):
             return None
-        if operation.op.stateful and any(map(has_effects, program.operations[start:place])):
+        if operation.op.stateful and any(map(has_effects, computation.operations[start:place])):
             return None
         found.add(id(operation))
         pending += operation.inputs
@@ -120,11 +120,11 @@ def between(
 
 
 def _with_bias(
-    program: Program, group: Sequence[Operation]
+    computation: Computation, group: Sequence[Operation]
 ) -> tuple[list[Operation], Tensor | None]:
     """The last operation for each product, and the bias if all of them add the same one."""
-    uses = program.uses()
-    fetched = {id(tensor) for tensor in program.fetches}
+    uses = computation.uses()
+    fetched = {id(tensor) for tensor in computation.fetches}
     ends = []
     for product in group:
         following = uses.get(id(product.outputs[0]), [])

@@ -14,21 +14,21 @@ from typing import Any
 from ...core.dtypes import int32
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program, constant_of, made_by, operation_like
+from .computation import Computation, constant_of, made_by, operation_like
 
 Pairs = list[tuple[int, int]]
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Join zero paddings with convolutions, and their gradients with those of the paddings."""
-    if not any(operation.op.convolution for operation in program.operations):
-        return program
-    uses = program.uses()
-    fetched = {id(tensor) for tensor in program.fetches}
+    if not any(operation.op.convolution for operation in computation.operations):
+        return computation
+    uses = computation.uses()
+    fetched = {id(tensor) for tensor in computation.fetches}
     # What others use as well is computed in any case.
     shared = {
         operation.name
-        for operation in program.operations
+        for operation in computation.operations
         if operation.op.convolution == "input"
         and (len(uses.get(id(operation.outputs[0]), ())) > 1 or id(operation.outputs[0]) in fetched)
     }
@@ -38,7 +38,7 @@ def run(program: Program) -> Program:
             return _joined_slice(operation, shared)
         return _joined_padding(operation)
 
-    return program.rewritten(joined)
+    return computation.rewritten(joined)
 
 
 def _joined_padding(operation: Operation) -> Operation | None:

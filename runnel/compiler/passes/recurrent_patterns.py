@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor, Tensor
-from .computation import Program, made_by
+from .computation import Computation, made_by
 
 Uses = dict[int, list[Operation]]
 
@@ -148,16 +148,16 @@ def _is_by_columns(operation: Operation) -> bool:
     return bool(operation.given.get("data_format", "NHWC") == "NHWC")
 
 
-def gates_in(program: Program) -> int:
+def gates_in(computation: Computation) -> int:
     """How many operations are gates of some cell."""
-    return sum(operation.type in _KINDS for operation in program.operations)
+    return sum(operation.type in _KINDS for operation in computation.operations)
 
 
-def sequences(program: Program, fewest: int) -> list[list[Step]]:
+def sequences(computation: Computation, fewest: int) -> list[list[Step]]:
     """Steps that follow each other, and whose inputs need none of their outputs."""
     found: list[list[Step]] = []
     by_output: dict[int, list[Step]] = {}
-    for operation in program.operations:
+    for operation in computation.operations:
         step = _step_of(operation)
         if step is None:
             continue
@@ -167,7 +167,7 @@ def sequences(program: Program, fewest: int) -> list[list[Step]]:
             found.append(steps)
         steps.append(step)
         by_output[id(operation.outputs[0])] = steps
-    return [steps for steps in found if len(steps) >= fewest and _are_free(program, steps)]
+    return [steps for steps in found if len(steps) >= fewest and _are_free(computation, steps)]
 
 
 def _step_of(operation: Operation) -> Step | None:
@@ -176,13 +176,13 @@ def _step_of(operation: Operation) -> Step | None:
     return None if step is None or any(part.control_inputs for part in step.parts) else step
 
 
-def _are_free(program: Program, steps: Sequence[Step]) -> bool:
+def _are_free(computation: Computation, steps: Sequence[Step]) -> bool:
     batches = {tensor.shape[0] for tensor in (*steps[0].states, *(step.x for step in steps))}
     if len(batches) > 1 or None in batches:
         # Sums of a step may be spread over the rows of its states; a layer has them as they are.
         return False
     after = {id(step.gates) for step in steps}
-    for operation in program.operations:
+    for operation in computation.operations:
         if any(_is_of(tensor, after) for tensor in operation.inputs):
             after.add(id(operation))
     return not any(_is_of(step.x, after) for step in steps)

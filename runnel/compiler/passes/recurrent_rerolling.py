@@ -17,7 +17,7 @@ from ...core.graph.graph import Operation
 from ...core.graph.reachability import has_effects
 from ...core.tensor import Tensor
 from . import common_subexpressions
-from .computation import Program, constant, made_like
+from .computation import Computation, constant, made_like
 from .horizontal_fusion import between
 from .recurrent_patterns import Back, Step, Uses, gates_in, gradients_of, sequences
 
@@ -27,42 +27,42 @@ _FEWEST = 3
 _PLACED = "StridedSliceGrad"
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Put a layer in the place of every sequence of steps."""
-    if gates_in(program) < _FEWEST:
-        return program
+    if gates_in(computation) < _FEWEST:
+        return computation
     # Each step reads the weights for itself.
-    program = common_subexpressions.run(program)
+    computation = common_subexpressions.run(computation)
     left_alone = 0
-    while len(found := sequences(program, _FEWEST)) > left_alone:
-        rolled = _rolled(program, found[left_alone])
+    while len(found := sequences(computation, _FEWEST)) > left_alone:
+        rolled = _rolled(computation, found[left_alone])
         if rolled is None:
             left_alone += 1
         else:
-            program = rolled
-    return program
+            computation = rolled
+    return computation
 
 
-def _rolled(program: Program, steps: Sequence[Step]) -> Program | None:
+def _rolled(computation: Computation, steps: Sequence[Step]) -> Computation | None:
     """The program with one layer for these steps; None where some part of them serves others."""
-    uses = program.uses()
+    uses = computation.uses()
     inner = [part for step in steps for part in step.parts]
     back = None
     if any(gradients_of(uses, step) for step in steps):
         back = Back.of(uses, steps)
-        if back is None or not _are_summed(program, uses, back):
+        if back is None or not _are_summed(computation, uses, back):
             return None
         inner += back.inner()
-    order = {id(operation): place for place, operation in enumerate(program.operations)}
-    moved = between(program, order[id(steps[0].gates)], order, (step.x for step in steps))
-    if moved is None or not _serve_each_other(program, uses, steps, back, inner):
+    order = {id(operation): place for place, operation in enumerate(computation.operations)}
+    moved = between(computation, order[id(steps[0].gates)], order, (step.x for step in steps))
+    if moved is None or not _serve_each_other(computation, uses, steps, back, inner):
         return None
-    return _Rewrite(program, steps, back).result({id(each) for each in inner}, moved)
+    return _Rewrite(computation, steps, back).result({id(each) for each in inner}, moved)
 
 
-def _are_summed(program: Program, uses: Uses, back: Back) -> bool:
+def _are_summed(computation: Computation, uses: Uses, back: Back) -> bool:
     """Whether the gradients by a weight or by a state come together in one sum, and only there."""
-    fetched = {id(tensor) for tensor in program.fetches}
+    fetched = {id(tensor) for tensor in computation.fetches}
     for terms in (*back.by_first_states(), *back.by_weights()):
         if len(terms) > 1 and not set.intersection(
             *(_sums_of(uses, fetched, term) for term in terms)
@@ -94,7 +94,11 @@ def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[tuple[Any, ...]
 
 
 def _serve_each_other(
-    program: Program, uses: Uses, steps: Sequence[Step], back: Back | None, inner: list[Operation]
+    computation: Computation,
+    uses: Uses,
+    steps: Sequence[Step],
+    back: Back | None,
+    inner: list[Operation],
 ) -> bool:
     """Whether nobody else uses what operations give that are to vanish."""
     known = {id(operation) for operation in inner}
@@ -103,7 +107,7 @@ def _serve_each_other(
         replaced |= {id(gradient) for gradient in back.by_inputs()}
         for terms in (*back.by_first_states(), *back.by_weights()):
             replaced |= {id(term) for term in terms}
-    fetched = {id(tensor) for tensor in program.fetches}
+    fetched = {id(tensor) for tensor in computation.fetches}
     for operation in inner:
         for tensor in operation.outputs:
             if id(tensor) in replaced:
@@ -118,8 +122,8 @@ def _serve_each_other(
 class _Rewrite:
     """A program, steps in it, and what takes their place."""
 
-    def __init__(self, program: Program, steps: Sequence[Step], back: Back | None) -> None:
-        self._program = program
+    def __init__(self, computation: Computation, steps: Sequence[Step], back: Back | None) -> None:
+        self._program = computation
         self._steps = steps
         self._model = steps[0].gates
         first, last = steps[0], steps[-1]
@@ -224,7 +228,7 @@ class _Rewrite:
         made.append(self._made("Pack", sums, [self._rows(output)], axis=0))
         return made[-1].outputs[0], made
 
-    def result(self, inner: set[int], moved: set[int]) -> Program | None:
+    def result(self, inner: set[int], moved: set[int]) -> Computation | None:
         """The program without inner operations; None where its order does not allow it."""
         operations: list[Operation] = []
         waiting: list[Operation] = []

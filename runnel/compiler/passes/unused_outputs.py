@@ -7,18 +7,18 @@ from typing import Any
 
 from ...core.graph.graph import Operation
 from ...core.op import Op
-from .computation import Program, operation_like
+from .computation import Computation, operation_like
 
 _ALONE: dict[str, Op] = {}
 
 
-def run(program: Program) -> Program:
+def run(computation: Computation) -> Computation:
     """Tell operations not to keep what they have for a last output, where nobody uses that."""
-    keeping = [operation for operation in program.operations if _is_keeping(operation)]
+    keeping = [operation for operation in computation.operations if _is_keeping(operation)]
     if not keeping:
-        return program
-    uses = program.uses()
-    fetched = {id(tensor) for tensor in program.fetches}
+        return computation
+    uses = computation.uses()
+    fetched = {id(tensor) for tensor in computation.fetches}
     idle = {
         operation.name
         for operation in keeping
@@ -35,7 +35,7 @@ def run(program: Program) -> Program:
             attrs = {**attrs, "keep": False}
         return operation_like(operation, op, operation.inputs, attrs)
 
-    return program.rewritten(discarding)
+    return computation.rewritten(discarding)
 
 
 def _is_keeping(operation: Operation) -> bool:

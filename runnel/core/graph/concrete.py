@@ -139,12 +139,12 @@ class ConcreteFunction:
         graph.finalize()
         if self._shapes is not None:
             try:
-                program = hooks.specialized(graph, self._feeds, fetches, self._shapes)
+                computation = hooks.specialized(graph, self._feeds, fetches, self._shapes)
             except ValueError:
                 # The general program finds out what does not fit, if it gets there, and says so.
                 pass
             else:
-                made = program.feeds, program.fetches, graph.name, program.operations
+                made = computation.feeds, computation.fetches, graph.name, computation.operations
                 plan: Plan = hooks.plan(graph, *made)
                 return plan
         plan = hooks.optimized_plan(graph, self._feeds, fetches, graph.name)
