@@ -1,9 +1,9 @@
-"""Buffers that may be written again: an operation's result in the place of an input nobody needs.
+"""Buffer reuse: an operation writes its result into the buffer of an input that is dead afterwards.
 
-An operation that can (an element-wise one, the gradient of a normalization) may write its first
-result into an input if this is its last use, the buffer belongs to the plan (no argument, no
-variable's value, no constant), nothing else looks at it (no view of it was made), and dtype and
-shape are those of the result.
+An operation that has an `out` argument (element-wise ones, the gradient of a normalization) may
+reuse the buffer of an input if this is the input's last use, the plan owns the buffer (it is no
+argument, no variable's value, no constant), no view of it exists, and dtype and shape are those of
+the result.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..runtime.output_buffers import TYPES, ufunc_of
 if TYPE_CHECKING:
     from ..core.graph.graph import Operation
 
-# Smaller arrays come out of NumPy's own cache; there is nothing to gain.
+# Smaller arrays come out of NumPy's own cache: no allocation is saved.
 SMALLEST = 4096
 
-# In place NumPy takes ten times as long for it.
+# In place it is ten times slower.
 _APART = np.sign
 
 
@@ -34,13 +34,13 @@ def _is_fresh(operation: Operation) -> bool:
 
 
 def reusable(operations: Sequence[Operation], fetches: Sequence[Tensor]) -> dict[int, int]:
-    """By the position of an operation, the input whose buffer its result may take."""
+    """For the index of an operation, the index of the input whose buffer its result reuses."""
     kept = {id(tensor) for tensor in fetches}
     last = {id(t): index for index, each in enumerate(operations) for t in each.inputs}
     made: set[int] = set()
     for index, operation in enumerate(operations):
         if operation.op.heavy:
-            # An engine may have kept the filters, and knows them by their buffer.
+            # An engine may have cached the reordered filter, keyed by its buffer.
             kept.add(id(operation.inputs[1]))
         first = id(operation.inputs[0]) if operation.inputs else 0
         if operation.op.fresh == "first":
@@ -77,7 +77,7 @@ def _fits(tensor: Tensor, output: SymbolicTensor, alike: bool) -> bool:
         return False
     size = output.shape.num_elements()
     if size is None:
-        # The result of one argument, or of some that are alike, has its shape, whatever that is; a
-        # scalar is no buffer.
+        # With one input, or several of one shape, the result has that shape, even if it is unknown;
+        # scalars have no buffer.
         return alike and bool(tensor.shape.rank)
     return size >= SMALLEST and tensor.shape.as_list() == output.shape.as_list()

@@ -1,8 +1,8 @@
-"""Parts written where they will be joined: no copy when tensors are concatenated.
+"""Concat aliasing: operations write their results into the output buffer of a concatenation.
 
-A concatenation along the first axis needs no copy of a part that was written into its place from
-the start. The buffer is made before the first such part; what cannot write into a given place (a
-view, an argument) is copied as ever.
+A concatenation along the first axis need not copy a part that was written into its rows in the
+first place. The buffer is allocated before the first such part; parts that have no `out` argument
+(views, arguments) are copied as usual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AliasedConcat:
-    """A concatenation along the first axis: its size, and the rows of each of its parts."""
+    """A concatenation along the first axis: its output shape, and the rows of each part."""
 
     def __init__(self, operation: Operation) -> None:
         self.parts = operation.inputs[:-1]
@@ -30,17 +30,17 @@ class AliasedConcat:
             self.rows.append(slice(start, stop))
         self.shape = (stop, *self.parts[0].shape.as_list()[1:])
         self.dtype = self.parts[0].dtype
-        # The parts that are written into their rows at once, by their numbers.
+        # The indices of the parts that are written directly.
         self.written: set[int] = set()
 
 
 class ConcatAliasing:
-    """Which operations write into a concatenation's buffer, by their positions."""
+    """Which operations write into the buffer of a concatenation, by their index."""
 
     def __init__(self, operations: Sequence[Operation], reused: dict[int, int]) -> None:
         self.joined: dict[int, AliasedConcat] = {}
         self.places: dict[int, tuple[AliasedConcat, slice]] = {}
-        # The concatenations by the operation that writes the first of their parts.
+        # The concatenations, by the index of the operation that writes their first part.
         self.begun: dict[int, list[AliasedConcat]] = {}
         maker = {id(out): i for i, each in enumerate(operations) for out in each.outputs}
         for index, operation in enumerate(operations):
@@ -79,7 +79,7 @@ def _axis(operation: Operation) -> int | None:
 
 
 def _can_be_told(operation: Operation) -> bool:
-    """Whether an operation can write into a place it is told of."""
+    """Whether the kernel of an operation has an `out` argument."""
     if not operation.op.single or operation.given:
         return False
     if operation.type == "ConcatV2":

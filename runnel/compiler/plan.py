@@ -1,7 +1,7 @@
-"""Plan: a graph made into a straight-line Python program that calls kernels.
+"""Plan: a graph as a straight-line Python function that calls kernels.
 
-One line per operation, in program order; values are dropped after their last use. The source can
-be printed (`plan.source`), and an error in a line leads back to the operation it came from.
+One line per operation, in program order; values are deleted after their last use. The source can be
+printed (`plan.source`), and an error in a line is traced back to its operation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LITERALS = (bool, int, str, bytes, type(None))
 
 
 class Plan:
-    """The program that computes the fetches of a graph from the arrays fed.
+    """The generated function that computes the fetches of a graph from the arrays fed.
 
     `run(*arrays)` gives a tuple of arrays.
     """
@@ -62,7 +62,7 @@ class Plan:
         self._lines = writer.operation_of_line
         self._branches = writer.branches
         self._file = f"<runnel plan {next(_numbers)} of {name}>"
-        # Under this name, warnings of NumPy about infinities are ours to be silent about.
+        # NumPy's warnings about overflow are filtered by this module name.
         namespace = {"__name__": __name__, **writer.namespace}
         exec(compile(self.source, self._file, "exec"), namespace)
         self.function: Callable[..., tuple[Any, ...]] = namespace[writer.function_name]
@@ -73,7 +73,7 @@ class Plan:
     def optimized(
         cls, graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], name: str
     ) -> Plan:
-        """The plan after all passes; that of a function to be compiled runs what an engine made."""
+        """The plan after all passes; with `jit_compile` the function that an engine compiled."""
         from .passes import optimize
 
         computation = optimize(graph, feeds, fetches)
@@ -86,7 +86,7 @@ class Plan:
         return plan
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
-        """The arrays of the fetches; an error tells of the operation and the user's line."""
+        """The arrays of the fetches; an error names the operation and the user's line."""
         try:
             return self.function(*arrays)
         except KERNEL_FAILURES as failure:
@@ -121,10 +121,11 @@ class Plan:
 
     @property
     def timed(self) -> Callable[..., tuple[Any, ...]]:
-        """The program with a clock, for profiles: its first argument is told of each operation.
+        """The function with timing, for profiles: its first argument is a callback.
 
-        It gets the line, begin and end in nanoseconds and, unless known before, the shapes of the
-        outputs. The lines keep their numbers, so that errors lead to the same operations.
+        It receives the line number, begin and end in nanoseconds and, where they are not static,
+        the shapes of the outputs. The lines keep their numbers, so that errors lead to the same
+        operations.
         """
         if self._timed is None:
             lines = self.source.splitlines()
@@ -139,7 +140,7 @@ class Plan:
 
     @property
     def compiled(self) -> bool:
-        """Whether an engine has made the program, which then has no lines."""
+        """Whether an engine compiled the function, so that it has no source."""
         return self.function is not self._written
 
     def operation_at(self, line: int) -> Operation:
@@ -154,7 +155,7 @@ class Plan:
 
 
 def _with_clock(number: int, line: str, operation: Operation) -> str:
-    """A line of a plan between two looks at the clock."""
+    """A line of a plan between two readings of the clock."""
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     told = f"{number}, _begin, _clock()"
@@ -182,7 +183,7 @@ class _Writer:
         self._scalars: dict[int, Any] = {}
         self.branches: list[Any] = []
         self.function_name = name if name.isidentifier() and not keyword.iskeyword(name) else "plan"
-        # Kernels and constants get other names than the function's.
+        # Reserve the function's name.
         self.namespace[self.function_name] = None
         parameters = []
         for index, tensor in enumerate(feeds):
@@ -191,7 +192,7 @@ class _Writer:
         self.operations = [op for op in operations if not self._is_fed(op)]
         self.lines = [f"def {self.function_name}({', '.join(parameters)}):"]
         owner = owner_of(self.operations)
-        # Else nobody gives an engine the processors.
+        # Otherwise the plan leaves the ownership of the cores as it is.
         self._has_products = owner is not None
         if owner == "engine":
             self.lines.append(
@@ -215,7 +216,7 @@ class _Writer:
         self, written: list[tuple[list[str], list[str], str]], parameters: list[str],
         results: list[str],
     ) -> None:  # fmt: skip
-        """The lines, each followed by dropping what is not used any more."""
+        """Emit the lines, with `del` after the last use of each value."""
         last: dict[str, int] = {}
         for index, (_, uses, _) in enumerate(written):
             for name in uses:
@@ -244,7 +245,7 @@ class _Writer:
         self.lines.append(f"    return ({', '.join(results)}{trailing})")
 
     def _written(self, index: int, operation: Operation) -> tuple[list[str], list[str], str]:
-        """The names a line makes, the names it uses, and the line."""
+        """The names that a line assigns, the names it reads, and the line."""
         op = operation.op
         outputs = operation.outputs
         if op.name == "Const":
@@ -290,7 +291,7 @@ class _Writer:
         return makes, values, text
 
     def _buffer(self, joined: AliasedConcat) -> str:
-        """The name of the buffer that parts of a concatenation are written into."""
+        """The name of the output buffer of a concatenation."""
         return self._buffers.setdefault(id(joined), f"b{len(self._buffers)}")
 
     def _buffer_line(self, joined: AliasedConcat) -> str:
@@ -299,7 +300,9 @@ class _Writer:
         return f"{self._buffer(joined)} = {empty}({joined.shape}, {dtype})"
 
     def _joined(self, joined: AliasedConcat, name: str, values: list[str]) -> str:
-        """The line of a concatenation: its buffer, after the parts that are not in there yet."""
+        """The line of a concatenation: its buffer, after copying the parts that were not written
+        directly.
+        """
         buffer = self._buffer(joined)
         copies = [
             f"{buffer}[{rows.start}:{rows.stop}] = {value}"
@@ -311,7 +314,7 @@ class _Writer:
     def _constant(self, operation: Operation) -> str:
         value = operation.given["value"]
         if not value.ndim and value.dtype != object:
-            # NumPy computes ten times faster with its scalars than with arrays of rank 0.
+            # Kernels are ten times faster on NumPy scalars than on arrays of rank 0.
             scalar = self._scalars.setdefault(id(value), value[()])
             return self._global("c", scalar)
         return self._global("c", value)
@@ -366,6 +369,6 @@ class _Writer:
             if name in self.namespace:
                 name = f"{prefix}_{number}"
             self._globals[id(value)] = name
-            # Held by the namespace, so the id stays the value's own.
+            # The namespace holds a reference, so the id is not reused.
             self.namespace[name] = value
         return name

@@ -1,7 +1,7 @@
-"""Specializing: a program for inputs of any size made one for inputs of known shapes.
+"""Shape specialization: a graph traced for unknown shapes, compiled for known ones.
 
-A function that was traced for batches of every size asks again and again how large the batch is.
-Where the shapes are known, all that follows from them is constant, and the passes fold it.
+A function that was traced for batches of any size computes the batch size again and again. With
+static shapes all of that is constant, and the passes fold it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .passes.computation import Computation, operation_like
 def specialized(
     graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor], shapes: Sequence[TensorShape]
 ) -> Computation:
-    """The program that computes the fetches from feeds of these shapes.
+    """The computation of the fetches from feeds of these shapes.
 
-    ValueError where the shapes do not fit what the operations do with the feeds.
+    ValueError if the shapes do not fit the operations.
     """
     computation = dead_code.run(Computation.of(graph, feeds, fetches))
     known: dict[int, Tensor] = {}

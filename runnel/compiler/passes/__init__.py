@@ -1,6 +1,6 @@
-"""Graph rewrites between tracing and planning.
+"""Passes: rewrites of a computation between tracing and planning.
 
-A pass takes a `Program` and gives one that computes the same. It never changes the graph's own
+A pass takes a `Computation` and returns an equivalent one. It never changes the graph's own
 operations: rewritten ones are copies.
 """
 
@@ -24,7 +24,7 @@ from . import (
 )
 from .computation import Computation
 
-# What `tf.config.optimizer.set_experimental_options` calls each pass.
+# The passes in their order, each with its name in `tf.config.optimizer.set_experimental_options`.
 PASSES: tuple[tuple[str, Callable[[Computation], Computation]], ...] = (
     ("constant_folding", constant_folding.run),
     ("arithmetic_optimization", algebraic_simplification.run),
@@ -38,17 +38,17 @@ PASSES: tuple[tuple[str, Callable[[Computation], Computation]], ...] = (
 )
 
 
-# The passes that are switched off, by name.
+# The names of the passes that are switched off.
 disabled: set[str] = set()
 
 
 def optimize(graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Computation:
-    """The operations to run for the fetches, rewritten to run faster."""
+    """The operations to run for the fetches, after all passes."""
     return rewritten(dead_code.run(Computation.of(graph, feeds, fetches)))
 
 
 def rewritten(computation: Computation) -> Computation:
-    """A program without dead code, after all passes."""
+    """A computation after all passes."""
     if "disable_meta_optimizer" in disabled:
         return computation
     computation = computation.with_placeholders()

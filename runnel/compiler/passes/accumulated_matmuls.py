@@ -1,9 +1,9 @@
-"""Sums of products: the gradient of weights used again and again as one large product.
+"""Accumulated matmuls: the gradient of a weight that is used in every step, as one matmul.
 
     x0' @ g0 + x1' @ g1 + ...  =  [x0; x1; ...]' @ [g0; g1; ...]
 
-An unrolled recurrent network adds up one product per step; done as one, the sum comes for free
-and the product runs at full speed. Sums of bias gradients are joined in the same way.
+The backward pass of an unrolled RNN adds one small matmul per step. As one GEMM the accumulation is
+free, and the GEMM runs at full speed. Sums of bias gradients are rewritten in the same way.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ...core.shapes import TensorShape
 from ...core.tensor import SymbolicTensor, Tensor
 from .computation import Computation, constant, made_like, operation_like
 
-# Fewer products than this are not worth joining their factors.
+# With fewer terms concatenating the operands costs more than it saves.
 _FEWEST = 3
 
 
 def run(computation: Computation) -> Computation:
-    """Join the products of every sum that has several."""
+    """Rewrite every sum with several matmuls as one matmul."""
     uses = computation.uses()
     fetched = {id(tensor) for tensor in computation.fetches}
 
@@ -44,7 +44,7 @@ def run(computation: Computation) -> Computation:
     plans = {}
     for root in roots:
         leaves = _leaves(root, is_inner)
-        # Terms that are spread over the sum cannot be joined with those of its shape.
+        # Broadcast terms do not have the shape of the sum.
         shape = root.outputs[0].shape
         terms = [leaf for leaf in leaves if alone(leaf) and _same(leaf.shape, shape)]
         groups = [
@@ -114,7 +114,7 @@ def _joined(
 
 
 def _join(root: Operation, group: Sequence[Tensor]) -> list[Operation]:
-    """The operations that compute the sum of a group at once."""
+    """The operations that compute the sum of a group as one matmul."""
     products = [tensor.op for tensor in group if isinstance(tensor, SymbolicTensor)]
     axis = constant(root, np.int32(0), int32)
     made = [axis.op]

@@ -1,4 +1,4 @@
-"""Arithmetic clean-up: operations that change nothing, pairs that cancel, sums that count."""
+"""Algebraic simplification: no-ops, inverse pairs, and cheaper equivalents."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ...core.shape_rules import unknown
 from ...core.tensor import SymbolicTensor, Tensor
 from .computation import Computation, constant_of, made_by, operation_like
 
-# What takes the operation's place, or None to leave it.
+# What replaces the operation, or None to keep it.
 Rule = Callable[[Operation], Tensor | Operation | None]
 
 _RULES: dict[str, Rule] = {}
-# Sums of fewer ones than this are exact in float32, in any order.
+# Sums of fewer ones are exact in float32, in any order.
 _EXACT = 1 << 24
 
 
 def run(computation: Computation) -> Computation:
-    """Drop casts, reshapes, broadcasts and transposes that change nothing."""
+    """Apply the rules to every operation."""
     return computation.rewritten(_tidied)
 
 
@@ -73,7 +73,7 @@ def _reshape(operation: Operation) -> Tensor | Operation | None:
 
 @simplifies("ExpandDims", "Squeeze")
 def _undone(operation: Operation) -> Tensor | Operation | None:
-    """What had the shape that this brings back: a tensor before other reshapes, perhaps cast."""
+    """The tensor whose shape a chain of reshapes restores, cast if a cast is among them."""
     shape = operation.outputs[0].shape
     if not shape.is_fully_defined():
         return None
@@ -106,9 +106,9 @@ def _transpose(operation: Operation) -> Tensor | Operation | None:
 
 
 def _looked_up(operation: Operation, order: list[int]) -> Operation | None:
-    """What transposed places give, for transposed rows: those lie one behind the other.
+    """A lookup of transposed indices, for the transpose of its result: no copy of the rows.
 
-    Recurrent layers take the batches of an embedding, or of one-hot vectors, by their steps.
+    Recurrent layers transpose a batch of embeddings or one-hot vectors to time-major order.
     """
     lookup = made_by(operation.inputs[0], *_PLACES)
     if lookup is None or not _gives_rows(lookup):
@@ -123,7 +123,7 @@ def _looked_up(operation: Operation, order: list[int]) -> Operation | None:
 
 
 def _gives_rows(lookup: Operation) -> bool:
-    """Whether the axes of the places are the first ones of what they give."""
+    """Whether the dimensions of the indices come first in the result."""
     if lookup.type == "OneHot":
         return bool(lookup.get_attr("axis") == -1)
     return constant_of(lookup.inputs[2]) == 0 and not lookup.get_attr("batch_dims")
@@ -131,7 +131,7 @@ def _gives_rows(lookup: Operation) -> bool:
 
 @functools.cache
 def _in_order(op: Op) -> Op:
-    """A lookup by transposed places."""
+    """A lookup that transposes its indices."""
     kernel, place = op.kernel, _PLACES[op.name]
 
     def look_up(*arrays: Any, order: Any, **attrs: Any) -> Any:
@@ -140,7 +140,7 @@ def _in_order(op: Op) -> Op:
         try:
             return kernel(*moved, **attrs)
         except KERNEL_FAILURES:
-            # What is wrong with them is told of the places that were given.
+            # Let the error name the indices as they were given.
             return kernel(*arrays, **attrs)
 
     made = copy.copy(op)
@@ -150,7 +150,7 @@ def _in_order(op: Op) -> Op:
 
 @simplifies("MatMul", "BatchMatMulV2")
 def _product(operation: Operation) -> Operation | None:
-    """The product of matrices before they were transposed: BLAS reads them either way."""
+    """A matmul with transpose flags in place of transposed operands: BLAS reads either layout."""
     inputs, given = list(operation.inputs), dict(operation.given)
     for place, flag in enumerate(_FLAGS[operation.type]):
         before = made_by(inputs[place], "Transpose")
@@ -178,7 +178,7 @@ def _negation(operation: Operation) -> Tensor | None:
 
 @simplifies("Sum")
 def _count(operation: Operation) -> Operation | None:
-    """How many are True, for the sum of all truth values as numbers, which accuracies are."""
+    """Count nonzero booleans in place of casting and summing them, as accuracies do."""
     before = made_by(operation.inputs[0], "Cast")
     if before is None or before.outputs[0].dtype is not float32:
         return None
@@ -192,10 +192,10 @@ def _count(operation: Operation) -> Operation | None:
 
 @simplifies("Equal")
 def _comparison(operation: Operation) -> Operation | None:
-    """Integers compared as they are, not as numbers of float32, where that is the same.
+    """An integer comparison in place of a float32 comparison, where the result is the same.
 
-    It is where one of them is a place: float32 has all integers up to the largest place, and
-    whatever is beyond is rounded to something beyond. Accuracies compare labels with places.
+    It is the same if one side is an index: float32 represents all integers up to the largest index
+    exactly, and rounds larger ones to something larger. Accuracies compare labels with indices.
     """
     casts = [made_by(tensor, "Cast") for tensor in operation.inputs]
     found = [cast.inputs[0] for cast in casts if cast is not None]
@@ -210,7 +210,7 @@ def _comparison(operation: Operation) -> Operation | None:
 
 
 def _is_place(tensor: Tensor) -> bool:
-    """Whether the numbers are places along an axis that is not too long."""
+    """Whether the values are indices along an axis of limited length."""
     maker = made_by(tensor, "ArgMax", "ArgMin")
     if maker is None:
         return False
@@ -221,9 +221,9 @@ def _is_place(tensor: Tensor) -> bool:
 
 @simplifies("Mul")
 def _scaled_back(operation: Operation) -> Tensor | None:
-    """What a quotient is of that is multiplied by its divisor, where neither rounds anything.
+    """x for (x / c) * c, where neither operation rounds.
 
-    A mean loss is multiplied by the size of the batch again before it is added to others.
+    A mean loss is multiplied by the batch size again before it is accumulated.
     """
     quotient, factor = operation.inputs
     before, by = made_by(quotient, "DivNoNan", "RealDiv"), constant_of(factor)
@@ -242,12 +242,12 @@ _COUNT = Op("_CountTrue", "x: bool -> y: float32", _count_true, unknown, False, 
 _EQUAL_INTEGERS = Op(
     "_EqualIntegers", "x: Tx, y: Ty -> z: bool", np.equal, unknown, False, False, {}
 )
-# Those that NumPy compares without going by floats.
+# Those that NumPy compares without converting to float.
 _PLAIN_INTEGERS = INTEGER - {uint64}
-# Which input of a lookup has the places.
+# The input with the indices of each lookup.
 _PLACES = {"OneHot": 0, "GatherV2": 1}
 _RESHAPES = ("ExpandDims", "Reshape", "Squeeze")
-# Which attribute says that a factor is to be transposed.
+# The attributes that transpose an operand.
 _FLAGS = {
     "MatMul": ("transpose_a", "transpose_b"),
     "BatchMatMulV2": ("adj_x", "adj_y"),

@@ -1,4 +1,4 @@
-"""Common subexpressions: compute once what would be computed twice."""
+"""Common-subexpression elimination: equal operations on equal inputs are computed once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SMALL = 1024
 
 
 def run(computation: Computation) -> Computation:
-    """Let equal operations on equal inputs share one result.
+    """Replace an operation by an earlier one with the same op, inputs and attributes.
 
-    A variable's value is shared by the reads between two operations that may change it.
+    Reads of a variable are merged between two operations that may change it.
     """
     known: dict[Any, Operation] = {}
     reads: dict[int, Tensor] = {}
@@ -52,7 +52,7 @@ def run(computation: Computation) -> Computation:
 
 
 class _Earlier:
-    """Stands for an operation that happened already."""
+    """Stands for an earlier operation with the same results."""
 
     def __init__(self, operation: Operation) -> None:
         self.outputs = operation.outputs
@@ -60,7 +60,9 @@ class _Earlier:
 
 
 def _forget(operation: Operation, reads: dict[int, Tensor]) -> None:
-    """An operation with effects may change the variables it gets, and those of code it runs."""
+    """An operation with effects may change the variables that it gets, and those of functions it
+    calls.
+    """
     if operation.type in ("If", "Case", "While", "PyFunc", "EagerPyFunc"):
         reads.clear()
     for tensor in operation.inputs:
@@ -68,7 +70,7 @@ def _forget(operation: Operation, reads: dict[int, Tensor]) -> None:
             identity = _identity(tensor)
             reads.pop(identity, None)
             if identity > 0:
-                # No variable: the functions of a dataset or an iterator may change any.
+                # It is no variable: the functions of a dataset or an iterator may change any.
                 reads.clear()
 
 
@@ -100,6 +102,6 @@ def _hashable(value: Any) -> Any:
 def _identity(tensor: Tensor) -> int:
     if tensor.dtype.name != "resource" or isinstance(tensor, SymbolicTensor):
         return id(tensor)
-    # What an assignment gives back is another object than the variable, with the same key.
+    # The result of an assignment is another object than the variable, with the same key.
     key: int = getattr(tensor._array, "_key", 0)
     return -key or id(tensor._array)

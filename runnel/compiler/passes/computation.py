@@ -1,4 +1,4 @@
-"""Program: what passes work on, the operations of a graph with its feeds and fetches."""
+"""Computation: the operations of a graph with feeds and fetches, which passes rewrite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...core.tensor import SymbolicTensor, Tensor
 
 
 class Computation:
-    """Operations in the order of their execution, what is fed, and what is asked for."""
+    """Operations in execution order, the tensors that are fed, and those that are fetched."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class Computation:
         return cls(graph, feeds, fetches, graph.operations)
 
     def rewritten(self, rewrite: Callable[[Operation], Any]) -> Computation:
-        """The program with each operation replaced by what `rewrite` gives for it.
+        """The computation with each operation replaced by what `rewrite` returns for it.
 
-        `rewrite` sees the operation with its inputs replaced already. It gives None to leave it,
-        a tensor that takes the place of its only output, or another operation.
+        `rewrite` sees the operation with its inputs already replaced. It returns None to keep it, a
+        tensor that replaces its only output, or another operation.
         """
         replaced: dict[int, Tensor] = {}
         operations = []
@@ -63,7 +63,9 @@ class Computation:
         return Computation(self.graph, self.feeds, self.fetches, operations)
 
     def substituted(self, replaced: dict[int, Tensor]) -> Computation:
-        """The program with tensors replaced by others, which are computed before their uses."""
+        """The computation with tensors replaced by others, which must be computed before their
+        uses.
+        """
 
         def current(tensor: Tensor) -> Tensor:
             while id(tensor) in replaced:
@@ -83,9 +85,9 @@ class Computation:
         return Computation(self.graph, self.feeds, fetches, operations)
 
     def with_placeholders(self) -> Computation:
-        """The program with placeholders for all that is fed, so that nobody sees how it was made.
+        """The computation with placeholders for all feeds, so that no pass looks behind them.
 
-        A session may be fed the value of any tensor.
+        A session may feed any tensor.
         """
         fed: dict[int, Tensor] = {}
         for feed in self.feeds:
@@ -115,7 +117,7 @@ class Computation:
 
 
 def _with_inputs(operation: Operation, replaced: dict[int, Tensor]) -> Operation:
-    """The operation on replaced inputs: a copy, where any is."""
+    """The operation with its inputs replaced: a copy, if any is."""
     if not any(id(tensor) in replaced for tensor in operation.inputs):
         return operation
     inputs = [replaced.get(id(tensor), tensor) for tensor in operation.inputs]
@@ -125,7 +127,7 @@ def _with_inputs(operation: Operation, replaced: dict[int, Tensor]) -> Operation
 def operation_like(
     operation: Operation, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
 ) -> Operation:
-    """An operation with the name, place and outputs' types of another."""
+    """An operation with the name, location and output types of another."""
     types = [(output.dtype, output.shape) for output in operation.outputs]
     made = Operation(operation.graph, op, operation.name, inputs, attrs)
     made.location = operation.location
@@ -136,7 +138,7 @@ def operation_like(
 
 
 def made_by(tensor: Tensor, *types: str) -> Operation | None:
-    """The operation that a tensor comes from, if it is of one of these types."""
+    """The operation that produces a tensor, if it is of one of these types."""
     if isinstance(tensor, SymbolicTensor) and tensor.op.type in types:
         return tensor.op
     return None
@@ -149,7 +151,7 @@ def made_like(
     shapes: Sequence[tuple[int | None, ...]],
     **attrs: Any,
 ) -> Operation:
-    """An operation in the place of another, with outputs of its dtype and the shapes given."""
+    """An operation at the location of another, with outputs of its dtype and the given shapes."""
     made = operation_like(model, REGISTRY[name], inputs, attrs)
     dtype = model.outputs[0].dtype
     made.outputs = [
@@ -159,7 +161,7 @@ def made_like(
 
 
 def constant(operation: Operation, array: Any, dtype: DType) -> SymbolicTensor:
-    """A constant in the place of an operation."""
+    """A constant at the location of an operation."""
     value = np.asarray(array)
     made = Operation(operation.graph, Const, operation.name, (), {"value": value, "dtype": dtype})
     made.location = operation.location

@@ -1,4 +1,4 @@
-"""Constant folding: compute once what does not depend on the inputs."""
+"""Constant folding: operations on constants are computed once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.graph.graph import Operation, Placeholder
 from ...core.tensor import Tensor
 from .computation import Computation, constant, constant_of
 
-# Larger results are computed anew at each call rather than kept.
+# In elements. Larger results are recomputed at each call rather than stored.
 LARGEST = 1 << 16
 
 
@@ -39,12 +39,12 @@ def _folded(operation: Operation) -> Tensor | None:
 
 
 def _computed(operation: Operation, arrays: list[Any]) -> Any:
-    # As the kernels would get them: scalars for rank 0.
+    # Kernels take scalars for rank 0.
     values = [array[()] if array.dtype != object else array for array in arrays]
     try:
         return operation.op.run(values, operation.given)
     except Exception:
-        # It fails when the function runs, if it gets there, and says so then.
+        # It will fail at run time, if it is reached, with the proper error.
         return None
 
 

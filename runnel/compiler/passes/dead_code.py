@@ -1,4 +1,4 @@
-"""Dead code: drop the operations that nobody needs."""
+"""Dead-code elimination: operations that no fetch needs are dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fusion: a product or convolution with what is done to its result, channel by channel."""
+"""Epilogue fusion: bias, normalization and activation move into the matmul or convolution."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _FUSED: dict[tuple[Any, ...], Op] = {}
 
 
 class _Chain(NamedTuple):
-    """A product, the bias or the normalization that follows it, and the activation after that.
+    """A matmul or convolution, the bias or normalization after it, and the activation after that.
 
-    Between product and bias may be a reshape that leaves the channels; it comes last then.
+    A reshape that keeps the channels may stand between matmul and bias; it comes last then.
     """
 
     product: Operation
@@ -32,18 +32,18 @@ class _Chain(NamedTuple):
 
 
 def run(computation: Computation) -> Computation:
-    """Add the bias or normalize, and apply the activation, in the product's own buffer."""
+    """Fuse each chain into one operation, which applies the epilogue in the result's buffer."""
     uses = computation.uses()
     fetched = {id(tensor) for tensor in computation.fetches}
 
     def alone(tensor: Tensor) -> bool:
-        """Whether nobody but the next operation sees a value."""
+        """Whether a tensor has one use only."""
         return len(uses.get(id(tensor), ())) == 1 and id(tensor) not in fetched
 
     def unseen(tensor: Tensor) -> bool:
         return id(tensor) not in uses and id(tensor) not in fetched
 
-    # The last operation of each chain takes the place of the whole.
+    # The fused operation replaces the last one of each chain.
     chains: dict[int, _Chain] = {}
     for operation in computation.operations:
         if not _is_shift(operation) or not all(map(unseen, operation.outputs[1:])):
@@ -68,7 +68,7 @@ def _producer(operation: Operation) -> Operation | None:
 
 
 def _leaves_channels(operation: Operation) -> bool:
-    """Whether an operation shows the rows of a matrix in more dimensions."""
+    """Whether an operation only splits the rows of a matrix into more dimensions."""
     if operation.type != "Reshape" or operation.inputs[0].shape.rank != 2:
         return False
     before, after = operation.inputs[0].shape, operation.outputs[0].shape
@@ -76,7 +76,7 @@ def _leaves_channels(operation: Operation) -> bool:
 
 
 def _is_shift(operation: Operation) -> bool:
-    """Whether an operation adds a bias, or normalizes by known moments, channels last."""
+    """Whether an operation adds a bias, or normalizes with given moments, channels last."""
     attrs = operation.given
     dtype = operation.outputs[0].dtype.name if operation.outputs else ""
     if attrs.get("data_format", "NHWC") != "NHWC":
@@ -114,7 +114,7 @@ def _replaced(computation: Computation, chains: dict[int, _Chain]) -> Computatio
 
 
 def _fused(chain: _Chain) -> Op:
-    """The op that does what a chain does."""
+    """The fused op of a chain."""
     product = chain.product.op
     activation = None if chain.activation is None else chain.activation.type
     epsilon = None
@@ -152,7 +152,7 @@ def _kernel(product: Op, epsilon: float | None, activation: str | None) -> Calla
 
 
 def _affine(kernel: Callable[..., Any], activation: str | None) -> Callable[..., Any]:
-    """A product, which is a new array, with its bias: what networks consist of, in few steps."""
+    """A matmul with bias and activation, the most common chain, without the general epilogue."""
     activate = None if activation is None else ACTIVATIONS[activation]
 
     def affine(a: Any, b: Any, bias: Any, **attrs: Any) -> Any:

@@ -1,10 +1,9 @@
-"""Products with one right factor: several small ones as one large one.
+"""Horizontal fusion: several small matmuls with one right-hand side become a larger one.
 
     x0 @ w, x1 @ w, ...  =  rows of [x0; x1; ...] @ w
 
-An unrolled recurrent network multiplies the input of every step by the same weights. None of these
-products needs another one's result, so they are done at once, with the bias that follows them; what
-they are computed from moves up with them.
+An unrolled RNN multiplies the input of every step by the same weights. These matmuls are
+independent, so they run as one GEMM, with the bias after them; what computes their inputs moves up.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from ...core.graph.reachability import has_effects
 from ...core.tensor import SymbolicTensor, Tensor
 from .computation import Computation, constant, made_like
 
-# Fewer products than this are not worth joining; nor are those with more rows, which run well.
+# With fewer matmuls, or with more rows each, one GEMM is not faster.
 _FEWEST = 3
 _MOST_ROWS = 512
 
 
 def run(computation: Computation) -> Computation:
-    """Join the products of each right factor that serves several."""
+    """Fuse the matmuls of each right-hand side that has several."""
     tried: list[Tensor] = []
     while True:
         groups: dict[int, list[Operation]] = {id(factor): [] for factor in tried}
@@ -36,7 +35,7 @@ def run(computation: Computation) -> Computation:
         group = next((each for each in untried if len(each) >= _FEWEST), None)
         if group is None:
             return computation
-        # A program with joined products has copies of what follows them: look again.
+        # Fusing copies the operations after it: search again.
         tried.append(group[0].inputs[1])
         computation = _stacked(computation, group)
 
@@ -79,7 +78,7 @@ def _stacked(computation: Computation, group: Sequence[Operation]) -> Computatio
 
 
 def _independent(computation: Computation, group: Sequence[Operation]) -> list[Operation]:
-    """Those products of a group whose left factor needs no other product of it."""
+    """The matmuls of a group whose left-hand side depends on no other one of it."""
     members = {id(product) for product in group}
     after: set[int] = set()
     found = []
@@ -99,7 +98,7 @@ def _independent(computation: Computation, group: Sequence[Operation]) -> list[O
 def between(
     computation: Computation, start: int, order: dict[int, int], tensors: Iterable[Tensor]
 ) -> set[int] | None:
-    """The operations after `start` that tensors are computed by; None if one has to stay."""
+    """The operations from `start` on that tensors depend on; None if one of them must not move."""
     pending = list(tensors)
     found: set[int] = set()
     while pending:
@@ -122,7 +121,7 @@ def between(
 def _with_bias(
     computation: Computation, group: Sequence[Operation]
 ) -> tuple[list[Operation], Tensor | None]:
-    """The last operation for each product, and the bias if all of them add the same one."""
+    """The last operation for each matmul, and the bias if all of them add the same one."""
     uses = computation.uses()
     fetched = {id(tensor) for tensor in computation.fetches}
     ends = []
@@ -141,7 +140,7 @@ def _with_bias(
 def _at_once(
     group: Sequence[Operation], bias: Tensor | None, ends: Sequence[Operation]
 ) -> tuple[list[Operation], list[SymbolicTensor]]:
-    """The operations for all products of a group, and the results in their order."""
+    """The operations for all matmuls of a group, and the results in their order."""
     model = group[0]
     sizes = [int(product.inputs[0].shape[0] or 0) for product in group]
     axis = constant(model, np.int32(0), int32)

@@ -1,10 +1,10 @@
-"""Zeros around images, joined with the convolution that follows.
+"""Padding fusion: explicit zero padding moves into the convolution after it.
 
     Conv2D(Pad(x), VALID)  =  Conv2D(x, EXPLICIT)
 
-The padded copy of the images is never made, neither for the convolution nor for its gradients. The
-gradient by the images goes to the images alone: the slice that `Pad` has for a gradient is what the
-convolution with explicit padding gives at once.
+The padded copy of the images is never made, neither in the forward nor in the backward pass. The
+gradient with respect to the images is computed without the padding at once: the slice that is the
+gradient of `Pad` is what the convolution with explicit padding gives.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Pairs = list[tuple[int, int]]
 
 
 def run(computation: Computation) -> Computation:
-    """Join zero paddings with convolutions, and their gradients with those of the paddings."""
+    """Fuse zero padding with convolutions, and the slices of their input gradients."""
     if not any(operation.op.convolution for operation in computation.operations):
         return computation
     uses = computation.uses()
     fetched = {id(tensor) for tensor in computation.fetches}
-    # What others use as well is computed in any case.
+    # Padded gradients with other uses are computed anyway.
     shared = {
         operation.name
         for operation in computation.operations
@@ -42,7 +42,7 @@ def run(computation: Computation) -> Computation:
 
 
 def _joined_padding(operation: Operation) -> Operation | None:
-    """The convolution, or its gradient by filters, of images before they are padded."""
+    """The convolution, or its filter gradient, of the images before padding."""
     if operation.op.convolution not in ("forward", "filter"):
         return None
     images, second, *rest = operation.inputs
@@ -57,7 +57,9 @@ def _joined_padding(operation: Operation) -> Operation | None:
 
 
 def _joined_slice(operation: Operation, shared: set[str]) -> Operation | None:
-    """The gradient by padded images with the slice of it that is of the images themselves."""
+    """The gradient with respect to the images, for a slice of that with respect to the padded
+    images.
+    """
     padded, begin, sizes = operation.inputs
     gradient = padded.op if isinstance(padded, SymbolicTensor) else None
     starts = constant_of(begin)
@@ -75,13 +77,13 @@ def _joined_slice(operation: Operation, shared: set[str]) -> Operation | None:
 
 
 def _pairs(pad: Operation) -> Pairs | None:
-    """The zeros before and after the images on each axis; None where they are not known."""
+    """The padding before and after each axis; None if it is not constant."""
     found = constant_of(pad.inputs[1])
     return None if found is None else [(int(before), int(after)) for before, after in found]
 
 
 def _pairs_around(gradient: Operation, sizes: Tensor, part: Operation) -> Pairs | None:
-    """What is around the images in the gradient by padded images, by all that is known of both."""
+    """The padding that a slice of the padded gradient removes, from what is known statically."""
     padded_shape = made_by(gradient.inputs[0], "Shape")
     shape = made_by(sizes, "Shape")
     if padded_shape is not None and shape is not None:
@@ -100,7 +102,7 @@ def _pairs_around(gradient: Operation, sizes: Tensor, part: Operation) -> Pairs 
 def _with_padding(
     operation: Operation, filters: Tensor, pairs: Pairs | None
 ) -> dict[str, Any] | None:
-    """The attributes of a convolution that pads by itself; None where it cannot."""
+    """The attributes of the convolution with explicit padding; None if it has no such form."""
     attrs = operation.given
     if pairs is None or attrs.get("padding") != "VALID" or len(pairs) != 4:
         return None
@@ -110,7 +112,7 @@ def _with_padding(
         return None
     dilations = attrs.get("dilations", (1, 1, 1, 1))
     for pair, taps, dilation in zip(pairs[1:3], filters.shape[:2], dilations[1:3], strict=True):
-        # A window that sees nothing but zeros is no case for an engine.
+        # Engines do not support windows that see padding only.
         if taps is None or min(pair) < 0 or max(pair) > (taps - 1) * dilation:
             return None
     flat = tuple(number for pair in pairs for number in pair)

@@ -1,4 +1,4 @@
-"""The steps of an unrolled recurrent cell in a program, and the way back through them."""
+"""Patterns of unrolled recurrent cells: the steps of a computation and their backward pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Uses = dict[int, list[Operation]]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a step takes, and the operations that are nothing but parts of it.
+    """The inputs of a step, and the operations that belong to it alone.
 
     The first of its states is the output of the step before.
     """
@@ -29,7 +29,7 @@ class Step:
     biases: tuple[Tensor, ...]
     parts: tuple[Operation, ...]
 
-    # The operations of a kind of cells are called by it: its gates and the layer.
+    # The prefix of the ops: `LSTMGates`, `LSTMLayer`.
     KIND: ClassVar[str]
 
     @classmethod
@@ -40,12 +40,14 @@ class Step:
     @staticmethod
     @abstractmethod
     def by_sums(gradient: Operation) -> tuple[Tensor, Tensor]:
-        """The gradients by what is computed of the inputs and of the output before."""
+        """The gradients with respect to the input part and the recurrent part of the
+        pre-activations.
+        """
 
     @staticmethod
     @abstractmethod
     def by_states(gradient: Operation, products: list[Tensor]) -> list[list[Tensor]]:
-        """The terms of the gradient by each state, products of that by sums among them."""
+        """The terms of the gradient with respect to each state, among them the given matmuls."""
 
     @property
     def weights(self) -> tuple[Tensor, ...]:
@@ -57,7 +59,7 @@ class Step:
         return self.gates.outputs[: len(self.states)]
 
     def follows(self, other: Step) -> bool:
-        """Whether this is what a cell does after the other step."""
+        """Whether this is the next step of the same cell."""
         return _are_the_same(self.states, other.results()) and _are_the_same(
             self.weights, other.weights
         )
@@ -149,12 +151,12 @@ def _is_by_columns(operation: Operation) -> bool:
 
 
 def gates_in(computation: Computation) -> int:
-    """How many operations are gates of some cell."""
+    """The number of gate operations."""
     return sum(operation.type in _KINDS for operation in computation.operations)
 
 
 def sequences(computation: Computation, fewest: int) -> list[list[Step]]:
-    """Steps that follow each other, and whose inputs need none of their outputs."""
+    """Sequences of steps whose inputs depend on none of their outputs."""
     found: list[list[Step]] = []
     by_output: dict[int, list[Step]] = {}
     for operation in computation.operations:
@@ -179,7 +181,7 @@ def _step_of(operation: Operation) -> Step | None:
 def _are_free(computation: Computation, steps: Sequence[Step]) -> bool:
     batches = {tensor.shape[0] for tensor in (*steps[0].states, *(step.x for step in steps))}
     if len(batches) > 1 or None in batches:
-        # Sums of a step may be spread over the rows of its states; a layer has them as they are.
+        # Steps may broadcast over the rows of their states; a layer does not.
         return False
     after = {id(step.gates) for step in steps}
     for operation in computation.operations:
@@ -193,21 +195,23 @@ def _is_of(tensor: Tensor, operations: set[int]) -> bool:
 
 
 class Back:
-    """The way back through all steps: for each of them, by its place, what there is."""
+    """The backward pass of a sequence, with one entry per step."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
         self.gradients: list[Operation] = []
-        # What is computed of the gradients by sums: "x", "h", and by the places of weights.
+        # The uses of the pre-activations' gradients: "x", "h", or the index of a weight.
         self._products: list[dict[str | int, Operation]] = []
-        # The gradients by an output that come from elsewhere than from the step that follows.
+        # The gradients with respect to an output that do not come from the next step.
         self.others: list[list[Tensor]] = []
-        # The additions of these to those of the step that follows.
+        # The additions of these to the gradient from the next step.
         self._additions: list[Operation] = []
 
     @classmethod
     def of(cls, uses: Uses, steps: Sequence[Step]) -> Back | None:
-        """The way back, if it is nothing but gradients of all of these steps."""
+        """The backward pass, if it consists of the gradients of all of these steps and nothing
+        else.
+        """
         back = cls(steps)
         for step in steps:
             found = gradients_of(uses, step)
@@ -228,23 +232,23 @@ class Back:
         return [*self.gradients, *products, *self._additions]
 
     def by_inputs(self) -> list[Tensor | None]:
-        """The gradient by the inputs of each step, where there is one."""
+        """The gradient with respect to the input of each step, where there is one."""
         found = [products.get("x") for products in self._products]
         return [None if each is None else each.outputs[0] for each in found]
 
     def by_weights(self) -> list[list[Tensor]]:
-        """For each of the weights the gradients by it, which all steps have or none."""
+        """For each weight its gradients, which all steps have or none."""
         return [
             [products[place].outputs[0] for products in self._products if place in products]
             for place in range(len(self._steps[0].weights))
         ]
 
     def by_first_states(self) -> list[list[Tensor]]:
-        """For each of the states before the first step the terms of the gradient by it."""
+        """For each initial state the terms of the gradient with respect to it."""
         return self._by_states(0)
 
     def by_last_states(self) -> Sequence[Tensor]:
-        """The gradients by the states after the last step."""
+        """The gradients with respect to the final states."""
         return self._to_states(-1)
 
     def _to_states(self, place: int) -> Sequence[Tensor]:
@@ -256,12 +260,12 @@ class Back:
         return self._steps[place].by_states(self.gradients[place], of_output)
 
     def _has_alike(self, found: dict[str | int, Operation]) -> bool:
-        """Whether of the gradients by weights there are the same as in the steps before."""
+        """Whether the same weights have gradients as in the steps before."""
         places = range(len(self._steps[0].weights))
         return all((place in found) == (place in self._products[0]) for place in places)
 
     def _passes_on(self, uses: Uses, place: int) -> bool:
-        """Whether a step gets the gradients by its states from the one that follows."""
+        """Whether a step receives the gradients with respect to its states from the next one."""
         passed = self._by_states(place + 1)
         for state, total in enumerate(self._to_states(place)):
             terms, additions = _terms(uses, total, self.gradients[place])
@@ -276,13 +280,13 @@ class Back:
 
 
 def gradients_of(uses: Uses, step: Step) -> list[Operation]:
-    """The operations for the gradients by a step's sums."""
+    """The operations for the gradients of a step's gates."""
     name = f"{step.KIND}GatesGrad"
     return [each for each in uses.get(id(step.gates.inputs[0]), ()) if each.type == name]
 
 
 def _products(uses: Uses, step: Step, gradient: Operation) -> dict[str | int, Operation] | None:
-    """What the gradients by sums are used for, where all of it is known and done once."""
+    """The uses of the pre-activations' gradients; None unless each is known and occurs once."""
     found: dict[str | int, Operation] = {}
     by_inputs, by_state = step.by_sums(gradient)
     sums = {id(tensor): tensor for tensor in (by_inputs, by_state)}
@@ -302,7 +306,7 @@ def _products(uses: Uses, step: Step, gradient: Operation) -> dict[str | int, Op
 def _purpose(
     operation: Operation, to_sums: Tensor, name: str, left: Tensor, step: Step, place: int
 ) -> str | int | None:
-    """What an operation computes of the gradient by left @ weights[place] + bias: see `Back`."""
+    """Which gradient of left @ weights[index] + bias an operation computes: see `Back`."""
     if operation.type == "BiasAddGrad":
         has_bias = _is_by_columns(operation) and place < len(step.biases)
         return 2 + place if has_bias else None
@@ -318,7 +322,7 @@ def _purpose(
 
 
 def _terms(uses: Uses, total: Tensor, user: Operation) -> tuple[list[Tensor], list[Operation]]:
-    """The terms of a sum that one operation uses, and the additions that make it."""
+    """The terms of a sum with a single use, and the additions that form it."""
     terms: list[Tensor] = []
     additions: list[Operation] = []
     pending = [(total, user)]

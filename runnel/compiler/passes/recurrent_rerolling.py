@@ -1,9 +1,9 @@
-"""The steps of unrolled recurrent cells as one layer, there and back.
+"""Re-rolling: the steps of unrolled recurrent cells become one recurrent layer.
 
-A program that calls an LSTMCell or a GRUCell in a Python loop has products and gates for every
-step, and as many again for the gradients. Where the steps follow each other and all their inputs
-are known before, the operation of the layer, LSTMLayer or GRULayer, computes the same at once, and
-that of its gradient the way back.
+A program that calls an LSTMCell or a GRUCell in a Python loop has matmuls and gates for every step,
+and as many again in the backward pass. If the steps follow each other and all their inputs are
+known before the first, LSTMLayer or GRULayer computes the same, and its gradient op the backward
+pass.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .computation import Computation, constant, made_like
 from .horizontal_fusion import between
 from .recurrent_patterns import Back, Step, Uses, gates_in, gradients_of, sequences
 
-# Fewer steps than this are as fast one by one.
+# Fewer steps are as fast one by one.
 _FEWEST = 3
-# Gradients by a part of a weight are put in its place before they are summed.
+# Gradients with respect to a slice of a weight are padded to its shape before they are summed.
 _PLACED = "StridedSliceGrad"
 
 
 def run(computation: Computation) -> Computation:
-    """Put a layer in the place of every sequence of steps."""
+    """Replace every sequence of steps by a layer."""
     if gates_in(computation) < _FEWEST:
         return computation
-    # Each step reads the weights for itself.
+    # Merge the reads of the weights, of which each step has its own.
     computation = common_subexpressions.run(computation)
     left_alone = 0
     while len(found := sequences(computation, _FEWEST)) > left_alone:
@@ -44,7 +44,7 @@ def run(computation: Computation) -> Computation:
 
 
 def _rolled(computation: Computation, steps: Sequence[Step]) -> Computation | None:
-    """The program with one layer for these steps; None where some part of them serves others."""
+    """The computation with one layer for these steps; None if a part of them has other uses."""
     uses = computation.uses()
     inner = [part for step in steps for part in step.parts]
     back = None
@@ -61,7 +61,7 @@ def _rolled(computation: Computation, steps: Sequence[Step]) -> Computation | No
 
 
 def _are_summed(computation: Computation, uses: Uses, back: Back) -> bool:
-    """Whether the gradients by a weight or by a state come together in one sum, and only there."""
+    """Whether the gradients with respect to each weight and state end in one sum only."""
     fetched = {id(tensor) for tensor in computation.fetches}
     for terms in (*back.by_first_states(), *back.by_weights()):
         if len(terms) > 1 and not set.intersection(
@@ -72,9 +72,9 @@ def _are_summed(computation: Computation, uses: Uses, back: Back) -> bool:
 
 
 def _sums_of(uses: Uses, fetched: set[int], term: Tensor) -> set[tuple[Any, ...]]:
-    """The sums that a term is in, as long as nobody else sees it or what it became part of.
+    """The sums that a term is part of, as long as each intermediate value has a single use.
 
-    With each sum there is what was done to the term on the way, the same for all of one weight.
+    Each comes with what was done to the term on the way, which must be the same for all terms.
     """
     found: set[tuple[Any, ...]] = set()
     placed: tuple[Any, ...] = ()
@@ -100,7 +100,7 @@ def _serve_each_other(
     back: Back | None,
     inner: list[Operation],
 ) -> bool:
-    """Whether nobody else uses what operations give that are to vanish."""
+    """Whether the operations that would vanish have no other uses."""
     known = {id(operation) for operation in inner}
     replaced = {id(step.gates.outputs[0]) for step in steps} | set(map(id, steps[-1].results()))
     if back is not None:
@@ -120,7 +120,7 @@ def _serve_each_other(
 
 
 class _Rewrite:
-    """A program, steps in it, and what takes their place."""
+    """A computation, the steps in it, and what replaces them."""
 
     def __init__(self, computation: Computation, steps: Sequence[Step], back: Back | None) -> None:
         self._program = computation
@@ -128,11 +128,11 @@ class _Rewrite:
         self._model = steps[0].gates
         first, last = steps[0], steps[-1]
         self._state = (first.states[0].shape[0], first.states[0].shape[1])
-        # Tensors by those whose place they take.
+        # New tensors, by the id of those they replace.
         self._replaced: dict[int, Tensor] = {}
-        # Terms of gradients, which are in the first of them.
+        # Terms of gradients that the first term now includes.
         self._dropped: set[int] = set()
-        # What is known only when the way back is done.
+        # Tensors that are available only after the backward pass.
         self._late: set[int] = set()
         x = self._made("Pack", [step.x for step in steps], [self._rows(first.x)], axis=0)
         self._there = [x]
@@ -156,7 +156,7 @@ class _Rewrite:
         return made_like(self._model, name, inputs, shapes, **attrs)
 
     def _bias(self) -> Tensor:
-        """The biases as a layer takes them: several as rows."""
+        """The bias as a layer takes it: several are stacked."""
         biases = self._steps[0].biases
         if len(biases) == 1:
             return biases[0]
@@ -168,7 +168,7 @@ class _Rewrite:
         return (len(self._steps), *one.shape)
 
     def _each(self, tensor: Tensor, one: Tensor) -> Operation:
-        """What a tensor has for each step."""
+        """A tensor's slice for each step."""
         return self._parts(tensor, len(self._steps), tuple(one.shape))
 
     def _parts(self, tensor: Tensor, count: int, shape: tuple[int | None, ...]) -> Operation:
@@ -207,7 +207,9 @@ class _Rewrite:
         return made
 
     def _from_elsewhere(self, back: Back) -> tuple[Tensor, list[Operation]]:
-        """The gradients by outputs that no step passes on, and the operations that join them."""
+        """The gradients with respect to outputs that come from outside, and the operations that sum
+        them.
+        """
         model = self._model
         if not any(back.others):
             nothing = constant(
@@ -223,13 +225,13 @@ class _Rewrite:
                 made.append(self._made("AddV2", [total, term], [self._state]))
                 total = made[-1].outputs[0]
             sums.append(total)
-        # That of the last output is given by itself.
+        # The gradient with respect to the last output is an input of its own.
         sums.append(none.outputs[0])
         made.append(self._made("Pack", sums, [self._rows(output)], axis=0))
         return made[-1].outputs[0], made
 
     def result(self, inner: set[int], moved: set[int]) -> Computation | None:
-        """The program without inner operations; None where its order does not allow it."""
+        """The computation without the inner operations; None if its order does not allow it."""
         operations: list[Operation] = []
         waiting: list[Operation] = []
         closing = self._closing
@@ -244,7 +246,7 @@ class _Rewrite:
                 continue
             gone = [id(tensor) in self._dropped for tensor in operation.inputs]
             if any(gone):
-                # Part of a sum, as `_are_summed` has found.
+                # It is part of a sum, as `_are_summed` has found.
                 self._leave_out(operation, gone)
             elif closing is not None and any(id(each) in self._late for each in operation.inputs):
                 if operation.control_inputs or has_effects(operation):
@@ -256,7 +258,7 @@ class _Rewrite:
         return self._program.with_operations(operations).substituted(self._replaced)
 
     def _leave_out(self, operation: Operation, gone: list[bool]) -> None:
-        """Replace a sum by the term that is still there, if one is."""
+        """Replace a sum by its remaining term, if there is one."""
         if operation.type == _PLACED or all(gone):
             self._dropped.add(id(operation.outputs[0]))
         else:

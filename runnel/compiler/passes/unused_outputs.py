@@ -1,4 +1,4 @@
-"""What operations keep for their gradients is discarded where nobody computes these."""
+"""Unused outputs: values saved for the backward pass are not computed if there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALONE: dict[str, Op] = {}
 
 
 def run(computation: Computation) -> Computation:
-    """Tell operations not to keep what they have for a last output, where nobody uses that."""
+    """Switch off the last output of operations that compute it on demand, if it has no use."""
     keeping = [operation for operation in computation.operations if _is_keeping(operation)]
     if not keeping:
         return computation
@@ -45,7 +45,7 @@ def _is_keeping(operation: Operation) -> bool:
 
 
 def _alone(op: Op) -> Op:
-    """A loss without its gradient, which is None."""
+    """A loss op without its gradient, which is None."""
     if op.name not in _ALONE:
         kernel = op.kernel
 
