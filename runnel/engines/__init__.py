@@ -27,7 +27,7 @@ _NOT_IN_XLA = (
 
 ENGINES = ("onednn", "numpy")
 
-# By kernel, the module of oneDNN's that has a function of the same name.
+# For each kernel, the module of `onednn` with the function of that name.
 _ONEDNN = {
     "average_pool": "pooling",
     "average_pool_backprop": "pooling",
@@ -38,7 +38,7 @@ _ONEDNN = {
     "batch_norm_backprop": "normalization",
     "bias_add": "normalization",
     "binary": "elementwise",
-    "concatenate": "joining",
+    "concatenate": "concatenation",
     "convolve": "convolution",
     "convolve_backprop_filters": "convolution",
     "convolve_backprop_images": "convolution",
@@ -78,7 +78,7 @@ _chosen = "onednn"
 
 
 def use(name: str) -> None:
-    """Compute with an engine from now on: "onednn" or "numpy"."""
+    """Run kernels in an engine from now on: "onednn" or "numpy"."""
     global _chosen
     if name not in ENGINES:
         raise ValueError(
@@ -90,7 +90,7 @@ def use(name: str) -> None:
 
 
 def in_use() -> str:
-    """The engine that large kernels run on."""
+    """The engine that runs kernels above their thresholds."""
     if _chosen == "onednn":
         from .onednn import library
 
@@ -147,7 +147,7 @@ def _outruns_blas() -> bool:
 def _compiled(
     name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
 ) -> Callable[..., Any] | None:
-    """A function's operations compiled by XLA; None, and a word about it, where that cannot be."""
+    """A traced function compiled by XLA; None with a warning where XLA cannot compile it."""
     if find_spec("jax") is None:
         get_logger().warning(_NO_XLA, name)
         return None

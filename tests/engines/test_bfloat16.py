@@ -291,9 +291,9 @@ def wide(monkeypatch):
         return run
 
     monkeypatch.setattr(half_precision, "computed_in_float32", noting)
-    half_precision._by_way_of_float32.cache_clear()
+    half_precision._in_float32.cache_clear()
     yield sizes
-    half_precision._by_way_of_float32.cache_clear()
+    half_precision._in_float32.cache_clear()
 
 
 def test_plans_go_by_float32(wide):

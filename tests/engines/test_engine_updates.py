@@ -104,7 +104,7 @@ def test_sizes(count, done):
 )
 def test_smaller_updates_are_shared_where_threads_meet_quickly(monkeypatch, size, quick, shared):
     class Known:
-        is_going_on = quick
+        is_in_use = quick
 
     used = []
     compute = updates.compute

@@ -341,22 +341,22 @@ def trials(monkeypatch, clock, seconds):
 def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, is_quick):
     made = trials(monkeypatch, clock, lambda alone: 1e-5 if alone else shared)
     found = SyncLatency()
-    assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not made
+    assert not found.is_profitable(1 << 18) and found.is_profitable(1 << 23) and not made
 
     def products(count, apart=1e-3):
         results = []
         for _ in range(count):
             clock.now += apart
-            results.append(found.is_worth_it(1 << 22))
+            results.append(found.is_profitable(1 << 22))
         return results
 
     # Threads are called when products have followed each other for five milliseconds; after a
     # pause, for a tenth of a second.
-    assert not any(products(4)) and not made and not found.is_going_on
+    assert not any(products(4)) and not made and not found.is_in_use
     assert products(20)[-5:] == [is_quick] * 5 and made
-    assert found.is_going_on == is_quick
+    assert found.is_in_use == is_quick
     clock.now += 0.03
-    assert not found.is_going_on
+    assert not found.is_in_use
     before = len(made)
     assert not any(products(5, apart=0.03)) and not any(products(90))
     assert products(20)[-1] == is_quick and len(made) == before

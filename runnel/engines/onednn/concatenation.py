@@ -1,4 +1,4 @@
-"""Large arrays put side by side."""
+"""Concatenation of large arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...runtime.engine_selection import pool
 from .library import Library
 from .primitive import DST, Described, Primitive, attributes, compute, described
 
-# What the first of several sources is called in oneDNN's interface.
+# The argument index of the first source.
 _SOURCES = 1024
 _FEWEST_ELEMENTS = 1 << 19
 
 
 def concatenate(first: Any, arrays: Sequence[Any], axis: int) -> Any:
-    """Arrays of float32, `first` and others, put together along an axis."""
-    # Memory is all that this waits for: one thread is not faster than NumPy's.
+    """Concatenate float32 arrays, `first` and others, along an axis."""
+    # It is bound by memory bandwidth: one thread is not faster than NumPy's.
     if not pool.owned_by_engine:
         return None
     rank = first.ndim

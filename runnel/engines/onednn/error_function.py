@@ -1,4 +1,4 @@
-"""The complementary error function: a formula whose steps stay in registers."""
+"""The complementary error function: a formula whose intermediate values stay in registers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .primitive import compute, described
 from .updates import combined
 
 _SQUARE, _ABS, _LINEAR, _EXP, _CLIP = 0x23, 0x24, 0x26, 0x2A, 0x2E
-# So many numbers at once: what the formula needs for them stays in the caches.
+# In elements. The operands of a block fit in the cache.
 _BLOCK = 1 << 17
-# It takes as long as several passes over the numbers.
+# The arithmetic intensity, in units of one element-wise pass.
 _ITS_WORK = 2
 # Times a number that is not tiny it is beyond 1, on either side of 0.
 _HUGE = 3e38
@@ -37,7 +37,7 @@ def erfc(array: Any, steepness: float, coefficients: Sequence[float]) -> Any:
         return None
     result = aligned(array.shape, _FLOATS)
     flat, results = array.reshape(-1), result.reshape(-1)
-    # The last block begins within the one before: all have one size, and their primitives.
+    # The last block overlaps the one before: all have one size, and one set of primitives.
     for start in (*range(0, array.size - _BLOCK, _BLOCK), array.size - _BLOCK):
         block = slice(start, start + _BLOCK)
         found = compute(
@@ -51,13 +51,13 @@ def erfc(array: Any, steepness: float, coefficients: Sequence[float]) -> Any:
 
 
 class _Formula:
-    """The primitives of one block, and what they put aside."""
+    """The primitives of one block, and its intermediate buffers."""
 
     def __init__(self, library: Library, steepness: float, coefficients: Sequence[float]) -> None:
         data, number = described(library, (_BLOCK,), (1,)), described(library, (1,), (1,))
 
         def of_one(*steps: Step) -> Any:
-            # A primitive begins with two operands: the second is zero.
+            # A primitive starts with two operands: the second is zero.
             return combined(library, ADD, (data, number), steps)
 
         highest, next_highest, *others = map(float, coefficients)
@@ -79,7 +79,7 @@ class _Formula:
         self._kept = [aligned((_BLOCK,), _FLOATS) for _ in range(4)]
 
     def run_unclaimed(self, x: Any, output: Any) -> None:
-        """Compute, in the calling thread's share of the processors."""
+        """Compute without claiming the thread pool."""
         t, exponent, sign, less_sign = self._kept
         self._denominator.run_unclaimed(x, _ZERO, exponent)
         self._quotient.run_unclaimed(self._ones, exponent, t)

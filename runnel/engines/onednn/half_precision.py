@@ -1,4 +1,4 @@
-"""Numbers of 16 bits that oneDNN has no fast code for: the same in float32, rounded once."""
+"""Half precision where oneDNN has no fast code: computed in float32 and rounded once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Kernel = Callable[..., Any]
 
 
 def in_float32_otherwise(kernel: Kernel) -> Kernel:
-    """A kernel that does in float32 what it gives None for in 16 bits."""
+    """A kernel that computes in float32 where it returns None in half precision."""
 
     @functools.wraps(kernel)
     def run(first: Any, *rest: Any) -> Any:
         result = kernel(first, *rest)
         if result is not None or first.itemsize != 2 or not is_half(first):
             return result
-        # A result is finished in its own type.
+        # The epilogue is applied in the result's own dtype.
         *others, finish = rest if rest and isinstance(rest[-1], Epilogue) else (*rest, None)
         wide = [widened(each) for each in (first, *others)]
         result = kernel(*wide)
@@ -35,7 +35,7 @@ def in_float32_otherwise(kernel: Kernel) -> Kernel:
 
 
 def widened(argument: Any) -> Any:
-    """An array of 16 bits as one of float32; anything else as it is."""
+    """A half-precision array converted to float32; anything else as it is."""
     if isinstance(argument, np.ndarray) and is_half(argument):
         return argument.astype(np.float32)
     return argument

@@ -1,12 +1,13 @@
-"""Sharing: whether threads meet quickly, and from which size on a product is worth a second one.
+"""Synchronization latency of threads, and the parallel threshold that follows from it.
 
-How long threads wait for each other depends on where their processors are: two that share a cache
-meet within a microsecond, two that do not, as a virtual machine may be given from one minute to the
+How long threads wait for each other depends on their cores: two that share a cache synchronize
+within a microsecond; two that do not, as a virtual machine may be given from one minute to the
 next, take several. So it is measured now and then.
 
-A thread that slept for long may be woken on the processor of the one that waits for it, and the two
-take turns there, a millisecond each, until the system moves one of them. So only products that have
-followed each other for a while are shared, and a measurement waits for that to pass.
+A thread that slept for long may be woken on the core of the thread that waits for it; the two are
+time-sliced there, a millisecond each, until the scheduler migrates one of them. So only GEMMs that
+have followed each other for a while are parallelized, and a measurement waits until that has
+passed.
 """
 
 from __future__ import annotations
@@ -21,30 +22,31 @@ from ...runtime.engine_selection import PARALLEL_GEMM, PARALLEL_GEMM_AT_LOW_LATE
 from ...runtime.workers import num_threads
 from .library import load
 
-# A product this small takes two threads that meet quickly 0.80 to 0.83 of the time of one, in the
-# least of some trials, and those that do not 0.95 to 0.99.
+# A GEMM this small takes 0.80 to 0.83 of the time on two threads at low latency, in the minimum of
+# some trials, and 0.95 to 0.99 at high latency.
 _ROWS, _INNER, _COLUMNS = 32, 64, 256
 _QUICK, _TRIALS = 0.88, 12
-# Threads that take turns need far longer than one: they are waited for so many seconds.
+# Time-sliced threads take far longer than one thread: they are waited for so many seconds.
 _TAKING_TURNS, _PATIENCE = 4, 0.05
-# Seconds until the next look, at threads that are awake because they share, and at others.
+# Seconds until the next measurement: of threads that are awake because they run in parallel, and of
+# others.
 _SOON, _LATER = 5.0, 20.0
-# Seconds between two products that follow each other, and for which they must have done so: the
-# first time, when no thread has slept for long, and later.
+# Seconds between two consecutive GEMMs, and how long they must have followed each other: the first
+# time, when no thread has slept for long, and later.
 _GAP, _AT_FIRST, _WHILE = 0.02, 0.005, 0.1
 
 
 class SyncLatency:
-    """What was found out about the threads of this process."""
+    """The measured latency of this process's threads."""
 
     def __init__(self) -> None:
         self._are_quick = False
         self._due = 0.0
-        # When the last product was, and from when on those that follow each other are shared.
+        # The time of the last GEMM, and from when on consecutive ones are parallelized.
         self._last = self._from = 0.0
 
-    def is_worth_it(self, work: int) -> bool:
-        """Whether several threads shall do a product of so many multiplications."""
+    def is_profitable(self, work: int) -> bool:
+        """Whether a GEMM of this many multiplications is above the parallel threshold."""
         if work >= PARALLEL_GEMM:
             return True
         if work < PARALLEL_GEMM_AT_LOW_LATENCY or here.in_parallel_region:
@@ -56,12 +58,12 @@ class SyncLatency:
         return now > self._from and self.is_low()
 
     @property
-    def is_going_on(self) -> bool:
-        """Whether a product was just found worth sharing because threads meet quickly."""
+    def is_in_use(self) -> bool:
+        """Whether a GEMM has just been parallelized because of the low latency."""
         return self._are_quick and self._from < self._last > monotonic() - _GAP
 
     def is_low(self) -> bool:
-        """Whether the threads of this process meet quickly."""
+        """Whether the latency of this process's threads is low."""
         now = monotonic()
         if now > self._due:
             self._are_quick = self._measured()
@@ -70,7 +72,7 @@ class SyncLatency:
 
     def _measured(self) -> bool:
         library = load()
-        # By the number of threads, sums may differ in their last digits.
+        # The last digits of sums depend on the number of threads.
         if library is None or settings.op_determinism or num_threads(library.most_threads) < 2:
             return False
         trial = _Trial()
@@ -85,7 +87,7 @@ class SyncLatency:
 
 
 class _Trial:
-    """A small product."""
+    """A small GEMM."""
 
     def __init__(self) -> None:
         self._a = np.ones((_ROWS, _INNER), np.float32)
@@ -93,7 +95,7 @@ class _Trial:
         self._output = np.empty((_ROWS, _COLUMNS), np.float32)
 
     def seconds(self, alone: bool) -> float:
-        """The time it takes one thread, or all."""
+        """The time it takes on one thread, or on all."""
         from .primitive import address, prepared_library
 
         a, b, output = (address(each) for each in (self._a, self._b, self._output))
