@@ -75,7 +75,7 @@ def done(monkeypatch):
         found.append(self)
         real(self, *values)
 
-    monkeypatch.setattr(updates.Passes, "run_beside", counting)
+    monkeypatch.setattr(updates.Passes, "run_unclaimed", counting)
     return found
 
 

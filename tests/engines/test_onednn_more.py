@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import runnel as tf
+import runnel.ops.image.resizing  # declares thresholds
 from runnel import engines
 from runnel.engines.onednn import library
 from runnel.ops.nn import normalization

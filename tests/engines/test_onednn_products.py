@@ -319,7 +319,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
-    monkeypatch.setattr(sync_latency, "threads_at_most", lambda most: 2)
+    monkeypatch.setattr(sync_latency, "num_threads", lambda most: 2)
     monkeypatch.setattr(SyncLatency, "_measured", _measured)
     return Clock(monkeypatch)
 
@@ -366,9 +366,9 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, 
     assert len(made) > before
     clock.now += 60
     before = len(made)
-    monkeypatch.setattr(engine_selection.here, "beside_others", True)
+    monkeypatch.setattr(engine_selection.here, "in_parallel_region", True)
     assert not any(products(150)) and len(made) == before
-    monkeypatch.setattr(engine_selection.here, "beside_others", False)
+    monkeypatch.setattr(engine_selection.here, "in_parallel_region", False)
     monkeypatch.setattr(devices.settings, "op_determinism", True)
     assert not any(products(150)) and len(made) == before
 
