@@ -133,7 +133,7 @@ def _index_type(op, out_type):
 
 @op("Size", "input: T -> output: out_type", shape=scalar, gradient=None)
 def Size(input, *, out_type=int32):
-    return out_type.as_numpy_dtype(input.size)
+    return out_type.numpy_type(input.size)
 
 
 def size(input, out_type=None, name=None) -> Tensor:

@@ -28,7 +28,7 @@ def Cast(x, *, DstT, Truncate=False):
     kind = x.dtype.kind
     if DstT in _WIDE_FLOATS and kind in "iufb":
         # What casts mostly are needs no care; scalars are quickest made by their class.
-        return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.as_numpy_dtype(x)
+        return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.numpy_type(x)
     if kind == "O" or DstT is dtypes.string:
         source = dtypes.from_numpy(x.dtype).name
         raise errors.UnimplementedError(
@@ -104,9 +104,9 @@ def _range(dtype):
 
 def _limit(dtype, bound):
     """The bound in this dtype; where it would be rounded to beyond itself, the number before it."""
-    limit = dtype.as_numpy_dtype(float(bound) if dtype.is_floating else bound)
+    limit = dtype.numpy_type(float(bound) if dtype.is_floating else bound)
     if dtype.is_floating and abs(float(limit)) > abs(bound):
-        limit = np.nextafter(limit, dtype.as_numpy_dtype(0))
+        limit = np.nextafter(limit, dtype.numpy_type(0))
     return limit
 
 
