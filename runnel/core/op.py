@@ -105,6 +105,7 @@ class Op:
         "outputs",
         "partial",
         "result_types",
+        "runs_code",
         "shape_rule",
         "shared",
         "single",
@@ -143,6 +144,7 @@ class Op:
         self.factors: tuple[int, ...] = ()
         # What the compiler may rely on; `op` says what each means.
         self.alias = self.batchable = self.heavy = self.last_on_demand = self.view = False
+        self.runs_code = False
         self.fresh: bool | str = False
         self.convolution: str | None = None
         self.epilogue: str | None = None
@@ -315,6 +317,7 @@ def op(
     gemm: str | None = None,
     heavy: bool = False,
     last_on_demand: bool = False,
+    runs_code: bool = False,
     view: bool = False,
     **constraints: Iterable[DType],
 ) -> Any:
@@ -335,6 +338,7 @@ def op(
     - `epilogue`: bias, scale and activation may be fused into it: "inside", the kernel takes an
       `Epilogue` as one more argument; "after", it is applied in place to the fresh result.
     - `heavy`: an engine runs it on its own thread pool.
+    - `runs_code`: it runs other graphs, or Python functions, with effects of their own.
     - `last_on_demand`: the kernel takes as one more argument whether to compute the last output.
     """
 
@@ -343,7 +347,7 @@ def op(
         declared.alias, declared.batchable, declared.view = alias, batchable, view
         declared.fresh, declared.gemm, declared.heavy = fresh, gemm, heavy
         declared.convolution, declared.epilogue = convolution, epilogue
-        declared.last_on_demand = last_on_demand
+        declared.last_on_demand, declared.runs_code = last_on_demand, runs_code
         if callable(gradient):
             declared.gradient_rule = gradient
         if name in REGISTRY:

@@ -32,6 +32,7 @@ def _output_shapes(inputs, attrs):
     "cond: Tcond, input: *Tin -> output: *Tout",
     shape=_output_shapes,
     stateful=True,
+    runs_code=True,
 )
 def If(cond, input, *, then_branch, else_branch, Tout, output_shapes):
     return (then_branch if cond else else_branch)(*input)
@@ -42,6 +43,7 @@ def If(cond, input, *, then_branch, else_branch, Tout, output_shapes):
     "branch_index: int32, input: *Tin -> output: *Tout",
     shape=_output_shapes,
     stateful=True,
+    runs_code=True,
 )
 def Case(branch_index, input, *, branches, Tout, output_shapes):
     index = int(branch_index)

@@ -37,7 +37,7 @@ def _output_shapes(inputs, attrs):
     return list(attrs["output_shapes"])
 
 
-@op("While", "input: *T -> output: *Tout", shape=_output_shapes, stateful=True)
+@op("While", "input: *T -> output: *Tout", shape=_output_shapes, stateful=True, runs_code=True)
 def While(input, *, cond, body, carried, invariants, reverse, Tout, output_shapes):
     values = input[:carried]
     fixed = input[carried : carried + invariants]

@@ -23,7 +23,10 @@ def _unknown_shapes(inputs, attrs):
     return [UNKNOWN] * len(attrs["Tout"])
 
 
-@op("PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True)
+@op(
+    "PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True,
+    runs_code=True,
+)  # fmt: skip
 def PyFunc(input, *, func, Tout):
     try:
         # A scalar comes as a number or as bytes; arrays are the function's own, to write to.
@@ -73,7 +76,10 @@ class _Calls:
         return tape.gradient(results, tensors, weights, UnconnectedGradients.ZERO)
 
 
-@op("EagerPyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, stateful=True)
+@op(
+    "EagerPyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, stateful=True,
+    runs_code=True,
+)  # fmt: skip
 def EagerPyFunc(input, *, func, Tin, Tout):
     with init_scope():
         tensors = [Tensor(array, dtype) for array, dtype in zip(input, Tin, strict=True)]

@@ -63,7 +63,7 @@ def _forget(operation: Operation, reads: dict[int, Tensor]) -> None:
     """An operation with effects may change the variables that it gets, and those of functions it
     calls.
     """
-    if operation.type in ("If", "Case", "While", "PyFunc", "EagerPyFunc"):
+    if operation.op.runs_code:
         reads.clear()
     for tensor in operation.inputs:
         if tensor.dtype.name == "resource":
