@@ -18,17 +18,22 @@ _ZERO, _SIX, _INFINITY = (np.array(bound, np.float32) for bound in (0, 6, np.inf
 _MANY = 1024
 
 
+def _without_negative_zero(array: Any) -> Any:
+    """The array, in place, with 0.0 for -0.0, which `clip` lets pass."""
+    return np.add(array, _ZERO, array)
+
+
 def relu_kernel(array: Any, out: Any = None) -> Any:
     """max(array, 0) of float32 or float64, into `out` if given."""
     if array.size > _MANY:
-        return array.clip(_ZERO, _INFINITY, out)
+        return _without_negative_zero(array.clip(_ZERO, _INFINITY, out))
     return maximum(array, _ZERO, out=out)
 
 
 def relu6_kernel(array: Any, out: Any = None) -> Any:
     """min(max(array, 0), 6) of float32 or float64, into `out` if given."""
     if array.size > _MANY:
-        return array.clip(_ZERO, _SIX, out)
+        return _without_negative_zero(array.clip(_ZERO, _SIX, out))
     return minimum(maximum(array, _ZERO, out=out), _SIX, out=out)
 
 

@@ -17,7 +17,7 @@ from reached import COMPUTED, DIFFERENTIATED
 
 import runnel
 from runnel.compiler import plan
-from runnel.core.autodiff.custom_gradient import backward
+from runnel.core.autodiff import backward
 from runnel.core.context import state
 from runnel.core.graph.graph import Graph
 from runnel.core.tensor import SymbolicTensor

@@ -61,6 +61,16 @@ def test_large_arrays(name, dtype):
     check(call(name), x, smooth=False, second_order=False, traced=False)
 
 
+@pytest.mark.parametrize("size", [3, 1024, 1025, 100_000])
+@pytest.mark.parametrize("name", ["relu", "relu6"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_no_negative_zero_at_any_size(name, dtype, size):
+    x = np.resize(np.array([-0.0, -2.0, 3.0, np.nan], dtype), size)
+    found = np.asarray(check(lambda tf, x: getattr(tf.nn, name)(x), x, gradient=False))
+    # The original's sign depends on where in a vector register an element is.
+    assert not np.signbit(found[~np.isnan(x)]).any()
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
 @pytest.mark.parametrize("name", NAMES)
 def test_integers(name, dtype):

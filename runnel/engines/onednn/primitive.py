@@ -62,7 +62,8 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.scratchpad = np.empty(0, _BYTES)
         library = load()
-        assert library is not None
+        if library is None:
+            raise Unsupported("oneDNN's library is not installed (pip install onednn-cpu-gomp).")
         self.library: Library = library
         # By the number of threads that they were created for, and their keys.
         self.primitives: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
@@ -93,7 +94,7 @@ def dimensions(values: Numbers) -> Any:
 def type_of(array: Any) -> int | None:
     """The data type of an array; None where oneDNN has no fast code for it."""
     found = _TYPES.get(array.dtype)
-    return None if found == BFLOAT16 and not _thread.library.has_bfloat16 else found
+    return None if found == BFLOAT16 and not (_thread or _started()).library.has_bfloat16 else found
 
 
 class Described:
@@ -203,27 +204,36 @@ class Primitive:
         self.library.destroy("dnnl_primitive_desc_destroy", self.descriptor)
 
 
-_thread = _Thread()
+# Made at the first use: without the library this module can be imported all the same.
+_thread: _Thread | None = None
+
+
+def _started() -> _Thread:
+    global _thread
+    _thread = _Thread()
+    return _thread
 
 
 def forget() -> None:
     """Create all primitives anew, in every thread, for the current number of threads."""
     global _thread
-    _thread = _Thread()
+    _thread = None
 
 
 def prepared_library(alone: bool = False) -> Library:
     """The library, with the calling thread's number of threads set."""
-    _thread.follow(alone)
-    return _thread.library
+    own = _thread or _started()
+    own.follow(alone)
+    return own.library
 
 
 def cached(key: Hashable, make: Callable[[Library], Any], alone: bool = False) -> Any:
     """This thread's cached value for a key, created at the first use; None if there is no
     primitive.
     """
-    _thread.follow(alone)
-    return _cached(_thread, key, make)
+    own = _thread or _started()
+    own.follow(alone)
+    return _cached(own, key, make)
 
 
 def _cached(own: _Thread, key: Hashable, make: Callable[[Library], Any]) -> Any:
@@ -250,7 +260,7 @@ def compute(
     While oneDNN owns the cores, large arrays are parallelized. Otherwise the calling thread
     computes alone: BLAS keeps the cores, and no thread waits for a time-sliced one.
     """
-    own = _thread
+    own = _thread or _started()
     own.follow(alone=not pool.owned_by_engine or size < _WORTH_SHARING)
     primitive = _cached(own, key, make)
     if primitive is not None:
