@@ -53,8 +53,9 @@ def check(
     smooth=True,
     traced=True,
     tolerance=None,
+    may_raise=False,
 ):
-    """Compare one call; returns Runnel's result (or the exception both raised).
+    """Compare one call; returns Runnel's result (or the exception both raised, if they may).
 
     `gradient`: compare gradients of floating results with respect to floating array arguments.
     `smooth`: the function is differentiable around the arguments, so finite differences hold.
@@ -64,6 +65,7 @@ def check(
     actual = _outcome(runnel, function, arguments)
     if isinstance(expected, Exception) or isinstance(actual, Exception):
         assert_same_failure(expected, actual)
+        assert may_raise, f"both refuse the call, which is no comparison of results: {actual!r}"
         return actual
     assert_same(expected, actual, tolerance)
     if traced:
