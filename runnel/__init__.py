@@ -60,6 +60,7 @@ from .core.dtypes import (
     variant as variant,
 )
 from .core.graph.graph import Operation as Operation
+from .core.graph.main_graph import MainGraph as Graph
 from .core.indexed_slices import (
     IndexedSlices as IndexedSlices,
     IndexedSlicesSpec as IndexedSlicesSpec,
@@ -259,7 +260,6 @@ if _TYPE_CHECKING:
         types as types,
         version as version,
     )
-    from .compat.v1.main_graph import Graph as Graph
     from .core.autodiff.custom_gradient import (
         RegisterGradient as RegisterGradient,
         custom_gradient as custom_gradient,
@@ -496,7 +496,6 @@ _LATER = {
     "hessians": "core.autodiff.custom_gradient",
     "no_gradient": "core.autodiff.custom_gradient",
     "recompute_grad": "core.autodiff.custom_gradient",
-    "Graph": "compat.v1.main_graph",
     "function": "core.graph.function",
     "import_graph_def": "saved_model.graph_import",
     "make_ndarray": "saved_model.tensors",

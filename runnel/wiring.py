@@ -30,6 +30,7 @@ _FUNCTIONS = {
     hooks.given_attributes: "saved_model.attributes:given_attributes",
     hooks.session_for: "compat.v1.session:session_for",
     hooks.session_at_work: "compat.v1.keras_session:at_work",
+    hooks.graph_variable: "compat.v1.variables:GraphVariable.made",
     hooks.default_graph: "compat.v1.defaults:get_default_graph",
     hooks.imported_variable: "compat.v1.imported_variables:ImportedVariable",
     hooks.variable_is_initialized: "compat.v1.imported_variables:whether_initialized",

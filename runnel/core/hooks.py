@@ -71,6 +71,7 @@ given_attributes = Hook("given_attributes")
 session_for = Hook("session_for")
 session_at_work = Hook("session_at_work")
 default_graph = Hook("default_graph")
+graph_variable = Hook("graph_variable")
 imported_variable = Hook("imported_variable")
 variable_is_initialized = Hook("variable_is_initialized")
 

@@ -10,6 +10,7 @@ import runnel as _runnel
 
 from ...core.context import init_scope as init_scope
 from ...core.dimension import Dimension as Dimension
+from ...core.graph.main_graph import MainGraph as Graph
 from ...ops.random_streams import get_seed as get_seed, set_seed as set_random_seed
 from .. import dimension_at_index as dimension_at_index, dimension_value as dimension_value
 from .assertions import (
@@ -107,7 +108,6 @@ from .initializers import (
 from .keys import (
     GraphKeys as GraphKeys,
 )
-from .main_graph import Graph as Graph
 from .older import (
     Print as Print,
     arg_max as arg_max,

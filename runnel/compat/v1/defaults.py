@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 
 from ...core.context import ThreadState, state
-from .main_graph import Graph
+from ...core.graph.main_graph import MainGraph
 
 
 class _Defaults:
@@ -60,7 +60,7 @@ def home_graph():
     if state.home is not None:
         return state.home
     if defaults.graph is None:
-        defaults.graph = Graph()
+        defaults.graph = MainGraph()
     return defaults.graph
 
 
@@ -71,7 +71,7 @@ def reset_default_graph():
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the nesting and create a new graph."
         )
-    defaults.graph = Graph()
+    defaults.graph = MainGraph()
     if not defaults.eager:
         _build_in(defaults.graph)
 

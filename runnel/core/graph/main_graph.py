@@ -1,4 +1,4 @@
-"""The public `tf.Graph`: a whole program that sessions run in parts.
+"""MainGraph, the public `tf.Graph`: a whole program that sessions run in parts.
 
 Variables made in it are cells of the graph: each session keeps values of its own for them.
 """
@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...core.context import state
-from ...core.graph import graph as core_graph
-from ...core.op import Op
-from ...core.tensor import SymbolicTensor, Tensor
-from ...core.type_spec import register_type_spec
+from .. import hooks
+from ..context import state
+from ..op import Op
+from ..tensor import SymbolicTensor, Tensor
+from ..type_spec import register_type_spec
+from .graph import Graph
 
 
 class GraphTensor(SymbolicTensor):
@@ -32,9 +33,7 @@ class GraphTensor(SymbolicTensor):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """The value that a session computes, by default the default one."""
-        from .session import session_for
-
-        return session_for(session, self.graph, "eval()").run(self, feed_dict)
+        return hooks.session_for(session, self.graph, "eval()").run(self, feed_dict)
 
     def consumers(self) -> list[Any]:
         """The operations that use this tensor."""
@@ -51,10 +50,10 @@ class _AnyGraph(type):
     """Takes graphs of functions for instances of `tf.Graph`, as they are in the original."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, core_graph.Graph)
+        return isinstance(instance, Graph)
 
 
-class Graph(core_graph.Graph, metaclass=_AnyGraph):
+class MainGraph(Graph, metaclass=_AnyGraph):
     """Operations in the order of the program, for sessions to run parts of.
 
     >>> graph = tf.Graph()
@@ -98,9 +97,7 @@ class Graph(core_graph.Graph, metaclass=_AnyGraph):
 
     def make_variable(self, **arguments: Any) -> Any:
         """A variable of this graph."""
-        from .variables import GraphVariable
-
-        return GraphVariable.made(**arguments)
+        return hooks.graph_variable(**arguments)
 
 
 register_type_spec(GraphTensor, lambda tensor: tensor._type_spec)
