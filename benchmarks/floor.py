@@ -27,7 +27,7 @@ from inputs import FULL, SMOKE  # noqa: E402
 
 import runnel as tf  # noqa: E402
 from runnel import engines  # noqa: E402
-from runnel.core import engine  # noqa: E402
+from runnel.runtime import engine_selection  # noqa: E402
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
@@ -40,7 +40,7 @@ def noted() -> Iterator[list[Call]]:
     from runnel.engines.onednn import matmul, primitive
 
     calls: list[Call] = []
-    run, multiply = primitive.Primitive.run_beside, matmul.matmul
+    run, multiply = primitive.Primitive.run_unclaimed, matmul.matmul
 
     def noting_run(self: Any, *arrays: Any) -> None:
         calls.append((name_of(self), lambda: run(self, *arrays)))
@@ -57,15 +57,15 @@ def noted() -> Iterator[list[Call]]:
             calls.append(("product", lambda: multiply(first, second)))
         return result
 
-    primitive.Primitive.run_beside = noting_run  # type: ignore[method-assign]
+    primitive.Primitive.run_unclaimed = noting_run  # type: ignore[method-assign]
     matmul.matmul = noting_multiply
-    engine.choose_again()
+    engine_selection.reset_choices()
     try:
         yield calls
     finally:
-        primitive.Primitive.run_beside = run  # type: ignore[method-assign]
+        primitive.Primitive.run_unclaimed = run  # type: ignore[method-assign]
         matmul.matmul = multiply
-        engine.choose_again()
+        engine_selection.reset_choices()
 
 
 def name_of(wanted: Any) -> str:

@@ -2,11 +2,11 @@
 
     python benchmarks/thresholds.py
 
-What `SMALLEST` in runnel/core/engine.py says comes from this. The two take turns, and oneDNN counts
-as faster where both its shortest and its middle time are. Other programs must not run meanwhile:
-primitives whose threads wait for a processor cost milliseconds, whatever their size. A kernel is
-measured with oneDNN's threads and, unless it leaves that to NumPy, with the calling thread alone,
-as it runs while BLAS has the processors.
+What `SMALLEST` in runnel/runtime/engine_selection.py says comes from this. The two take turns, and
+oneDNN counts as faster where both its shortest and its middle time are. Other programs must not run
+meanwhile: primitives whose threads wait for a processor cost milliseconds, whatever their size. A
+kernel is measured with oneDNN's threads and, unless it leaves that to NumPy, with the
+calling thread alone, as it runs while BLAS has the processors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import ml_dtypes
 import numpy as np
 
 from runnel import engines
-from runnel.core import engine, half_precision
 from runnel.ops.array import joining
 from runnel.ops.image import resizing
 from runnel.ops.linalg.matmul import product_of, products_of, products_of_halves
@@ -44,6 +43,7 @@ from runnel.ops.nn import (
     softmax,
 )
 from runnel.ops.nn.windows import place_axis
+from runnel.runtime import engine_selection, half_precision
 
 SIZES = [1 << power for power in range(8, 22)]
 # Height and width, and channels, of images; the batch makes up for the size.
@@ -210,7 +210,7 @@ def functions(size: int, name: str) -> Iterator[Case]:
         add = half_precision._by_way_of_float32(np.add, "add")
         yield Case("vector", lambda x, y, _: add(x, y), (array, array, "add"))
     elif name == "narrow":
-        yield Case("vector", half_precision.narrowed, (array, np.dtype(ml_dtypes.bfloat16)))
+        yield Case("vector", half_precision.rounded_to_half, (array, np.dtype(ml_dtypes.bfloat16)))
     else:
         yield Case("vector", FUNCTIONS[name], (array,))
 
@@ -282,7 +282,7 @@ def recurrences(size: int, name: str) -> Iterator[Case]:
         # Each takes what it has kept itself.
         with only_numpy():
             for_numpy = there(*given, True)
-        fast = engine.find("lstm" if is_lstm else "gru")
+        fast = engine_selection.find("lstm" if is_lstm else "gru")
         assert fast is not None
         nothing = (np.empty(0, np.float32),) * (states - 1)
         rest = np.empty(0, np.float32), random(batch, units), *nothing, True
@@ -359,13 +359,13 @@ class Times(NamedTuple):
 @contextmanager
 def only_numpy() -> Iterator[None]:
     """Leave every kernel to NumPy meanwhile."""
-    kept = [choice.fast for choice in engine._choices]
-    for choice in engine._choices:
+    kept = [choice.fast for choice in engine_selection._choices]
+    for choice in engine_selection._choices:
         choice.fast = None
     try:
         yield
     finally:
-        for choice, fast in zip(engine._choices, kept, strict=True):
+        for choice, fast in zip(engine_selection._choices, kept, strict=True):
             choice.fast = fast
 
 
@@ -385,19 +385,19 @@ def in_turns(
     name: str, cases: list[Case], shared: bool, seconds: float
 ) -> list[tuple[Times, Times] | None]:
     """The times of oneDNN and of NumPy for each call; None where oneDNN does not do it."""
-    fast = engine.find(name)
+    fast = engine_selection.find(name)
     assert fast is not None
     ours: list[list[float]] = [[] for _ in cases]
     theirs: list[list[float]] = [[] for _ in cases]
     for _ in range(ROUNDS):
-        engine.pool.to_engine() if shared else engine.pool.to_blas()
+        engine_selection.pool.give_to_engine() if shared else engine_selection.pool.give_to_blas()
         time.sleep(PAUSE)
         for case, times in zip(cases, ours, strict=True):
             if fast(*case.arguments) is not None:
                 times += timed(lambda case=case: fast(*case.arguments), seconds / ROUNDS)
         # Products are oneDNN's only while it has the processors; the rest BLAS would have.
         if name != "matmul":
-            engine.pool.to_blas()
+            engine_selection.pool.give_to_blas()
         with only_numpy():
             for case, times in zip(cases, theirs, strict=True):
                 times += timed(lambda case=case: case.numpy(*case.arguments), seconds / ROUNDS)
@@ -449,7 +449,7 @@ def main() -> None:
         for shared in (True,) if name.startswith(HEAVY) else (True, False):
             found = compare(name, shared, options.seconds, options.every)
             words.append(f"{'shared' if shared else 'alone'} from {found or 'no size on'}")
-        print(f"{name:<27} {', '.join(words)} (now {engine.SMALLEST[name]})", flush=True)
+        print(f"{name:<27} {', '.join(words)} (now {engine_selection.SMALLEST[name]})", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,12 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import engines as _engines
+from . import engines as _engines, wiring as _wiring
+from .core.autodiff.tape import (
+    AggregationMethod as AggregationMethod,
+    GradientTape as GradientTape,
+    UnconnectedGradients as UnconnectedGradients,
+)
 from .core.context import (
     executing_eagerly as executing_eagerly,
     get_current_name_scope as get_current_name_scope,
@@ -54,9 +59,8 @@ from .core.dtypes import (
     uint64 as uint64,
     variant as variant,
 )
-from .core.graph import (
-    Operation as Operation,
-)
+from .core.graph.graph import Operation as Operation
+from .core.graph.main_graph import MainGraph as Graph
 from .core.indexed_slices import (
     IndexedSlices as IndexedSlices,
     IndexedSlicesSpec as IndexedSlicesSpec,
@@ -64,20 +68,12 @@ from .core.indexed_slices import (
 from .core.logger import (
     get_logger as get_logger,
 )
-from .core.main_graph import (
-    MainGraph as Graph,
-)
 from .core.module import (
     Module as Module,
 )
 from .core.shapes import (
     TensorShape as TensorShape,
     broadcast_static_shape as broadcast_static_shape,
-)
-from .core.tape import (
-    AggregationMethod as AggregationMethod,
-    GradientTape as GradientTape,
-    UnconnectedGradients as UnconnectedGradients,
 )
 from .core.tensor import (
     Tensor as Tensor,
@@ -264,7 +260,7 @@ if _TYPE_CHECKING:
         types as types,
         version as version,
     )
-    from .core.autodiff import (
+    from .core.autodiff.custom_gradient import (
         RegisterGradient as RegisterGradient,
         custom_gradient as custom_gradient,
         grad_pass_through as grad_pass_through,
@@ -273,9 +269,7 @@ if _TYPE_CHECKING:
         no_gradient as no_gradient,
         recompute_grad as recompute_grad,
     )
-    from .core.function import (
-        function as function,
-    )
+    from .core.graph.function import function as function
     from .data.optional import (
         OptionalSpec as OptionalSpec,
     )
@@ -497,14 +491,14 @@ _LATER = {
     "install_as_tensorflow": "program",
     "profile": "profiler.table",
     "show_config": "show_config",
-    "RegisterGradient": "core.autodiff",
-    "custom_gradient": "core.autodiff",
-    "grad_pass_through": "core.autodiff",
-    "gradients": "core.autodiff",
-    "hessians": "core.autodiff",
-    "no_gradient": "core.autodiff",
-    "recompute_grad": "core.autodiff",
-    "function": "core.function",
+    "RegisterGradient": "core.autodiff.custom_gradient",
+    "custom_gradient": "core.autodiff.custom_gradient",
+    "grad_pass_through": "core.autodiff.custom_gradient",
+    "gradients": "core.autodiff.custom_gradient",
+    "hessians": "core.autodiff.custom_gradient",
+    "no_gradient": "core.autodiff.custom_gradient",
+    "recompute_grad": "core.autodiff.custom_gradient",
+    "function": "core.graph.function",
     "import_graph_def": "saved_model.graph_import",
     "make_ndarray": "saved_model.tensors",
     "make_tensor_proto": "saved_model.tensors",

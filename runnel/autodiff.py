@@ -1,8 +1,4 @@
 """tf.autodiff: Automatic differentiation, forward and backward."""
 
-from .core.autodiff import (
-    ForwardAccumulator as ForwardAccumulator,
-)
-from .core.tape import (
-    GradientTape as GradientTape,
-)
+from .core.autodiff.custom_gradient import ForwardAccumulator as ForwardAccumulator
+from .core.autodiff.tape import GradientTape as GradientTape

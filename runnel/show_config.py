@@ -68,15 +68,15 @@ def _blas_description() -> str:
 
 def _threads() -> dict[str, Any]:
     from .config import threading
-    from .core.workers import processors, threads_at_most
-    from .engines import blas
     from .engines.onednn import library
+    from .runtime import blas_threads
+    from .runtime.workers import available_cores, num_threads
 
     onednn = library.load()
     return {
-        "cores": processors(),
-        "onednn": 0 if onednn is None else threads_at_most(onednn.most_threads),
-        "blas": blas.threads_in_use() or "unknown",
+        "cores": available_cores(),
+        "onednn": 0 if onednn is None else num_threads(onednn.most_threads),
+        "blas": blas_threads.threads_in_use() or "unknown",
         "intra_op": threading.get_intra_op_parallelism_threads() or "automatic",
         "inter_op": threading.get_inter_op_parallelism_threads() or "automatic",
     }

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import config
+from .core.autodiff.tape import GradientTape
 from .core.convert import convert_to_tensor
-from .core.tape import GradientTape
 from .core.tensor import Tensor
 
 

@@ -40,14 +40,14 @@ def no_seed_of_another_test():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_regard_for_other_programs():
-    """Sums differ in their last digits by the number of threads: here it stays as it is."""
-    from runnel.engines.company import observed
-    from runnel.engines.onednn.sharing import Sharing
+def cpu_load_is_ignored():
+    """The last digits of sums depend on the number of threads: keep it constant."""
+    from runnel.engines.onednn.sync_latency import SyncLatency
+    from runnel.runtime.cpu_load import cpu_load
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(observed, "left", lambda processors, used: used)
-        patched.setattr(Sharing, "_measured", lambda self: False)
+        patched.setattr(cpu_load, "idle_cores", lambda cores, used: used)
+        patched.setattr(SyncLatency, "_measured", lambda self: False)
         yield
 
 

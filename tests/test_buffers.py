@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import runnel as tf
-from runnel.core import buffers
+from runnel.core.ownership import is_own
+from runnel.runtime import buffers
 
 FLOATS = np.dtype(np.float32)
 
@@ -38,24 +39,24 @@ def test_only_large_arrays_are_placed():
     assert buffers.empty((3, 4), FLOATS).base is None
     large = [buffers.empty((64, 1 + 2 * i + 128), FLOATS) for i in range(8)]
     assert all(place(array) % 64 == 0 for array in large)
-    assert all(buffers.is_well_placed(array) for array in [*large, np.ones(5, FLOATS)[1:]])
-    assert not buffers.is_well_placed(large[0].reshape(-1)[4:])
-    copy = buffers.well_placed(np.arange(30000.0).reshape(100, 300).T)
+    assert all(buffers.is_aligned(array) for array in [*large, np.ones(5, FLOATS)[1:]])
+    assert not buffers.is_aligned(large[0].reshape(-1)[4:])
+    copy = buffers.aligned_copy(np.arange(30000.0).reshape(100, 300).T)
     assert place(copy) % 64 == 0 and copy.flags.c_contiguous and copy[3, 2] == 603.0
 
 
 def test_an_array_is_its_own_until_another_one_looks_at_it():
     for array in (np.ones(9), buffers.aligned((9,), FLOATS), np.ones(9).reshape(3, 3)):
-        assert buffers.is_own(array)
+        assert is_own(array)
         view = array[1:]
         if array.base is not None:
-            assert not buffers.is_own(array)
-        assert not buffers.is_own(view)
+            assert not is_own(array)
+        assert not is_own(view)
         del view
-        assert buffers.is_own(array)
-    assert not buffers.is_own(np.frombuffer(b"12345678", np.uint8))
+        assert is_own(array)
+    assert not is_own(np.frombuffer(b"12345678", np.uint8))
     mine = np.ones(9)
-    assert not buffers.is_own(mine[2:])
+    assert not is_own(mine[2:])
 
 
 @pytest.mark.parametrize("make", [tf.keras.optimizers.Adam, tf.keras.optimizers.SGD])

@@ -17,7 +17,7 @@ import tensorflow
 
 import runnel
 from runnel.core import context, devices
-from runnel.engines.blas import threads_in_use as blas_threads
+from runnel.runtime.blas_threads import threads_in_use as blas_threads
 
 ROOT = Path(runnel.__file__).parent.parent
 

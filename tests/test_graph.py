@@ -1,7 +1,7 @@
 """Graphs under construction: what is known of a value before the graph runs."""
 
 import runnel as tf
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 
 

@@ -29,7 +29,7 @@ def test_the_kernel_takes_what_the_signature_names(name, op):
         return
     parameters = inspect.signature(op.kernel).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    # What a pass tells a kernel (core/finish.py, core/passes/discard.py) is no input of the op.
+    # What passes tell kernels (runtime/epilogue.py, compiler/passes/unused_outputs.py) is no input.
     positional = [each for each in positional if each not in ("finish", "keep")]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     assert variadic or len(positional) == len(op.inputs)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import runnel as tf
-from runnel.core import workers
-from runnel.core.engine import here
-from runnel.core.workers import side_by_side
+from runnel.runtime import workers
+from runnel.runtime.engine_selection import here
+from runnel.runtime.workers import run_parallel
 
 
 def in_threads(count, work):
@@ -36,21 +36,21 @@ def in_threads(count, work):
     return results
 
 
-def test_work_side_by_side():
+def test_tasks_run_in_parallel():
     started = threading.Barrier(2)
 
     def work(place):
         if place < 2:
             started.wait(60)
-        return place, here.beside_others, threading.current_thread().name
+        return place, here.in_parallel_region, threading.current_thread().name
 
-    found = side_by_side(work, 2)
+    found = run_parallel(work, 2)
     assert [place for place, *_ in found] == [0, 1] and all(alone for _, alone, _ in found)
     assert found[0][2] == threading.current_thread().name != found[1][2]
-    assert not here.beside_others
+    assert not here.in_parallel_region
     # More than there are workers wait for their turn; one alone is not beside others.
-    assert len(side_by_side(lambda place: place, 9)) == 9
-    assert side_by_side(lambda place: here.beside_others, 1) == [False]
+    assert len(run_parallel(lambda place: place, 9)) == 9
+    assert run_parallel(lambda place: here.in_parallel_region, 1) == [False]
 
 
 def test_nobody_goes_on_before_all_are_done():
@@ -63,8 +63,8 @@ def test_nobody_goes_on_before_all_are_done():
         done.append(place)
 
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(work, 3)
-    assert sorted(done) == [1, 2] and not here.beside_others
+        run_parallel(work, 3)
+    assert sorted(done) == [1, 2] and not here.in_parallel_region
 
 
 def begun(work, name="runnel-test"):
@@ -78,7 +78,7 @@ def begun(work, name="runnel-test"):
         finally:
             done.set()
 
-    workers.begin(noting, name)
+    workers.start_task(noting, name)
     assert done.wait(60)
     return found[0]
 
@@ -93,7 +93,7 @@ def rested(thread):
 
 
 def test_a_thread_that_has_ended_its_work_does_more(monkeypatch):
-    monkeypatch.setattr(workers, "_resting", deque())
+    monkeypatch.setattr(workers, "_idle", deque())
     names = []
     first = begun(lambda: names.append(threading.current_thread().name), "runnel-a")
     rested(first)
@@ -102,15 +102,15 @@ def test_a_thread_that_has_ended_its_work_does_more(monkeypatch):
     # While it works, others do what else there is.
     gate, ended = threading.Event(), threading.Event()
     rested(first)
-    workers.begin(lambda: (gate.wait(60), ended.set()), "runnel-c")
+    workers.start_task(lambda: (gate.wait(60), ended.set()), "runnel-c")
     assert begun(lambda: None) is not first
     gate.set()
     assert ended.wait(60)
 
 
 def test_threads_without_work_end_and_hold_nothing(monkeypatch):
-    monkeypatch.setattr(workers, "_resting", deque())
-    monkeypatch.setattr(workers, "_REST", 0.2)
+    monkeypatch.setattr(workers, "_idle", deque())
+    monkeypatch.setattr(workers, "_IDLE_SECONDS", 0.2)
 
     class Work:
         def __call__(self):
@@ -124,7 +124,7 @@ def test_threads_without_work_end_and_hold_nothing(monkeypatch):
     gc.collect()
     assert held() is None
     thread.join(60)
-    assert not thread.is_alive() and not workers._resting
+    assert not thread.is_alive() and not workers._idle
     assert begun(lambda: None) is not thread
 
 
@@ -132,13 +132,13 @@ def test_threads_without_work_end_and_hold_nothing(monkeypatch):
 def test_a_child_begins_threads_of_its_own():
     code = """
 import os, threading, time
-from runnel.core import workers
+from runnel.runtime import workers
 for _ in range(3):
-    workers.begin(lambda: None, "runnel-test")
+    workers.start_task(lambda: None, "runnel-test")
 time.sleep(0.2)
 child = os.fork()
 done = threading.Event()
-workers.begin(done.set, "runnel-test")
+workers.start_task(done.set, "runnel-test")
 assert done.wait(30)
 if child:
     assert os.waitpid(child, 0)[1] == 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import nest
-from ..core.branch import BranchGraph
+from ..core.graph.branch import BranchGraph
 from ..core.variable import Variable
 from ..ops import control_flow
 from ..ops.array.creation import zeros

@@ -184,7 +184,7 @@ def convert(
 def behind(f: Any) -> tuple[types.FunctionType | None, tuple[Any, ...]]:
     """The function written in Python behind what tf.function or the user hands over."""
     method = inspect.getattr_static(type(f), "method", None)
-    if isinstance(method, property) and type(f).__module__ == "runnel.core.function":
+    if isinstance(method, property) and type(f).__module__ == "runnel.core.graph.function":
         # tf.function's methods hold their object weakly; the conversion lasts as long as a trace.
         f = f.method
     return _python_function(f)

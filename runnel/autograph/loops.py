@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import nest
-from ..core.branch import BranchGraph
 from ..core.context import state as thread
 from ..core.convert import constant_value, convert_to_tensor
+from ..core.graph.branch import BranchGraph
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..ops import control_flow

@@ -73,7 +73,7 @@ def dimension_value(dimension: Any) -> int | None:
 
 def dimension_at_index(shape: TensorShape, index: int) -> Any:
     """The dimension of a shape at an index; an unknown one where the rank is unknown."""
-    from .dimension import Dimension
+    from ..core.dimension import Dimension
 
     if shape.rank is None:
         return Dimension(None)

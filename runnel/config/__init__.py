@@ -9,7 +9,7 @@ from ..core.devices import (
     PhysicalDevice,
     settings,
 )
-from ..core.function import Execution
+from ..core.graph.function import Execution
 from ..core.suggestions import suggesting as _suggesting
 
 

@@ -3,7 +3,7 @@
 import operator
 from typing import Any
 
-from ..core import passes
+from ..compiler import passes
 
 _SWITCHES = (
     "layout_optimizer",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
-    from .graph import Graph
+    from .graph.graph import Graph
 
 
 class ThreadState(threading.local):

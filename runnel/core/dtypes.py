@@ -53,7 +53,7 @@ class DType(TensorlessType):
 
     __slots__ = (
         "__weakref__",
-        "_numpy_type",
+        "numpy_type",
         "as_datatype_enum",
         "base_dtype",
         "is_bool",
@@ -71,7 +71,7 @@ class DType(TensorlessType):
     )
 
     name: str
-    _numpy_type: Any
+    numpy_type: Any
     numpy: Any
     is_floating: builtins.bool
     is_complex: builtins.bool
@@ -102,9 +102,9 @@ class DType(TensorlessType):
     @property
     def as_numpy_dtype(self) -> Any:
         """The NumPy type of the elements; KeyError for resources and variants, which have none."""
-        if self._numpy_type is None:
+        if self.numpy_type is None:
             raise KeyError(f"{self!r} has no NumPy type")
-        return self._numpy_type
+        return self.numpy_type
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -235,7 +235,7 @@ def _define(enum: int, name: str, numpy_type: Any, is_numeric: builtins.bool) ->
     if name.startswith("q"):
         # The named field tells NumPy's dtypes apart; the arrays of tensors are plain integers.
         dtype.numpy = dtype.numpy[0]
-    dtype._numpy_type = numpy_type
+    dtype.numpy_type = numpy_type
     dtype.is_numpy_compatible = numpy_type is not None
     dtype.is_floating = name.startswith(("float", "bfloat"))
     dtype.is_complex = name.startswith("complex")

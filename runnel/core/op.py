@@ -88,27 +88,37 @@ class Op:
     """
 
     __slots__ = (
+        "alias",
+        "batchable",
         "cacheable",
         "constraints",
+        "convolution",
         "defaults",
         "differentiable",
         "effect",
+        "epilogue",
         "factors",
         "fixed",
+        "fresh",
+        "gemm",
         "gradient_rule",
+        "heavy",
         "input_lists",
         "inputs",
         "into",
         "kernel",
+        "last_on_demand",
         "name",
         "outputs",
         "partial",
         "result_types",
+        "runs_code",
         "shape_rule",
         "shared",
         "single",
         "stateful",
         "type_attr",
+        "view",
     )
 
     def __init__(
@@ -141,6 +151,13 @@ class Op:
         self.into: Callable[..., Any] | None = None
         # Inputs that are right factors of plain products, whose gradients may be computed later.
         self.factors: tuple[int, ...] = ()
+        # What the compiler may rely on; `op` says what each means.
+        self.alias = self.batchable = self.heavy = self.last_on_demand = self.view = False
+        self.runs_code = False
+        self.fresh: bool | str = False
+        self.convolution: str | None = None
+        self.epilogue: str | None = None
+        self.gemm: str | None = None
         self.constraints = {letter: frozenset(allowed) for letter, allowed in constraints.items()}
         self.defaults = _keyword_defaults(kernel)
         self.input_lists = [i for i, argument in enumerate(self.inputs) if argument.count]
@@ -337,6 +354,16 @@ def op(
     gradient: Callable[..., Any] | bool | None = True,
     stateful: bool = False,
     effect: str | Callable[[dict[str, Any]], str | None] | None = None,
+    alias: bool = False,
+    batchable: bool = False,
+    convolution: str | None = None,
+    epilogue: str | None = None,
+    fresh: bool | str = False,
+    gemm: str | None = None,
+    heavy: bool = False,
+    last_on_demand: bool = False,
+    runs_code: bool = False,
+    view: bool = False,
     **constraints: Iterable[DType],
 ) -> Any:
     """Declare an op; a decorator of its kernel unless `kernel` is given.
@@ -344,11 +371,30 @@ def op(
     `gradient=None` declares it not differentiable; otherwise a rule must follow
     (`@TheOp.gradient`, or given here). `effect` says what it does beside computing, or is a
     function of the attributes that says so. `constraints` name the dtypes of a type letter.
+
+    The traits are what a compiler may rely on:
+
+    - `alias`: the outputs are the inputs.
+    - `view`: the output is the first input's buffer in another shape.
+    - `fresh`: the results are new arrays, and no view of an input; "first": only the first result,
+      the others may be inputs, though not the first one; "cast": only if it has another dtype.
+    - `batchable`: element by element, and to the bit the same for a batch as for each of its rows.
+    - `gemm`: a matmul, which both BLAS and an engine can run: "matmul", "batched" or "einsum".
+    - `convolution`: of images: "forward", or the gradient with respect to "input" or "filter".
+    - `epilogue`: bias, scale and activation may be fused into it: "inside", the kernel takes an
+      `Epilogue` as one more argument; "after", it is applied in place to the fresh result.
+    - `heavy`: an engine runs it on its own thread pool.
+    - `runs_code`: it runs other graphs, or Python functions, with effects of their own.
+    - `last_on_demand`: the kernel takes as one more argument whether to compute the last output.
     """
 
     def declare(function: Callable[..., Any]) -> Op:
         declared = Op(name, signature, function, shape, stateful, gradient is not None, constraints)
         declared.effect = effect
+        declared.alias, declared.batchable, declared.view = alias, batchable, view
+        declared.fresh, declared.gemm, declared.heavy = fresh, gemm, heavy
+        declared.convolution, declared.epilogue = convolution, epilogue
+        declared.last_on_demand, declared.runs_code = last_on_demand, runs_code
         if callable(gradient):
             declared.gradient_rule = gradient
         if name in REGISTRY:

@@ -5,6 +5,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, overload
 
+from . import hooks
 from .dtypes import TensorlessType
 
 Dims: TypeAlias = tuple[int | None, ...]
@@ -130,9 +131,7 @@ class TensorShape(TensorlessType):
 
     def as_proto(self) -> Any:
         """The shape as a TensorShapeProto message."""
-        from ..saved_model.tensors import shape_proto
-
-        return shape_proto(self)
+        return hooks.shape_proto(self)
 
     def num_elements(self) -> int | None:
         """The product of the dimensions, or None if one of them is unknown."""

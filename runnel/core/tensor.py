@@ -15,7 +15,7 @@ from .shapes import TensorShape
 from .type_spec import TensorSpec, register_type_spec
 
 if TYPE_CHECKING:
-    from .graph import Graph, Operation
+    from .graph.graph import Graph, Operation
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from . import dtypes, errors
-from .buffers import is_own
 from .context import init_scope, next_key, state
 from .convert import convert_to_tensor, register_converter
 from .dtypes import DType, as_dtype
 from .item_access import NoItems
 from .op import REGISTRY, Op, execute, op, unsupported
+from .ownership import is_own
 from .shape_rules import dimensions_text, nothing
 from .shapes import TensorShape
 from .tensor import CPU, Operators, Reference, SymbolicTensor, Tensor, numpy_text

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DType
-from ..core.graph import Graph
+from ..core.graph.graph import Graph
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TypeSpec

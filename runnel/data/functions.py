@@ -6,11 +6,11 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..compiler.plan import Plan
 from ..core import nest
-from ..core.concrete import ConcreteFunction, structure_of
 from ..core.context import init_scope
-from ..core.graph import FuncGraph
-from ..core.plan import Plan
+from ..core.graph.concrete import ConcreteFunction, structure_of
+from ..core.graph.graph import FuncGraph
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 from ..ops.random_streams import Stream, renewed

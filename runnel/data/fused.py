@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiler.plan import Plan
 from ..core import errors, nest
-from ..core.plan import Plan
 from .batching import Grouped, _BatchDataset, stacked
 from .dataset import Dataset
 from .failures import Failed, caught

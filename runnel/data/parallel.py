@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..core import workers
-from ..core.engine import work_beside_others
+from ..runtime import workers
+from ..runtime.engine_selection import enter_parallel_region
 from .dataset import Dataset, invalid, number, scalar
 from .failures import Failed
 from .functions import Debugging
@@ -50,7 +50,7 @@ class _Shared:
     def begin(self, elements: Iterator[Any]) -> None:
         """Let a thread prepare elements."""
         self._begun = True
-        workers.begin(functools.partial(_prepare, elements, self), "runnel-prefetch")
+        workers.start_task(functools.partial(_prepare, elements, self), "runnel-prefetch")
 
     def wait_for_room(self) -> bool:
         """Wait until an element more may be there; False if nobody wants any."""
@@ -90,7 +90,7 @@ class _Shared:
 
 
 def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
-    work_beside_others()
+    enter_parallel_region()
     while shared.wait_for_room():
         try:
             entry: tuple[bool, Any] = True, next(elements)
@@ -238,7 +238,7 @@ class _Turns:
 
     def work(self) -> None:
         """Make calls until there is nothing left to do, as one of several threads."""
-        work_beside_others()
+        enter_parallel_region()
         while True:
             with self._source:
                 if not self._has_room():
@@ -371,7 +371,7 @@ class _Calls:
         # The threads know of nothing else, so that dropping this object ends them.
         weakref.finalize(self, turns.close)
         for place in range(self._threads):
-            workers.begin(turns.work, f"runnel-map_{place}")
+            workers.start_task(turns.work, f"runnel-map_{place}")
         self._turns = turns
         return turns
 

@@ -206,7 +206,7 @@ def load(
     path: Any, element_spec: Any, compression: Any, reader_func: Any, wait: bool
 ) -> Dataset:  # fmt: skip
     """See `Dataset.load`."""
-    from ..saved_model.messages import StructuredValue
+    from ..formats.saved_model_messages import StructuredValue
     from ..saved_model.structured_values import decode
 
     folder = _written_path(path)

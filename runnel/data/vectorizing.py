@@ -19,16 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiler.plan import Plan
 from ..core.convert import constant_value, convert_to_tensor
 from ..core.dtypes import int32, string
-from ..core.graph import FuncGraph, Operation
+from ..core.graph.graph import FuncGraph, Operation
 from ..core.op import execute
-from ..core.plan import Plan
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from .structure import are_plain
 
 Rule = Callable[[Operation, list[Tensor], list[bool]], Any]
+# The rules by the types of operations.
+_RULES: dict[str, Rule] = {}
 
 
 class BatchProgram(NamedTuple):
@@ -67,12 +69,12 @@ def on_batches(graph: FuncGraph, specs: Sequence[Any]) -> BatchProgram | None:
             results = [_with_rows(known, output, rows) for output in outputs]
     except _Refused:
         return None
-    total = not any(operation.type in _FALLIBLE for operation in graph.get_operations())
+    total = not any(_may_fail(operation) for operation in graph.get_operations())
     return BatchProgram(Plan(batch, list(batch.inputs), results, batch.name), total)
 
 
 def _add(operation: Operation, known: dict[int, tuple[Tensor, bool]]) -> None:
-    rule = _RULES.get(operation.type)
+    rule = _rule_of(operation)
     if rule is None or operation.control_inputs:
         raise _Refused
     pairs = []
@@ -83,7 +85,7 @@ def _add(operation: Operation, known: dict[int, tuple[Tensor, bool]]) -> None:
     if operation.type != "Const":
         _check_shapes(operation)
     inputs, batched = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    given = any(batched) and operation.type not in _SHAPES
+    given = any(batched) and _rule_of(operation) is not _known
     made = (rule if any(batched) else _unchanged)(operation, inputs, batched)
     for old, new in zip(operation.outputs, made if type(made) is list else [made], strict=True):
         known[id(old)] = new, given
@@ -91,11 +93,11 @@ def _add(operation: Operation, known: dict[int, tuple[Tensor, bool]]) -> None:
 
 def _check_shapes(operation: Operation) -> None:
     known = all(tensor.shape.is_fully_defined() for tensor in operation.inputs)
-    if not known and operation.type not in _OF_ANY_SIZE:
+    if not known and not _takes_any_size(operation):
         raise _Refused
     for output in operation.outputs:
         sized = output.shape.is_fully_defined()
-        if not sized and operation.type not in _OF_ANY_SIZE | _FALLIBLE:
+        if not sized and not (_takes_any_size(operation) or _may_fail(operation)):
             raise _Refused
         if sized and 0 in output.shape.as_list():
             raise _Refused
@@ -114,6 +116,31 @@ def _with_rows(known: dict[int, tuple[Tensor, bool]], output: Tensor, rows: Tens
 # Rules.
 
 
+def batches(*types: str) -> Callable[[Rule], Rule]:
+    """Register the rule by which operations of these types compute a whole batch."""
+
+    def register(rule: Rule) -> Rule:
+        _RULES.update(dict.fromkeys(types, rule))
+        return rule
+
+    return register
+
+
+def _rule_of(operation: Operation) -> Rule | None:
+    return _element_wise if operation.op.batchable else _RULES.get(operation.type)
+
+
+def _takes_any_size(operation: Operation) -> bool:
+    """Whether the rule needs no static number of elements per row."""
+    return _rule_of(operation) in (_element_wise, _cast, _reshape) and operation.type != "Squeeze"
+
+
+def _may_fail(operation: Operation) -> bool:
+    """Whether a row may be refused because of its values."""
+    return operation.type == "DecodeRaw" or operation.type == "ParseExampleV2"
+
+
+@batches("Rank", "Shape", "Size")
 def _known(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     """What follows from shapes, which are all known."""
     value = constant_value(operation.outputs[0])
@@ -122,10 +149,12 @@ def _known(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> A
     return convert_to_tensor(value, operation.outputs[0].dtype)
 
 
+@batches("Fill", "Range")
 def _never(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     raise _Refused
 
 
+@batches("Const", "DecodeRaw")
 def _unchanged(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     return execute(operation.op, tuple(inputs), operation.given)
 
@@ -169,6 +198,7 @@ def _shaped(tensor: Tensor, sizes: Sequence[Any]) -> Tensor:
     return reshape(tensor, [-1, *sizes])
 
 
+@batches("Cast")
 def _cast(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     source, target = inputs[0].dtype, operation.given["DstT"]
     # What a number out of range becomes may depend on its neighbours.
@@ -197,18 +227,21 @@ def _behind_rows(axes: Any, rank: Any) -> Tensor:
     return convert_to_tensor(np.where(moved < 0, moved + rank, moved) + 1, int32)
 
 
+@batches("Transpose")
 def _transpose(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     order = [0, *(_constant(inputs[1]) + 1).tolist()]
     return execute(operation.op, (inputs[0], convert_to_tensor(order, int32)), operation.given)
 
 
+@batches("All", "Any", "Max", "Min", "ReverseV2")
 def _along_axes(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     axes = _behind_rows(_constant(inputs[1]), operation.inputs[0].shape.rank)
     return execute(operation.op, (inputs[0], axes), operation.given)
 
 
+@batches("Sum")
 def _exact_sum(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     # Sums of floats depend on the order of the terms.
     if not inputs[0].dtype.is_integer:
@@ -216,15 +249,18 @@ def _exact_sum(operation: Operation, inputs: list[Tensor], batched: list[bool]) 
     return _along_axes(operation, inputs, batched)
 
 
+@batches("ExpandDims")
 def _expand_dims(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     return _reshape(operation, inputs, batched)
 
 
+@batches("Reshape", "Squeeze")
 def _reshape(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     return _shaped(inputs[0], operation.outputs[0].shape.as_list())
 
 
+@batches("StridedSlice")
 def _strided_slice(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     begin, end, strides = (_constant(tensor).tolist() for tensor in inputs[1:])
@@ -238,6 +274,7 @@ def _strided_slice(operation: Operation, inputs: list[Tensor], batched: list[boo
     return execute(operation.op, (inputs[0], *places), attrs)
 
 
+@batches("ConcatV2")
 def _concat(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     if not all(batched[:-1]) or batched[-1]:
         raise _Refused
@@ -245,6 +282,7 @@ def _concat(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> 
     return execute(operation.op, (*inputs[:-1], axis), operation.given)
 
 
+@batches("Pack")
 def _pack(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     if not all(batched):
         raise _Refused
@@ -253,6 +291,7 @@ def _pack(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> An
     return execute(operation.op, tuple(inputs), attrs)
 
 
+@batches("OneHot")
 def _one_hot(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     axis = operation.attrs.get("axis", -1)
@@ -260,6 +299,7 @@ def _one_hot(operation: Operation, inputs: list[Tensor], batched: list[bool]) ->
     return execute(operation.op, tuple(inputs), attrs)
 
 
+@batches("Pad", "PadV2")
 def _pad(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     padding = np.concatenate([np.zeros((1, 2), np.int32), _constant(inputs[1]).astype(np.int32)])
@@ -267,6 +307,7 @@ def _pad(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any
     return execute(operation.op, (inputs[0], sizes, *inputs[2:]), operation.given)
 
 
+@batches("Slice")
 def _slice(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     begin, size = (_constant(tensor).tolist() for tensor in inputs[1:])
@@ -274,12 +315,14 @@ def _slice(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> A
     return execute(operation.op, (inputs[0], *places), operation.given)
 
 
+@batches("Tile")
 def _tile(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     times = convert_to_tensor([1, *_constant(inputs[1]).tolist()], int32)
     return execute(operation.op, (inputs[0], times), operation.given)
 
 
+@batches("ParseExampleV2")
 def _parse(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     given = operation.given
@@ -288,48 +331,6 @@ def _parse(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> A
     if operation.inputs[0].shape.rank != 0 or not given["dense_shapes"]:
         raise _Refused
     return execute(operation.op, tuple(inputs), given)
-
-
-_SHAPES = frozenset(("Rank", "Shape", "Size"))
-_RULES: dict[str, Rule] = {
-    "Const": _unchanged,
-    "Fill": _never,
-    "Range": _never,
-    "Cast": _cast,
-    "ConcatV2": _concat,
-    "ExpandDims": _expand_dims,
-    "OneHot": _one_hot,
-    "Pack": _pack,
-    "Pad": _pad,
-    "PadV2": _pad,
-    "Reshape": _reshape,
-    "Slice": _slice,
-    "Squeeze": _reshape,
-    "StridedSlice": _strided_slice,
-    "Sum": _exact_sum,
-    "Tile": _tile,
-    "Transpose": _transpose,
-}
-_FALLIBLE = frozenset(("DecodeRaw", "ParseExampleV2"))
-_RULES |= {"DecodeRaw": _unchanged, "ParseExampleV2": _parse}
-_RULES |= dict.fromkeys(_SHAPES, _known)
-_RULES |= dict.fromkeys(("All", "Any", "Max", "Min", "ReverseV2"), _along_axes)
-_RULES |= dict.fromkeys(
-    (
-        "Abs", "Add", "AddV2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Ceil", "Equal", "Floor",
-        "Greater", "GreaterEqual", "Identity", "Invert", "IsFinite", "IsInf", "IsNan", "Less",
-        "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul", "Neg",
-        "NotEqual", "OnesLike", "RealDiv", "Reciprocal", "Relu", "Relu6", "SelectV2", "Sign",
-        "Sqrt", "Square", "SquaredDifference", "StopGradient", "Sub", "ZerosLike",
-    ),
-    _element_wise,
-)  # fmt: skip
-
-# These do not ask how many numbers there are in a row.
-_OF_ANY_SIZE = frozenset(name for name, rule in _RULES.items() if rule is _element_wise) | {
-    "Cast",
-    "Reshape",
-}
 
 
 def rows_at_once(specs: Sequence[Any], budget: int) -> int:

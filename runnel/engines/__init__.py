@@ -1,7 +1,7 @@
 """The engines, and the choice between them.
 
-`RUNNEL_ENGINE=numpy` leaves everything to NumPy; otherwise oneDNN does what it is faster at, where
-its library is found.
+`RUNNEL_ENGINE=numpy` runs every kernel in NumPy; otherwise oneDNN runs those that it is faster at,
+if its library is found.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..core import engine, workers
 from ..core.devices import settings
 from ..core.logger import get_logger
-from . import blas, company
+from ..runtime import blas_threads, cpu_load, engine_selection, workers
 
 _NO_XLA = (
     "jit_compile=True: XLA is not installed (pip install 'runnel[xla]'); %r runs on Runnel's own "
@@ -28,7 +27,7 @@ _NOT_IN_XLA = (
 
 ENGINES = ("onednn", "numpy")
 
-# By kernel, the module of oneDNN's that has a function of the same name.
+# For each kernel, the module of `onednn` with the function of that name.
 _ONEDNN = {
     "average_pool": "pooling",
     "average_pool_backprop": "pooling",
@@ -39,7 +38,7 @@ _ONEDNN = {
     "batch_norm_backprop": "normalization",
     "bias_add": "normalization",
     "binary": "elementwise",
-    "concatenate": "joining",
+    "concatenate": "concatenation",
     "convolve": "convolution",
     "convolve_backprop_filters": "convolution",
     "convolve_backprop_images": "convolution",
@@ -79,19 +78,19 @@ _chosen = "onednn"
 
 
 def use(name: str) -> None:
-    """Compute with an engine from now on: "onednn" or "numpy"."""
+    """Run kernels in an engine from now on: "onednn" or "numpy"."""
     global _chosen
     if name not in ENGINES:
         raise ValueError(
             f"There is no engine {name!r} (RUNNEL_ENGINE); choose one of {', '.join(ENGINES)}."
         )
     _chosen = name
-    engine.pool.connect(None)
-    engine.choose_again()
+    engine_selection.pool.connect(None)
+    engine_selection.reset_choices()
 
 
 def in_use() -> str:
-    """The engine that large kernels run on."""
+    """The engine that runs kernels above their thresholds."""
     if _chosen == "onednn":
         from .onednn import library
 
@@ -100,11 +99,11 @@ def in_use() -> str:
 
 
 def use_threads(count: int) -> None:
-    """Have each operation work with so many threads; 0: with as many as there are."""
+    """Run each kernel on this many threads; 0: one per core."""
     from .onednn import library
 
-    blas.use_threads(count, engine.pool.of_engine)
-    workers.choose_threads(count)
+    blas_threads.configure_threads(count, engine_selection.pool.owned_by_engine)
+    workers.configure_threads(count)
     if library.is_loaded():
         from .onednn import primitive
 
@@ -114,27 +113,27 @@ def use_threads(count: int) -> None:
 def _find(name: str) -> Callable[..., Any] | None:
     if in_use() == "numpy" or name not in _ONEDNN:
         return None
-    engine.pool.connect(blas.share, _look_around)
+    engine_selection.pool.connect(blas_threads.set_owner, _adapt_to_load)
     found: Callable[..., Any] = getattr(import_module(f".onednn.{_ONEDNN[name]}", __name__), name)
     return found
 
 
-def _look_around(of_engine: bool) -> None:
-    """Use as many processors as other programs leave, unless the user chose how many.
+def _adapt_to_load(owned_by_engine: bool) -> None:
+    """Use the cores that other programs leave idle, unless the user has set the number of threads.
 
-    Sums of other numbers of threads differ in their last digits.
+    The last digits of sums depend on the number of threads.
     """
     from .onednn import library
 
     loaded = library.load()
-    chosen = workers.threads_chosen() or "OMP_NUM_THREADS" in os.environ
+    chosen = workers.configured_threads() or "OMP_NUM_THREADS" in os.environ
     if loaded is None or chosen or settings.op_determinism:
         return
-    used = workers.threads_at_most(loaded.most_threads)
-    left = company.observed.left(loaded.most_threads, used)
-    if left != used:
-        workers.leave_threads(left)
-        blas.leave(left, of_engine)
+    used = workers.num_threads(loaded.most_threads)
+    idle = cpu_load.cpu_load.idle_cores(loaded.most_threads, used)
+    if idle != used:
+        workers.limit_threads(idle)
+        blas_threads.limit_threads(idle, owned_by_engine)
 
 
 def _outruns_blas() -> bool:
@@ -148,7 +147,7 @@ def _outruns_blas() -> bool:
 def _compiled(
     name: str, operations: Sequence[Any], feeds: Sequence[Any], fetches: Sequence[Any]
 ) -> Callable[..., Any] | None:
-    """A function's operations compiled by XLA; None, and a word about it, where that cannot be."""
+    """A traced function compiled by XLA; None with a warning where XLA cannot compile it."""
     if find_spec("jax") is None:
         get_logger().warning(_NO_XLA, name)
         return None
@@ -162,13 +161,13 @@ def _compiled(
 
 
 def _after_fork() -> None:
-    # The threads of oneDNN's pool are gone in the child, and it would wait for them for ever.
+    # oneDNN's pool has no threads in the child, and would wait for them forever.
     use("numpy")
 
 
-engine.find = _find
-engine.compiled = _compiled
-engine.outruns_blas = _outruns_blas
+engine_selection.find = _find
+engine_selection.compiled = _compiled
+engine_selection.outruns_blas = _outruns_blas
 use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

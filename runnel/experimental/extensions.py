@@ -129,7 +129,7 @@ class ExtensionTypeSpec(TypeSpec):
     @classmethod
     def experimental_type_proto(cls) -> Any:
         """The class of the messages that describe specs."""
-        from ..saved_model.messages import TypeSpecProto
+        from ..formats.saved_model_messages import TypeSpecProto
 
         return TypeSpecProto
 

@@ -20,9 +20,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from ..core import dtypes
-from ..core.buffers import empty
 from ..core.dtypes import DType
 from ..core.errors import DataLossError, NotFoundError, OpError, OutOfRangeError, UnimplementedError
+from ..runtime.buffers import empty
 from .bundle_messages import BundleEntryProto, BundleHeaderProto
 from .locks import exclusively, is_still
 from .masked_crc import crc32c, mask

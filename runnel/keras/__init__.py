@@ -6,6 +6,8 @@ The parts load when first used.
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
+from ..core import hooks as _hooks
+
 if _TYPE_CHECKING:
     from . import (
         activations as activations,
@@ -30,6 +32,12 @@ if _TYPE_CHECKING:
     from .engine.model import Model as Model
     from .engine.sequential import Sequential as Sequential
     from .layers.input_layer import Input as Input
+
+_hooks.children_function.connect("runnel.keras.saving.checkpoint_parts", "children_function")
+_hooks.watched_methods.connect("runnel.keras.saving.checkpoint_parts", "watched_methods")
+_hooks.exporting.connect("runnel.keras.saving.tf_format", "exporting")
+_hooks.exported_parts.connect("runnel.keras.saving.tf_format", "exported_parts")
+_hooks.exported_identifier.connect("runnel.keras.saving.tf_format", "identifier_of")
 
 _SUBMODULES = frozenset(
     {

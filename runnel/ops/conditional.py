@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import nest
-from ..core.backward import is_differentiable
-from ..core.branch import (
+from ..core.autodiff.backward import is_differentiable
+from ..core.context import state
+from ..core.convert import convert_to_tensor
+from ..core.graph.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
@@ -16,10 +18,8 @@ from ..core.branch import (
     extend,
     scope_of,
 )
-from ..core.concrete import structure_of
-from ..core.context import state
-from ..core.convert import convert_to_tensor
-from ..core.graph import Operation
+from ..core.graph.concrete import structure_of
+from ..core.graph.graph import Operation
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
@@ -35,6 +35,7 @@ def _output_shapes(inputs, attrs):
     "cond: Tcond, input: *Tin -> output: *Tout",
     shape=_output_shapes,
     stateful=True,
+    runs_code=True,
 )
 def If(cond, input, *, then_branch, else_branch, Tout, output_shapes):
     return (then_branch if cond else else_branch)(*input)
@@ -45,6 +46,7 @@ def If(cond, input, *, then_branch, else_branch, Tout, output_shapes):
     "branch_index: int32, input: *Tin -> output: *Tout",
     shape=_output_shapes,
     stateful=True,
+    runs_code=True,
 )
 def Case(branch_index, input, *, branches, Tout, output_shapes):
     index = int(branch_index)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import dtypes, nest
-from ..core.backward import is_differentiable, zeros_like
-from ..core.branch import (
+from ..core.autodiff.backward import is_differentiable, zeros_like
+from ..core.convert import convert_to_tensor
+from ..core.errors import InvalidArgumentError
+from ..core.graph.branch import (
     Branch,
     BranchGradient,
     BranchGraph,
@@ -22,8 +24,6 @@ from ..core.branch import (
     extend,
     scope_of,
 )
-from ..core.convert import convert_to_tensor
-from ..core.errors import InvalidArgumentError
 from ..core.op import MAY_NOT_END, execute, op
 from ..core.shape_rules import SCALAR, unchanged
 from ..core.shapes import TensorShape
@@ -43,6 +43,7 @@ def _output_shapes(inputs, attrs):
     shape=_output_shapes,
     stateful=True,
     effect=MAY_NOT_END,
+    runs_code=True,
 )
 def While(input, *, cond, body, carried, invariants, reverse, Tout, output_shapes):
     values = input[:carried]

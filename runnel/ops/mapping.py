@@ -245,7 +245,7 @@ def _row(elems):
 
 def _result_of(fn, elems):
     """The structure and dtypes of what `fn` gives for a row; the graph made for it is dropped."""
-    from ..core.branch import BranchGraph
+    from ..core.graph.branch import BranchGraph
 
     graph = BranchGraph.inside("probe")
     with graph.building():

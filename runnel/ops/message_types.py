@@ -113,12 +113,11 @@ def _in_pool(pool: Any, name: str) -> tuple[Any, Any] | None:
 
 def _like(rest: str) -> Any:
     """Pools and names of the messages that are, field by field, those of `tensorflow`."""
-    from ..formats import bundle_messages, example_messages
-    from ..saved_model import messages
+    from ..formats import bundle_messages, example_messages, saved_model_messages
 
     yield example_messages.Example.DESCRIPTOR.file.pool, f"tensorflow.{rest}"
     _register("tensorboard.compat.proto")
-    for message in (messages.SavedModel, bundle_messages.BundleEntryProto):
+    for message in (saved_model_messages.SavedModel, bundle_messages.BundleEntryProto):
         for family in _FAMILIES:
             yield message.DESCRIPTOR.file.pool, f"{family}.{rest}"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.workers import in_stretches
+from ..runtime.workers import parallel_for
 
 Array = np.ndarray[Any, Any]
 
@@ -247,7 +247,7 @@ def transformed(
             values = transform(block.words_from(counter + start, size))
             part[:] = values.reshape(-1)[: part.size]
 
-    in_stretches(work, groups, _PER_THREAD)
+    parallel_for(work, groups, _PER_THREAD)
     return out
 
 
@@ -492,7 +492,7 @@ def truncated_normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> 
             part = flat[start * width : (start + starts.size) * width]
             part[:] = values.reshape(-1)[: part.size]
 
-    in_stretches(work, -(-flat.size // width), _PER_THREAD)
+    parallel_for(work, -(-flat.size // width), _PER_THREAD)
     return out
 
 

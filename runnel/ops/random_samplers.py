@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
-from ..core.workers import in_stretches, processors
+from ..runtime.workers import available_cores, parallel_for
 from . import philox
 from .philox import Array
 
@@ -296,7 +296,7 @@ def _cumulative_weights(logits: Array) -> Array:
             sums[~finite] = 0
         np.cumsum(sums, axis=1, out=sums)
 
-    in_stretches(work, len(logits), 1 + _PER_THREAD // logits.shape[1])
+    parallel_for(work, len(logits), 1 + _PER_THREAD // logits.shape[1])
     return cumulative
 
 
@@ -336,7 +336,7 @@ def stretches(total: int, cost: float) -> Iterator[tuple[int, int]]:
 
     Some streams start anew at every task, so that the numbers follow from the count of processors.
     """
-    threads = processors()
+    threads = available_cores()
     size = total
     if total > 1 and threads > 1 and total * cost >= 210_000:
         size = _task_size(total, cost, threads)

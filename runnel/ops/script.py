@@ -8,13 +8,13 @@ import threading
 import numpy as np
 
 from ..core import errors, nest
-from ..core.backward import is_differentiable
+from ..core.autodiff.backward import is_differentiable
+from ..core.autodiff.tape import GradientTape, UnconnectedGradients
 from ..core.context import init_scope, state
 from ..core.convert import array_of, convert_to_tensor
 from ..core.dtypes import as_dtype, string
 from ..core.op import COMPOSITES, op
 from ..core.shape_rules import UNKNOWN
-from ..core.tape import GradientTape, UnconnectedGradients
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 
@@ -23,7 +23,10 @@ def _unknown_shapes(inputs, attrs):
     return [UNKNOWN] * len(attrs["Tout"])
 
 
-@op("PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True)
+@op(
+    "PyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, gradient=None, stateful=True,
+    runs_code=True,
+)  # fmt: skip
 def PyFunc(input, *, func, Tout):
     try:
         # A scalar comes as a number or as bytes; arrays are the function's own, to write to.
@@ -73,7 +76,10 @@ class _Calls:
         return tape.gradient(results, tensors, weights, UnconnectedGradients.ZERO)
 
 
-@op("EagerPyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, stateful=True)
+@op(
+    "EagerPyFunc", "input: *Tin -> output: *Tout", shape=_unknown_shapes, stateful=True,
+    runs_code=True,
+)  # fmt: skip
 def EagerPyFunc(input, *, func, Tin, Tout):
     with init_scope():
         tensors = [Tensor(array, dtype) for array, dtype in zip(input, Tin, strict=True)]

@@ -15,13 +15,13 @@ from operator import is_not
 import numpy as np
 
 from ..core import dtypes
-from ..core.buffers import is_well_placed, well_placed
 from ..core.convert import convert_to_tensor
-from ..core.engine import accelerated
 from ..core.errors import InvalidArgumentError
 from ..core.op import execute, op
 from ..core.shape_rules import dimensions_text, nothing
 from ..core.shapes import TensorShape
+from ..runtime.buffers import aligned_copy, is_aligned
+from ..runtime.engine_selection import accelerated
 from . import training_passes as passes, training_rules as rules
 from .array.arguments import INDEX
 from .array.gathering import require_in_range
@@ -60,6 +60,10 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
+# Of smaller variables NumPy's one thread is as fast as several.
+UPDATE_THRESHOLD = 32_768
+
+
 class Update:
     """A change of cells of one shape by a gradient, block by block.
 
@@ -72,7 +76,9 @@ class Update:
         self.scratch = scratch
         self._passes = passes
         self._pairs = {}
-        self._sweep = accelerated("update")(self._by_blocks) if passes else self._by_blocks
+        self._sweep = (
+            accelerated("update", UPDATE_THRESHOLD)(self._by_blocks) if passes else self._by_blocks
+        )
 
     def update(self, cells, gradient, numbers):
         """Change the cells in place, or replace their buffers where somebody else holds them.
@@ -100,9 +106,9 @@ class Update:
             tensor = cell._take()
             try:
                 array = None if tensor is None else tensor._array
-                if gradient.size > BLOCK and tensor is not None and not is_well_placed(array):
+                if gradient.size > BLOCK and tensor is not None and not is_aligned(array):
                     # Once, at its first update.
-                    array = tensor._array = well_placed(array)
+                    array = tensor._array = aligned_copy(array)
                 arrays.append(array)
                 if len(arrays) < len(cells):
                     self._hold(cells, arrays, gradient, numbers)
@@ -117,7 +123,7 @@ class Update:
         fresh = []
         for i, array in enumerate(arrays):
             if array is None:
-                arrays[i] = well_placed(cells[i]._tensor._array)
+                arrays[i] = aligned_copy(cells[i]._tensor._array)
                 fresh.append((cells[i], arrays[i]))
         if gradient.size > BLOCK:
             self._blocks(arrays, gradient, numbers)

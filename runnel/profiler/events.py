@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..compiler.plan import Plan
 from ..core.op import Op
-from ..core.plan import _ALIASES, Plan
 from ..core.tensor import SymbolicTensor
 from .recording import Recorder
 
@@ -163,7 +163,7 @@ def _shape(tensor: Any, known: dict[int, Any]) -> Any:
     shape = tensor.shape
     if shape.rank is not None and shape.is_fully_defined():
         return tuple(shape.as_list())
-    if isinstance(tensor, SymbolicTensor) and tensor.op.type in _ALIASES:
+    if isinstance(tensor, SymbolicTensor) and tensor.op.op.alias:
         return _shape(tensor.op.inputs[tensor.index], known)
     return None if shape.rank is None else tuple(shape.as_list())
 

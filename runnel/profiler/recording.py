@@ -15,14 +15,15 @@ from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
 
-from ..core import engine, errors
+from ..compiler.plan import FAILURES, Plan
+from ..core import errors
 from ..core.context import state, tracebacks
 from ..core.exchange import Exchange
 from ..core.op import Op, execute
-from ..core.plan import FAILURES, Plan
 from ..core.tensor import Tensor
 from ..core.variable import Variable
 from ..ops.operators import go_direct
+from ..runtime import engine_selection
 
 clock = time.perf_counter_ns
 _SECONDS_BETWEEN_SAMPLES = 0.03
@@ -181,7 +182,7 @@ class Recorder:
 
     def _watch_engines(self) -> None:
         """Note where an engine did a kernel's work; the kernels choose while they run."""
-        note, thread, find = self.notes.append, self.thread, engine.find
+        note, thread, find = self.notes.append, self.thread, engine_selection.find
 
         def watched(fast: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any) -> Any:
@@ -198,12 +199,12 @@ class Recorder:
             return None if fast is None else watched(fast)
 
         self._find = find
-        engine.find = watched_find
-        engine.choose_again()
+        engine_selection.find = watched_find
+        engine_selection.reset_choices()
 
     def _leave_engines(self) -> None:
-        engine.find = self._find
-        engine.choose_again()
+        engine_selection.find = self._find
+        engine_selection.reset_choices()
 
     def _python_tracer(self) -> Callable[..., None]:
         note, thread = self.notes.append, self.thread

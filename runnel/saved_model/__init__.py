@@ -6,7 +6,7 @@ The names load when they are first asked for: parts of this package are used wit
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .constants import (
+from ..formats.saved_model_names import (
     ASSETS_DIRECTORY as ASSETS_DIRECTORY,
     ASSETS_KEY as ASSETS_KEY,
     CLASSIFY_INPUTS as CLASSIFY_INPUTS,

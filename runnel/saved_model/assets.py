@@ -11,7 +11,7 @@ import numpy as np
 from ..core.context import state
 from ..core.convert import convert_to_tensor, register_converter
 from ..core.dtypes import DType, string
-from ..core.graph import FuncGraph
+from ..core.graph.graph import FuncGraph
 from ..core.tensor import Tensor
 
 # The assets by their tensors, which functions have among their inputs.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.context import name_scope
-from ..core.graph import FuncGraph, Operation
+from ..core.graph.graph import FuncGraph, Operation
 from ..core.tensor import Tensor
 from ..ops.nn.gated import composed_gru, composed_gru_gradient
 from ..ops.nn.gated_gates import composed_gru_gates, composed_gru_gates_gradient

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.backward import zeros_like
+from ..core.autodiff.backward import zeros_like
 from ..core.convert import convert_to_tensor
-from ..core.graph import FuncGraph, Operation
+from ..core.graph.graph import FuncGraph, Operation
 from ..core.op import REGISTRY, Op, Record
 from ..core.tensor import OutOfScopeError, SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ..core import nest
-from ..core.concrete import _ONE, ConcreteFunction
-from ..core.function import Function
+from ..core import hooks, nest
+from ..core.graph.concrete import _ONE, ConcreteFunction
+from ..core.graph.function import Function
+from ..core.graph.signature import named_spec
 from ..core.logger import get_logger
-from ..core.signature import named_spec
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable
@@ -138,12 +137,8 @@ def parts_of(value: Any) -> dict[str, Any]:
         return {**children_of(value), **{k: v for k, v in held.items() if _is_part(v)}}
     if isinstance(value, RestoredResource | SignatureMap):
         return {}
-    if "runnel.keras" in sys.modules:
-        from ..keras.saving import tf_format
-
-        if tf_format.is_keras_object(value):
-            return tf_format.parts_of(value)
-    return object_parts(value)
+    parts: dict[str, Any] | None = hooks.exported_parts(value)
+    return object_parts(value) if parts is None else parts
 
 
 def object_parts(value: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from .constants import FINGERPRINT_FILENAME
-from .messages import FingerprintDef
+from ..formats.saved_model_messages import FingerprintDef
+from ..formats.saved_model_names import FINGERPRINT_FILENAME
 
 _FIELDS = ("graph_def_program_hash", "signature_def_hash", "saved_object_graph_hash",
            "checkpoint_hash")  # fmt: skip

@@ -29,7 +29,7 @@ from ..formats.safe_files import (
     remove_leftovers,
     workspace,
 )
-from .constants import (
+from ..formats.saved_model_names import (
     ASSETS_DIRECTORY,
     DEBUG_DIRECTORY,
     FINGERPRINT_FILENAME,

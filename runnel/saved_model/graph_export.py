@@ -15,9 +15,9 @@ import numpy as np
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from ..core import dtypes
-from ..core.branch import Branch
-from ..core.graph import FuncGraph, Graph, Operation
-from ..core.plan import has_effects, needed_operations
+from ..core.graph.branch import Branch
+from ..core.graph.graph import FuncGraph, Graph, Operation
+from ..core.graph.reachability import has_effects, needed_operations
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..release import GRAPH_DEF_VERSION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..core.graph import Graph
+from ..core.graph.graph import Graph
 from ..formats.paths import refusals
 from ..formats.safe_files import make_folders, replace_file
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.branch import Branch, BranchGraph, captured_by
+from ..core import dtypes, hooks
 from ..core.context import name_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.errors import NotFoundError, OpError
-from ..core.graph import FuncGraph, Graph, Operation
+from ..core.graph.branch import Branch, BranchGraph, captured_by
+from ..core.graph.graph import FuncGraph, Graph, Operation
 from ..core.op import REGISTRY, Op
 from ..core.shape_rules import UNKNOWN
 from ..core.shapes import TensorShape
@@ -148,9 +148,7 @@ def _default_graph() -> Graph:
     if state.graph is not None:
         found: Graph = state.graph
         return found
-    from ..compat.v1.defaults import get_default_graph
-
-    default: Graph = get_default_graph()
+    default: Graph = hooks.default_graph()
     return default
 
 
@@ -519,14 +517,14 @@ class _Importer:
         self, node: Any, inputs: Sequence[Tensor]
     ) -> tuple[list[Tensor], list[Operation]]:
         """A variable of a session, or whether it has a value."""
-        from .session_variables import ImportedVariable, whether_initialized
-
         name = self._graph.unique_name(self._full_name(node.name))
         if node.op == "VarHandleOp":
             dtype, shape = (value_of(node.attr[each]) for each in ("dtype", "shape"))
-            made = ImportedVariable(self._graph, name, dtype, UNKNOWN if shape is None else shape)
+            made = hooks.imported_variable(
+                self._graph, name, dtype, UNKNOWN if shape is None else shape
+            )
             return [made.handle], [made.op]
-        asked = whether_initialized(self._graph, name, inputs[0])
+        asked = hooks.variable_is_initialized(self._graph, name, inputs[0])
         return list(asked.outputs), [asked]
 
     def _table(self, node: Any, op: Op) -> tuple[list[Tensor], list[Operation]]:

@@ -9,21 +9,21 @@ import numpy as np
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from ..core import dtypes, nest
-from ..core.concrete import ConcreteFunction
 from ..core.context import init_scope
 from ..core.errors import NotFoundError
-from ..core.graph import FuncGraph
+from ..core.graph.concrete import ConcreteFunction
+from ..core.graph.graph import FuncGraph
+from ..core.graph.signature import BoundSignature, Parameters
 from ..core.shapes import TensorShape
-from ..core.signature import BoundSignature, Parameters
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable, VariableAggregation, VariableSynchronization
 from ..formats.paths import local
+from ..formats.saved_model_names import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ..formats.tensor_bundle import BundleReader
 from ..ops.lookup.tables import Table
 from ..train.object_graph import GRAPH_KEY, VALUE
 from .assets import Asset
-from .constants import ASSETS_DIRECTORY, VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from .custom_gradients import CapturedTensor, FunctionLibrary, LoadedGradient
 from .folders import of_one_version
 from .graph_import import function_graph, require_names_of_functions, require_ops

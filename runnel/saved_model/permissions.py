@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import dtypes
-from ..core.branch import Branch
 from ..core.context import state
 from ..core.errors import PermissionDeniedError
-from ..core.graph import Operation
+from ..core.graph.branch import Branch
+from ..core.graph.graph import Operation
 from ..core.op import MAY_NOT_END, READS_FILES, WRITES_FILES, Op
 from ..core.tensor import Tensor
 from .assets import asset_of

@@ -10,9 +10,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from ..formats.paths import local
-from .constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
+from ..formats.saved_model_messages import SavedModel
+from ..formats.saved_model_names import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 from .limits import MOST_BYTES, MOST_BYTES_OF_TEXT, require_size
-from .messages import SavedModel
 
 
 def read_saved_model(export_dir: Any) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core import nest
-from ..core.concrete import _ONE, ConcreteFunction, Leaf
 from ..core.convert import convert_to_tensor
-from ..core.function import Function
-from ..core.graph import FuncGraph
-from ..core.signature import BoundSignature, Described, Parameters
+from ..core.graph.concrete import _ONE, ConcreteFunction, Leaf
+from ..core.graph.function import Function
+from ..core.graph.graph import FuncGraph
+from ..core.graph.signature import BoundSignature, Described, Parameters
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
 from ..train.trackables import Trackable

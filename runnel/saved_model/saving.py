@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import dtypes, nest
-from ..core.concrete import ConcreteFunction
+from ..core import dtypes, hooks, nest
 from ..core.context import init_scope, state
-from ..core.function import Function
+from ..core.graph.concrete import ConcreteFunction
+from ..core.graph.function import Function
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..core.variable import Variable
 from ..formats.paths import local
-from ..formats.tensor_bundle import write_bundle
-from ..release import GIT_VERSION, GRAPH_DEF_VERSION, VERSION
-from ..train.object_graph import GRAPH_KEY
-from ..train.trackables import is_trackable
-from .assets import Asset
-from .constants import (
+from ..formats.saved_model_messages import SavedModel
+from ..formats.saved_model_names import (
     ASSETS_DIRECTORY,
     FINGERPRINT_FILENAME,
     INIT_OP_SIGNATURE_KEY,
@@ -35,6 +29,11 @@ from .constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from ..formats.tensor_bundle import write_bundle
+from ..release import GIT_VERSION, GRAPH_DEF_VERSION, VERSION
+from ..train.object_graph import GRAPH_KEY
+from ..train.trackables import is_trackable
+from .assets import Asset
 from .custom_gradients import is_inside
 from .export_objects import (
     Constant,
@@ -51,7 +50,6 @@ from .fingerprint import fingerprint_of
 from .folders import replacing_folder
 from .graph_export import _MIN_CONSUMER, Library, _clean
 from .main_graph_export import MainGraph, Saver, asset_name
-from .messages import SavedModel
 from .options import SaveOptions
 from .restored import SignatureMap
 from .signatures import function_stem, signatures_of
@@ -110,11 +108,7 @@ def exported(obj: Any, signatures: Any, options: SaveOptions) -> Export:
 
 
 def _functions_of_layers() -> Any:
-    if "runnel.keras" not in sys.modules:
-        return contextlib.nullcontext()
-    from ..keras.saving.tf_format import exporting
-
-    return exporting()
+    return hooks.exporting()
 
 
 def _can_be_saved(obj: Any) -> bool:
@@ -411,13 +405,7 @@ def identifier_of(value: Any) -> str:
         return "trackable_dict_wrapper"
     if isinstance(value, tuple):
         return "trackable_tuple_wrapper"
-    if "runnel.keras" in sys.modules:
-        from ..keras.saving import tf_format
-
-        found = tf_format.identifier_of(value)
-        if found is not None:
-            return found
-    return "_generic_user_object"
+    return hooks.exported_identifier(value) or "_generic_user_object"
 
 
 def _encoded_spec(fields: Sequence[Any]) -> Any:

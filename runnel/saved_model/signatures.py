@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.concrete import ConcreteFunction, structure_of
-from ..core.function import Function
-from ..core.graph import FuncGraph
-from ..core.signature import BoundSignature
+from ..core.graph.concrete import ConcreteFunction, structure_of
+from ..core.graph.function import Function
+from ..core.graph.graph import FuncGraph
+from ..core.graph.signature import BoundSignature
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
-from .constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, INIT_OP_SIGNATURE_KEY
+from ..formats.saved_model_names import DEFAULT_SERVING_SIGNATURE_DEF_KEY, INIT_OP_SIGNATURE_KEY
 from .export_objects import Signatures
 from .loading import keyword_parameters
 

@@ -16,8 +16,8 @@ from ..core.indexed_slices import IndexedSlicesSpec
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
 from ..core.type_spec import TensorSpec, TypeSpec
+from ..formats.saved_model_messages import StructuredValue, TypeSpecProto
 from .limits import require_small
-from .messages import StructuredValue, TypeSpecProto
 from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.convert import constant
-from ..core.function import Function
+from ..core.graph.function import Function
 from ..core.op import REGISTRY, execute
 from ..core.shapes import TensorShape
 from ..train.trackables import attribute_of

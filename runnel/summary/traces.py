@@ -7,9 +7,9 @@ from typing import Any
 
 import runnel as tf
 
-from ..core.concrete import BackwardFunction, ConcreteFunction
 from ..core.context import state
-from ..core.graph import FuncGraph, Graph
+from ..core.graph.concrete import BackwardFunction, ConcreteFunction
+from ..core.graph.graph import FuncGraph, Graph
 from ..core.logger import get_logger
 from ..core.tensor import SymbolicTensor
 from ..formats.events import GRAPH_DEF, event

@@ -1,26 +1,26 @@
 """Restorations that wait for objects still to be made, and how they learn of them.
 
 While any waits, the classes whose instances get parts (`tf.Module`, Keras layers and optimizers)
-tell of every new part. These hooks are put into the classes when a restoration begins to wait, and
-taken out when none does: objects cost nothing extra at any other time.
+report every new part. Their methods are wrapped when a restoration begins to wait, and unwrapped
+when none does: objects cost nothing extra at any other time.
 """
 
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..core import hooks
 from ..core.module import Module
 from .restoration import Restoration
 from .trackables import is_trackable
 
 _active: list[Restoration] = []
 _lock = threading.RLock()
-# (class, attribute, its own value or None) of every hook that is in place.
-_hooks: list[tuple[type, str, Any]] = []
+# (class, attribute, its own value or None) of every method that is wrapped.
+_wrapped: list[tuple[type, str, Any]] = []
 
 
 def add(restoration: Restoration) -> None:
@@ -44,38 +44,26 @@ def _tell(match: Callable[[Restoration], bool]) -> None:
         if _active:
             _install()
         else:
-            _remove_hooks()
+            _unwrap()
 
 
 def _install() -> None:
-    """Put hooks into the classes that are loaded by now."""
-    if not _hooks:
-        _hook(Module, "__setattr__", _setting)
-    if "runnel.keras" not in sys.modules or len(_hooks) > 1:
-        return
-    from ..keras.engine.layer_weights import LayerWeights
-    from ..keras.engine.sequential import Sequential
-    from ..keras.optimizers.base import Optimizer
-    from ..keras.optimizers.legacy.base import Optimizer as OlderOptimizer
-
-    for kind in (LayerWeights, Optimizer, OlderOptimizer):
-        _hook(kind, "__setattr__", _setting)
-    _hook(LayerWeights, "add_weight", _making)
-    _hook(Sequential, "add", _making)
-    for name in ("add_variable", "add_variable_from_reference"):
-        _hook(Optimizer, name, _adding)
-    for name in ("add_slot", "_create_hypers"):
-        _hook(OlderOptimizer, name, _making)
+    """Wrap the methods of the classes that are loaded by now."""
+    if not _wrapped:
+        _wrap(Module, "__setattr__", _setting)
+    if len(_wrapped) == 1:
+        for kind, name, change in hooks.watched_methods():
+            _wrap(kind, name, _WRAPPERS[change])
 
 
-def _hook(kind: type, name: str, wrap: Callable[..., Any]) -> None:
-    _hooks.append((kind, name, kind.__dict__.get(name)))
-    setattr(kind, name, wrap(getattr(kind, name)))
+def _wrap(kind: type, name: str, change: Callable[..., Any]) -> None:
+    _wrapped.append((kind, name, kind.__dict__.get(name)))
+    setattr(kind, name, change(getattr(kind, name)))
 
 
-def _remove_hooks() -> None:
-    while _hooks:
-        kind, name, own = _hooks.pop()
+def _unwrap() -> None:
+    while _wrapped:
+        kind, name, own = _wrapped.pop()
         if own is None:
             delattr(kind, name)
         else:
@@ -116,3 +104,7 @@ def _adding(original: Any) -> Any:
         return made
 
     return add_and_tell
+
+
+# By the change that a call of a method brings.
+_WRAPPERS = {"attribute": _setting, "variable": _adding, "parts": _making}

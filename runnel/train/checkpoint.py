@@ -9,18 +9,18 @@ import threading
 import weakref
 from typing import Any
 
-from ..core import dtypes
+from ..core import dtypes, hooks
 from ..core.context import init_scope, state
 from ..core.errors import DataLossError, NotFoundError
 from ..core.variable import Variable
 from ..formats.paths import local
-from ..formats.tensor_bundle import BundleReader, write_bundle
-from ..saved_model.constants import (
+from ..formats.saved_model_names import (
     SAVED_MODEL_FILENAME_PB,
     SAVED_MODEL_FILENAME_PBTXT,
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from ..formats.tensor_bundle import BundleReader, write_bundle
 from . import awaiting
 from .graph_status import GraphInitializationStatus, GraphLoadStatus, in_default_session
 from .object_graph import GRAPH_KEY, ObjectGraph, graph_tensor
@@ -259,9 +259,7 @@ def _variables_of(checkpoint: Checkpoint) -> list[Any]:
 def _or_of_saved_model(path: Any) -> Any:
     """The path of a checkpoint; for the folder of a SavedModel, that of the one in it."""
     if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODELS):
-        from ..saved_model.folders import complete
-
-        complete(path)
+        hooks.complete_saved_model(path)
         return os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
     return path
 

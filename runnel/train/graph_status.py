@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..core import hooks
 from ..core.context import state
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -37,25 +38,20 @@ def in_default_session(method: Method) -> Method:
 
 def _session(given: Any) -> Any:
     """The session given, or the default one; else one without any values."""
-    from ..compat.v1.defaults import sessions
-    from ..compat.v1.session import Session
-
     if given is not None:
         return given
-    session = sessions.innermost()
-    return Session(graph=state.home) if session is None else session
+    session = hooks.innermost_session()
+    return hooks.new_session(graph=state.home) if session is None else session
 
 
 class GraphLoadStatus:
     """What restoring gives while a graph is built: a session restores by `run_restore_ops`."""
 
     def __init__(self, restore: Callable[[], Any], variables: Callable[[], list[Any]]) -> None:
-        from ..compat.v1.session import Session
-
         self._restore = restore
         self._variables = variables
         # Values of its own, to see what matches before there is a session.
-        self._trial = Session(graph=state.home)
+        self._trial = hooks.new_session(graph=state.home)
         self._tried()
 
     def _tried(self) -> Any:

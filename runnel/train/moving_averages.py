@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core import dtypes
+from ..core import dtypes, hooks
 from ..core.context import init_scope, state
 from ..core.convert import convert_to_tensor
 from ..core.variable import Variable
@@ -32,9 +32,7 @@ class ExponentialMovingAverage:
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An object of this class; while a graph is built, of the one for graphs."""
         if state.home is not None and cls is ExponentialMovingAverage:
-            from ..compat.v1.train.averages import ExponentialMovingAverage as OfGraph
-
-            cls = OfGraph
+            cls = hooks.moving_averages_of_graphs()
         return super().__new__(cls)
 
     def __init__(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ..core import hooks
 from ..core.module import Module
 from ..core.variable import Variable
 
@@ -33,7 +34,7 @@ def is_trackable(value: Any) -> bool:
         return True
     if isinstance(value, tuple):
         return any(map(is_trackable, value))
-    return _is_generator(value) or _keras_children_of(value) is not None
+    return _is_generator(value) or hooks.children_function(value) is not None
 
 
 def attribute_of(value: Any) -> str | None:
@@ -65,7 +66,7 @@ def children_of(value: Any) -> dict[str, Any]:
     if hasattr(type(value), "_checkpoint_children"):
         parts: dict[str, Any] = value._checkpoint_children()
         return parts
-    of_keras = _keras_children_of(value)
+    of_keras = hooks.children_function(value)
     if of_keras is not None:
         return of_keras(value)
     return attribute_children(value)
@@ -104,15 +105,3 @@ def _entries(value: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
 def _is_generator(value: Any) -> bool:
     module = sys.modules.get("runnel.ops.random_generator")
     return module is not None and isinstance(value, module.Generator)
-
-
-def _keras_children_of(value: Any) -> Any:
-    """The function for the parts of an object of Keras; None for all others.
-
-    Without Keras in the process there are no such objects, and it is not loaded for them.
-    """
-    if "runnel.keras" not in sys.modules:
-        return None
-    from .keras_objects import children_function
-
-    return children_function(value)

@@ -5,8 +5,8 @@ from typing import Any as _Any, TypeAlias as _TypeAlias
 
 import numpy as _np
 
-from ..core.concrete import ConcreteFunction as ConcreteFunction
-from ..core.function import Function as GenericFunction
+from ..core.graph.concrete import ConcreteFunction as ConcreteFunction
+from ..core.graph.function import Function as GenericFunction
 from ..core.tensor import Tensor as _Tensor
 from ..core.type_spec import TypeSpec as _TypeSpec
 from ..core.variable import Variable as _Variable

@@ -9,8 +9,8 @@ from test_onednn import convolutions, results_of_both
 
 import runnel as tf
 from runnel import engines
-from runnel.core import half_precision
 from runnel.engines.onednn import library, primitive
+from runnel.runtime import half_precision
 
 LIBRARY = library.load()
 HAS_LIBRARY = pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")
@@ -291,9 +291,9 @@ def wide(monkeypatch):
         return run
 
     monkeypatch.setattr(half_precision, "computed_in_float32", noting)
-    half_precision._by_way_of_float32.cache_clear()
+    half_precision._in_float32.cache_clear()
     yield sizes
-    half_precision._by_way_of_float32.cache_clear()
+    half_precision._in_float32.cache_clear()
 
 
 def test_plans_go_by_float32(wide):

@@ -11,9 +11,9 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine
-from runnel.engines import blas
+from runnel.core import devices
 from runnel.engines.onednn import library
+from runnel.runtime import blas_threads, engine_selection
 
 LIBRARY = library.load()
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="oneDNN's library is not there")
@@ -65,13 +65,13 @@ def test_the_choice_reaches_onednn_in_every_thread(count):
 
 
 def test_scipy_works_alone_and_only_meanwhile():
-    threads = blas._threads_of_scipy()
+    threads = blas_threads._threads_of_scipy()
     if threads is None:
         pytest.skip("SciPy uses another BLAS than OpenBLAS")
     before = threads.in_use()
     threads.use(2)
     try:
-        with pytest.raises(ValueError, match="inside"), blas.scipy_alone():
+        with pytest.raises(ValueError, match="inside"), blas_threads.single_threaded_scipy():
             assert threads.in_use() == 1
             raise ValueError("inside")
         assert threads.in_use() == 2
@@ -83,15 +83,17 @@ def test_scipy_works_alone_and_only_meanwhile():
         threads.use(before)
 
 
-@pytest.mark.skipif(blas.threads_in_use() is None, reason="NumPy uses another BLAS than OpenBLAS")
+@pytest.mark.skipif(
+    blas_threads.threads_in_use() is None, reason="NumPy uses another BLAS than OpenBLAS"
+)
 def test_the_choice_holds_when_blas_has_the_processors_again():
     tf.config.threading.set_intra_op_parallelism_threads(2)
     convolved()
-    assert engine.pool.of_engine and blas.threads_in_use() == 1
+    assert engine_selection.pool.owned_by_engine and blas_threads.threads_in_use() == 1
     tf.config.threading.set_intra_op_parallelism_threads(3)
-    assert blas.threads_in_use() == 1
-    engine.pool.to_blas()
-    assert blas.threads_in_use() == 3
+    assert blas_threads.threads_in_use() == 1
+    engine_selection.pool.give_to_blas()
+    assert blas_threads.threads_in_use() == 3
 
 
 def recorded(found):
@@ -118,7 +120,7 @@ class Notes(dict):
 @pytest.mark.parametrize("how", ["map", "prefetch"])
 def test_threads_of_a_pipeline_do_not_multiply(how):
     tf.config.threading.set_intra_op_parallelism_threads(2)
-    engine.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     found = Notes()
     dataset = tf.data.Dataset.range(24).map(lambda index: tf.cast(index, tf.float32))
     if how == "map":
@@ -132,18 +134,18 @@ def test_threads_of_a_pipeline_do_not_multiply(how):
     assert all(set(counts) == {1} for counts in workers.values())
     if how == "prefetch":
         # The work of the program's own thread is not disturbed: BLAS keeps the processors.
-        assert not engine.pool.of_engine
+        assert not engine_selection.pool.owned_by_engine
     convolved()
     assert LIBRARY.threads() == 2
 
 
 PROGRAM = """
 import numpy, runnel as tf
-from runnel.engines import blas
+from runnel.runtime import blas_threads
 from runnel.engines.onednn import library
 if {chosen}:
     tf.config.threading.set_intra_op_parallelism_threads({chosen})
-print(library.is_loaded(), blas.threads_in_use())
+print(library.is_loaded(), blas_threads.threads_in_use())
 tf.nn.conv2d(tf.ones([16, 12, 12, 8]), tf.ones([3, 3, 8, 8]), 1, "SAME")
 print(library.is_loaded(), library.load().threads())
 """

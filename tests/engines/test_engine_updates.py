@@ -5,9 +5,10 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine
-from runnel.core.processors import owner_of
 from runnel.engines.onednn import library, primitive, updates
+from runnel.ops.training import UPDATE_THRESHOLD
+from runnel.runtime import engine_selection
+from runnel.runtime.thread_pools import owner_of
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -26,7 +27,7 @@ OPTIMIZERS = {
     "legacy rmsprop": lambda: tf.keras.optimizers.legacy.RMSprop(0.01, momentum=0.9),
     "legacy adagrad": lambda: tf.keras.optimizers.legacy.Adagrad(0.01),
 }
-LEAST = engine.SMALLEST["update"] + 1
+LEAST = UPDATE_THRESHOLD + 1
 every_optimizer = pytest.mark.parametrize("kind", OPTIMIZERS)
 
 
@@ -68,13 +69,13 @@ def inputs(size):
 def done(monkeypatch):
     """Counts the updates that the engine did."""
     found = []
-    real = updates.Passes.run_beside
+    real = updates.Passes.run_unclaimed
 
     def counting(self, *values):
         found.append(self)
         real(self, *values)
 
-    monkeypatch.setattr(updates.Passes, "run_beside", counting)
+    monkeypatch.setattr(updates.Passes, "run_unclaimed", counting)
     return found
 
 
@@ -92,7 +93,7 @@ def test_optimizers(kind, traced, done):
 def test_sizes(count, done):
     given = inputs(LEAST + count)
     wanted = trained("numpy", *given, True)
-    engine.pool.to_engine()
+    engine_selection.pool.give_to_engine()
     assert_alike(wanted, trained("onednn", *given, True))
     assert len(done) == 3
 
@@ -103,7 +104,7 @@ def test_sizes(count, done):
 )
 def test_smaller_updates_are_shared_where_threads_meet_quickly(monkeypatch, size, quick, shared):
     class Known:
-        is_going_on = quick
+        is_in_use = quick
 
     used = []
     compute = updates.compute

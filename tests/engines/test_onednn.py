@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine
 from runnel.engines.onednn import convolution, library
+from runnel.runtime import engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -52,7 +52,7 @@ def convolutions(draw):
     size = [draw(st.integers((k - 1) * dilation + 1, 12)) for k in kernel]
     # Large enough for the engine: the batch fills up to its threshold.
     per_image = int(np.prod(size)) * depth * groups
-    batch = max(1, -(-engine.SMALLEST["convolve"] // per_image))
+    batch = max(1, -(-engine_selection.SMALLEST["convolve"] // per_image))
     padding = draw(st.sampled_from(["SAME", "VALID"]))
     images = random((batch, *size, depth * groups), draw(st.integers(0, 99)))
     filters = random((*kernel, depth, share * groups), 1)
@@ -241,9 +241,9 @@ def test_products(rows, inner, columns, transpose_a, transpose_b, gap):
 
 
 def test_one_pool_has_the_processors():
-    from runnel.engines import blas
+    from runnel.runtime import blas_threads
 
-    threads = blas._threads()
+    threads = blas_threads._threads()
     if threads is None or threads.most < 2:
         pytest.skip("NumPy's BLAS has one thread")
     engines.use("onednn")
@@ -252,10 +252,10 @@ def test_one_pool_has_the_processors():
     multiply = tf.function(lambda x: x @ x)
     convolve(images, filters)
     convolve(images, filters)
-    assert engine.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
     multiply(matrix)
-    assert not engine.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine
     tf.nn.conv2d(images, filters, 1, "SAME")
-    assert engine.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
     engines.use("numpy")
-    assert not engine.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine

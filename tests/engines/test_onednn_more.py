@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import runnel as tf
+import runnel.ops.image.resizing  # declares thresholds
 from runnel import engines
-from runnel.core import engine
 from runnel.engines.onednn import library
 from runnel.ops.nn import normalization
 from runnel.ops.nn.normalization import fused_batch_norm
+from runnel.runtime import engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -22,7 +23,7 @@ SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 89.0, -89.0, 1000.0, -1000.0, 6
 def take_processors():
     """A convolution: while oneDNN has the processors its threads share large arrays."""
     tf.nn.conv2d(tf.ones([8, 9, 9, 8]), tf.ones([3, 3, 8, 8]), 1, "SAME")
-    assert engine.pool.of_engine
+    assert engine_selection.pool.owned_by_engine
 
 
 def with_engine(name, compute, shared):
@@ -33,16 +34,16 @@ def with_engine(name, compute, shared):
     done = []
 
     def watched(*arguments):
-        result = engine.find(name)(*arguments)
+        result = engine_selection.find(name)(*arguments)
         done.append(result is not None)
         return result
 
-    for choice in engine._choices:
+    for choice in engine_selection._choices:
         if choice.name == name:
             choice.fast = watched
     results = compute()
     assert any(done), f"oneDNN did nothing of {name}"
-    assert engine.pool.of_engine == shared
+    assert engine_selection.pool.owned_by_engine == shared
     return results
 
 
@@ -112,14 +113,14 @@ def shape_of(size, sides):
     st.booleans(),
 )
 def test_functions(name, sides, place, shared):
-    x = tf.constant(shifted(3 * random(shape_of(engine.SMALLEST[name], sides)), place))
+    x = tf.constant(shifted(3 * random(shape_of(engine_selection.SMALLEST[name], sides)), place))
     both(name, lambda: FUNCTIONS[name](x), shared)
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from(sorted(SLOPES)), st.lists(st.integers(1, 7), max_size=3), st.integers(0, 5))
 def test_slopes(name, sides, place):
-    shape = shape_of(engine.SMALLEST[name], sides)
+    shape = shape_of(engine_selection.SMALLEST[name], sides)
     x = tf.constant(shifted(3 * random(shape), place))
     gradients = tf.constant(shifted(random(shape, 1), place))
     both(name, lambda: SLOPES[name](x, gradients), name in SHARED)
@@ -128,7 +129,7 @@ def test_slopes(name, sides, place):
 @pytest.mark.parametrize("name", sorted(SLOPES))
 def test_special_values_of_slopes(name):
     values = np.array(SPECIAL, np.float32)
-    size = engine.SMALLEST[name] + 100
+    size = engine_selection.SMALLEST[name] + 100
     x = tf.constant(np.resize(np.repeat(values, values.size), size))
     gradients = tf.constant(np.resize(values, size))
     both(name, lambda: SLOPES[name](x, gradients), name in SHARED)
@@ -136,12 +137,14 @@ def test_special_values_of_slopes(name):
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp"}))
 def test_special_values(name):
-    x = tf.constant(np.resize(np.array(SPECIAL, np.float32), engine.SMALLEST[name]))
+    x = tf.constant(np.resize(np.array(SPECIAL, np.float32), engine_selection.SMALLEST[name]))
     both(name, lambda: FUNCTIONS[name](x))
 
 
 def test_what_it_gets_wrong_numpy_does():
-    size = max(engine.SMALLEST[name] for name in ("exp", "leaky_relu", "log_softmax", "softmax"))
+    size = max(
+        engine_selection.SMALLEST[name] for name in ("exp", "leaky_relu", "log_softmax", "softmax")
+    )
     x = tf.constant(np.resize(np.array(SPECIAL, np.float32), size * 3))
     rows = tf.reshape(x, [-1, 64])
     engines.use("onednn")
@@ -181,7 +184,7 @@ def convolved(x):
 @pytest.mark.parametrize("name", sorted(LARGE))
 def test_large_arrays_are_shared(name, known):
     """Sums and the like of large arrays in plans, to the bit, also where sizes are not known."""
-    rows = -(-engine.SMALLEST["binary"] // 300)
+    rows = -(-engine_selection.SMALLEST["binary"] // 300)
     x, y = (tf.abs(random((rows, 300), seed)) + 0.5 for seed in (0, 1))
     x = tf.constant(np.where(random((rows, 300), 2) > 4, np.inf, x).astype("float32"))
     spec = tf.TensorSpec([rows if known else None, 300], tf.float32)
@@ -198,7 +201,7 @@ def test_large_arrays_are_shared(name, known):
 )
 def test_large_arrays_that_numpy_adds(compute):
     """Numbers first where the order matters, and what broadcasts."""
-    rows = -(-engine.SMALLEST["binary"] // 300)
+    rows = -(-engine_selection.SMALLEST["binary"] // 300)
     x, y = tf.constant(random((rows, 300))), tf.constant(random((rows, 300), 1))
     step = tf.function(lambda x, y: (compute(x, y), convolved(x)))
     engines.use("onednn")
@@ -209,7 +212,7 @@ def test_large_arrays_that_numpy_adds(compute):
 @given(st.integers(0, 200_000), st.integers(0, 5), st.sampled_from([0.1, 1, 4]), st.booleans())
 def test_error_function(more, place, spread, shared):
     """Of all sizes: blocks overlap where they do not add up."""
-    x = shifted(random(engine.SMALLEST["erfc"] + more) * np.float32(spread), place)
+    x = shifted(random(engine_selection.SMALLEST["erfc"] + more) * np.float32(spread), place)
     x[: len(SPECIAL)] = SPECIAL
     x = tf.constant(x)
     both("erfc", lambda: tf.math.erfc(x), shared, tolerance=4e-6)
@@ -219,7 +222,7 @@ def test_error_function(more, place, spread, shared):
 def test_exponential_in_its_own_place():
     from runnel.engines.onednn import elementwise
 
-    x = shifted(random((engine.SMALLEST["exp"],)), 1)
+    x = shifted(random((engine_selection.SMALLEST["exp"],)), 1)
     wanted = np.exp(x.astype(np.float64))
     assert elementwise.exp(x, x) is x
     np.testing.assert_allclose(x, wanted, rtol=1e-6)
@@ -234,7 +237,7 @@ def test_exponential_in_its_own_place():
     st.integers(0, 5),
 )
 def test_softmax(name, classes, sides, spread, place):
-    shape = (*shape_of(engine.SMALLEST[name], (*sides, classes)),)
+    shape = (*shape_of(engine_selection.SMALLEST[name], (*sides, classes)),)
     logits = tf.constant(shifted(np.float32(spread) * random(shape), place))
     both(name, lambda: getattr(tf.nn, name)(logits))
 
@@ -263,7 +266,7 @@ def test_cross_entropy_of_many_classes():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(2, 70), st.integers(1, 3), st.floats(1e-4, 1e-1), st.booleans())
 def test_layer_normalization(columns, last, epsilon, shared):
-    shape = shape_of(engine.SMALLEST["layer_norm"], (columns, last))
+    shape = shape_of(engine_selection.SMALLEST["layer_norm"], (columns, last))
     x = tf.constant(random(shape) + random((shape[0], 1, 1), 1))
     layer = tf.keras.layers.LayerNormalization([1, 2], epsilon=epsilon)
     layer.build(shape)
@@ -294,7 +297,7 @@ def test_normalization_of_one_image_channels_first():
 @given(st.integers(2, 12), st.integers(1, 9), st.integers(1, 9), st.booleans())
 def test_batch_normalization(quarter, height, width, with_scale):
     channels = 4 * quarter
-    shape = shape_of(engine.SMALLEST["batch_norm"], (height, width, channels))
+    shape = shape_of(engine_selection.SMALLEST["batch_norm"], (height, width, channels))
     images = tf.constant(random(shape) + random(shape[-1:], 1))
     scale = tf.constant(random(shape[-1:], 2) if with_scale else np.ones(channels, np.float32))
     offset = tf.constant(random(shape[-1:], 3))
@@ -317,17 +320,17 @@ def test_channels_that_numpy_normalizes(channels):
     layout = normalization._Layout((1, 1, *rows.shape), "NHWC")
     engines.use("onednn")
     take_processors()
-    assert engine.find("batch_norm")(rows, vector, vector, 1e-3, layout) is None
+    assert engine_selection.find("batch_norm")(rows, vector, vector, 1e-3, layout) is None
     given = rows, rows, vector, vector, vector, 1e-3, layout
-    assert engine.find("batch_norm_backprop")(*given) is None
-    assert engine.find("scale_channels")(rows, None, vector, vector) is None
+    assert engine_selection.find("batch_norm_backprop")(*given) is None
+    assert engine_selection.find("scale_channels")(rows, None, vector, vector) is None
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.integers(2, 12), st.integers(1, 9), st.integers(1, 9), st.booleans())
 def test_normalization_by_given_moments(quarter, height, width, is_far):
     """Also where means are many deviations away, and are subtracted first."""
-    shape = shape_of(engine.SMALLEST["scale_channels"], (height, width, 4 * quarter))
+    shape = shape_of(engine_selection.SMALLEST["scale_channels"], (height, width, 4 * quarter))
     mean = random(shape[-1:], 1) * np.float32(1000 if is_far else 1)
     images = tf.constant(random(shape) + mean)
     scale, offset = random(shape[-1:], 2), random(shape[-1:], 3)
@@ -342,7 +345,7 @@ def test_normalization_by_given_moments(quarter, height, width, is_far):
 @settings(max_examples=12, deadline=None)
 @given(st.integers(2, 12), st.integers(1, 9), st.integers(0, 3))
 def test_biases(quarter, width, place):
-    shape = shape_of(engine.SMALLEST["bias_add"], (width, 4 * quarter))
+    shape = shape_of(engine_selection.SMALLEST["bias_add"], (width, 4 * quarter))
     images, bias = tf.constant(shifted(random(shape), place)), random((4 * quarter, 2), 1)[:, 0]
     both("bias_add", lambda: tf.nn.bias_add(images, bias), tolerance=0)
 
@@ -358,7 +361,7 @@ def test_biases(quarter, width, place):
 def test_transposed_convolution(rank, padding, stride, dilation, kernel):
     dilation = dilation if stride == 1 else 1
     sides = (7, 6, 5)[:rank]
-    images = random(shape_of(engine.SMALLEST["convolve_backprop_images"], (*sides, 6)))
+    images = random(shape_of(engine_selection.SMALLEST["convolve_backprop_images"], (*sides, 6)))
     filters = tf.constant(random((kernel,) * rank + (4, 6), 1))
     reach = (kernel - 1) * dilation + 1
     larger = [side * stride if padding == "SAME" else (side - 1) * stride + reach for side in sides]
@@ -385,7 +388,7 @@ def test_transposed_convolution(rank, padding, stride, dilation, kernel):
 )
 def test_interpolation(size, factors, channels, shared):
     height, width = 2 * size[0], 2 * size[1]
-    shape = shape_of(engine.SMALLEST["resize_bilinear"], (height, width, channels))
+    shape = shape_of(engine_selection.SMALLEST["resize_bilinear"], (height, width, channels))
     images = tf.constant(random(shape))
     target = [int(height * factors[0]), int(width * factors[1])]
     exact = not (height << 8) % target[0] and not (width << 8) % target[1]
@@ -409,7 +412,7 @@ def test_interpolation(size, factors, channels, shared):
 )
 def test_nearest_pixels(size, factors, channels, shared):
     height, width = 2 * size[0], 2 * size[1]
-    count = engine.SMALLEST["resize_nearest"]
+    count = engine_selection.SMALLEST["resize_nearest"]
     images = tf.constant(random(shape_of(count, (height, width, channels))))
     target = [int(height * factors[0]), int(width * factors[1])]
     both("resize_nearest", lambda: tf.image.resize(images, target, "nearest"), shared)
@@ -424,7 +427,7 @@ def test_nearest_pixels(size, factors, channels, shared):
 )
 def test_gradients_of_nearest_pixels(size, factors, channels, shared):
     target = [size[0] * factors[0], size[1] * factors[1]]
-    count = engine.SMALLEST["resize_nearest_backprop"]
+    count = engine_selection.SMALLEST["resize_nearest_backprop"]
     gradients = tf.constant(random(shape_of(count, (*target, channels))))
     images = tf.zeros([gradients.shape[0], *size, channels])
     compute = slope(lambda x: tf.image.resize(x, target, "nearest"))
@@ -458,11 +461,17 @@ def test_joining(sides, axis, data):
 @pytest.mark.parametrize("place", [0, 1, 4])
 @pytest.mark.parametrize("shared", [False, True])
 def test_huge_arrays_anywhere(monkeypatch, place, shared):
-    from runnel.engines.onednn import elementwise, joining, normalization, resampling, softmax
+    from runnel.engines.onednn import (
+        concatenation,
+        elementwise,
+        normalization,
+        resampling,
+        softmax,
+    )
 
     engines.use("onednn")
-    engine.find("exp")
-    engine.pool.to_engine() if shared else engine.pool.to_blas()
+    engine_selection.find("exp")
+    engine_selection.pool.give_to_engine() if shared else engine_selection.pool.give_to_blas()
     empty = np.empty
 
     class Displaced:
@@ -474,7 +483,7 @@ def test_huge_arrays_anywhere(monkeypatch, place, shared):
         def empty(self, shape, dtype):
             return shifted(empty(shape, dtype), place)
 
-    for module in (elementwise, joining, normalization, resampling, softmax):
+    for module in (elementwise, concatenation, normalization, resampling, softmax):
         monkeypatch.setattr(module, "np", Displaced())
     x = shifted(3 * np.sin(np.arange(HUGE, dtype=np.float32)), place)
     rows, images = x.reshape(-1, 512), x.reshape(-1, 8, 8, 16)
@@ -489,7 +498,7 @@ def test_huge_arrays_anywhere(monkeypatch, place, shared):
     np.testing.assert_array_equal(resampling.resize_nearest_backprop(larger, 8, 8), 4 * images)
     between = resampling.resize_bilinear(images, 16, 16)
     np.testing.assert_allclose(between[:, 0, 0], images[:, 0, 0], rtol=1e-6)
-    joined = joining.concatenate(images, [images, images], 3)
+    joined = concatenation.concatenate(images, [images, images], 3)
     assert (joined is not None) == shared
     if shared:
         np.testing.assert_array_equal(joined[..., 16:], images)
@@ -505,7 +514,7 @@ def test_nothing():
 
 
 def test_gradients_by_differences():
-    x = random((engine.SMALLEST["layer_norm"] // 64, 64))
+    x = random((engine_selection.SMALLEST["layer_norm"] // 64, 64))
     weights = tf.constant(random(x.shape, 1))
     layer = tf.keras.layers.LayerNormalization()
 
@@ -531,9 +540,9 @@ def test_gradients_by_differences():
 
 def test_blas_keeps_the_processors(outrun):
     engines.use("onednn")
-    engine.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     outrun(False)
     x = tf.constant(random((600, 600)))
     tf.nn.softmax(tf.nn.elu(x) @ x)
     tf.image.resize(tf.reshape(x, [9, 40, 25, 40]), [80, 50], "nearest")
-    assert not engine.pool.of_engine
+    assert not engine_selection.pool.owned_by_engine

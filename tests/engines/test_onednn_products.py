@@ -9,14 +9,14 @@ from hypothesis import given, settings, strategies as st
 
 import runnel as tf
 from runnel import engines
-from runnel.core import devices, engine
-from runnel.engines import blas
-from runnel.engines.onednn import library, sharing
+from runnel.core import devices
+from runnel.engines.onednn import library, sync_latency
 from runnel.engines.onednn.primitive import prepared_library
-from runnel.engines.onednn.sharing import Sharing
+from runnel.engines.onednn.sync_latency import SyncLatency
 from runnel.ops.linalg.matmul import product_of, products_of
 from runnel.ops.nn.pooling_kernels import max_pool, max_pool_backprop
 from runnel.ops.nn.windows import place_axis
+from runnel.runtime import blas_threads, engine_selection
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -27,14 +27,14 @@ RANDOM = np.random.default_rng(3)
 def with_onednn():
     use_onednn()
     yield
-    engine.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     engines.use(os.environ.get("RUNNEL_ENGINE", "onednn"))
 
 
 def use_onednn():
     engines.use("onednn")
     # The first kernel that is looked for connects the threads.
-    engine.find("matmul")
+    engine_selection.find("matmul")
 
 
 def random(*shape):
@@ -74,9 +74,9 @@ def batches(draw):
 @given(batches(), st.booleans())
 def test_batches_of_products(case, shared):
     a, b = case
-    engine.pool.to_engine() if shared else engine.pool.to_blas()
+    engine_selection.pool.give_to_engine() if shared else engine_selection.pool.give_to_blas()
     wanted = (a.astype("float64") @ b.astype("float64")).astype("float32")
-    fast = engine.find("batch_matmul")(a, b)
+    fast = engine_selection.find("batch_matmul")(a, b)
     if fast is not None:
         close(fast, wanted)
     close(products_of(a, b), wanted)
@@ -84,19 +84,19 @@ def test_batches_of_products(case, shared):
 
 def test_what_attention_multiplies_is_onednns():
     queries, keys = (random(32, 64, 8, 16).transpose(0, 2, 1, 3) for _ in range(2))
-    assert engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2)) is None
-    engine.pool.to_engine()
-    scores = engine.find("batch_matmul")(queries, keys.swapaxes(-1, -2))
+    assert engine_selection.find("batch_matmul")(queries, keys.swapaxes(-1, -2)) is None
+    engine_selection.pool.give_to_engine()
+    scores = engine_selection.find("batch_matmul")(queries, keys.swapaxes(-1, -2))
     close(scores, np.einsum("bhqd,bhkd->bhqk", queries, keys))
     out = np.empty((32, 64, 8, 16), "float32").transpose(0, 2, 1, 3)
-    assert engine.find("batch_matmul")(scores, keys, out) is out
+    assert engine_selection.find("batch_matmul")(scores, keys, out) is out
     close(out, np.einsum("bhqk,bhkd->bhqd", scores, keys), 1e-4)
 
 
 def test_batches_that_numpy_multiplies():
     """Broadcast, empty, tiny, of doubles, with odd strides: NumPy does them, with equal results."""
-    fast = engine.find("batch_matmul")
-    engine.pool.to_engine()
+    fast = engine_selection.find("batch_matmul")
+    engine_selection.pool.give_to_engine()
     one, many = random(1, 64, 64), random(70, 64, 64)
     assert fast(many, many) is not None
     packed = np.zeros((70, 64, 64), [("value", "float32"), ("more", "u1")])["value"]
@@ -123,7 +123,7 @@ def test_rows_between_which_no_float_fits(outruns, outrun):
     records["values"], records["label"] = random(300, 100), 255
     a, b = records["values"], random(100, 200)
     outrun(outruns)
-    engine.pool.to_engine()
+    engine_selection.pool.give_to_engine()
     close(product_of(a, b), a.copy() @ b)
     close(product_of(b.T, a.T), b.T @ a.T.copy())
     model = tf.keras.Sequential([tf.keras.layers.Dense(200, use_bias=False)])
@@ -144,7 +144,7 @@ def test_equations(equation):
     tensors = [tf.constant(array) for array in arrays]
     for use in (lambda: engines.use("numpy"), use_onednn):
         use()
-        engine.pool.to_engine()
+        engine_selection.pool.give_to_engine()
         result = tf.einsum(equation, *tensors)
         close(result.numpy(), wanted, 1e-4)
         if output in ("acbe", "abcd", "bqhd"):
@@ -172,9 +172,9 @@ def test_gradients_of_attention():
 @pytest.mark.parametrize("distance", [1024, 2048, 1000])
 def test_rows_at_aliased_distances(distance, other):
     """Rows that are copied further apart first give the same product."""
-    engine.pool.to_engine()
+    engine_selection.pool.give_to_engine()
     wide, narrow = random(40, distance), random(40, other)
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     close(matmul(wide.T, narrow), wide.T @ narrow)
     close(matmul(narrow.T, wide), narrow.T @ wide)
     close(matmul(np.ascontiguousarray(narrow.T), wide), narrow.T @ wide)
@@ -208,7 +208,7 @@ SPECIAL = [np.nan, -np.inf, np.inf, 0.0, -0.0, np.finfo("float32").min, 1.0, 1.0
 def test_max_pooling(space, kernel, stride, padding, depth, special, floor):
     """NaN, infinities and ties as well: equal maxima, and the same first one gets the gradient."""
     # As large as the engine wants it.
-    batch = -(-engine.SMALLEST["max_pool"] // (np.prod(space) * depth))
+    batch = -(-engine_selection.SMALLEST["max_pool"] // (np.prod(space) * depth))
     images = random(batch, *space, depth)
     if special:
         images = RANDOM.choice(np.array(SPECIAL, "float32"), size=images.shape)
@@ -218,7 +218,7 @@ def test_max_pooling(space, kernel, stride, padding, depth, special, floor):
     np.testing.assert_array_equal(got, wanted)
     if not floor:
         return
-    assert engine.find("max_pool")(images, axes) is not None
+    assert engine_selection.find("max_pool")(images, axes) is not None
     gradients = random(*got.shape)
     slopes = by_numpy(max_pool_backprop, images, wanted, gradients, axes)
     # With what the pooling knows, and without.
@@ -288,24 +288,24 @@ def test_products_while_blas_has_the_processors(outruns, outrun):
     """Where oneDNN outruns BLAS it does them: a small one alone, a large one with its threads."""
     outrun(outruns)
     threads = prepared_library().threads()
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     small, large = random(64, 128), random(512, 512)
     for a, b in [(small, small.T), (large, large), (large.T, large[:, ::2].copy())]:
-        engine.pool.to_blas()
+        engine_selection.pool.give_to_blas()
         got = matmul(a, b)
         assert (got is not None) == outruns
-        assert engine.pool.of_engine == (outruns and len(a) == 512)
+        assert engine_selection.pool.owned_by_engine == (outruns and len(a) == 512)
         alone = outruns and len(a) < 512
         assert library.load().threads() == (1 if alone else threads)
         close(product_of(a, b), a @ b)
-    engine.pool.to_blas()
+    engine_selection.pool.give_to_blas()
     for a, b in [(small[:8], small.T), (large.astype("float64"), large.astype("float64"))]:
         assert matmul(a, b) is None
-        assert not engine.pool.of_engine
+        assert not engine_selection.pool.owned_by_engine
 
 
 # Before the tests do without it.
-_measured = Sharing._measured
+_measured = SyncLatency._measured
 
 
 class Clock:
@@ -314,13 +314,13 @@ class Clock:
     def __init__(self, monkeypatch):
         self.now = 100.0
         for name in ("monotonic", "perf_counter"):
-            monkeypatch.setattr(sharing, name, lambda: self.now)
+            monkeypatch.setattr(sync_latency, name, lambda: self.now)
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    monkeypatch.setattr(sharing, "threads_at_most", lambda most: 2)
-    monkeypatch.setattr(Sharing, "_measured", _measured)
+    monkeypatch.setattr(sync_latency, "num_threads", lambda most: 2)
+    monkeypatch.setattr(SyncLatency, "_measured", _measured)
     return Clock(monkeypatch)
 
 
@@ -333,30 +333,30 @@ def trials(monkeypatch, clock, seconds):
         clock.now += seconds(alone)
         return seconds(alone)
 
-    monkeypatch.setattr(sharing._Trial, "seconds", taken)
+    monkeypatch.setattr(sync_latency._Trial, "seconds", taken)
     return made
 
 
 @pytest.mark.parametrize(("shared", "is_quick"), [(0.8e-5, True), (0.95e-5, False)])
 def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, is_quick):
     made = trials(monkeypatch, clock, lambda alone: 1e-5 if alone else shared)
-    found = Sharing()
-    assert not found.is_worth_it(1 << 18) and found.is_worth_it(1 << 23) and not made
+    found = SyncLatency()
+    assert not found.is_profitable(1 << 18) and found.is_profitable(1 << 23) and not made
 
     def products(count, apart=1e-3):
         results = []
         for _ in range(count):
             clock.now += apart
-            results.append(found.is_worth_it(1 << 22))
+            results.append(found.is_profitable(1 << 22))
         return results
 
     # Threads are called when products have followed each other for five milliseconds; after a
     # pause, for a tenth of a second.
-    assert not any(products(4)) and not made and not found.is_going_on
+    assert not any(products(4)) and not made and not found.is_in_use
     assert products(20)[-5:] == [is_quick] * 5 and made
-    assert found.is_going_on == is_quick
+    assert found.is_in_use == is_quick
     clock.now += 0.03
-    assert not found.is_going_on
+    assert not found.is_in_use
     before = len(made)
     assert not any(products(5, apart=0.03)) and not any(products(90))
     assert products(20)[-1] == is_quick and len(made) == before
@@ -366,9 +366,9 @@ def test_threads_share_more_where_they_meet_quickly(monkeypatch, clock, shared, 
     assert len(made) > before
     clock.now += 60
     before = len(made)
-    monkeypatch.setattr(engine.here, "beside_others", True)
+    monkeypatch.setattr(engine_selection.here, "in_parallel_region", True)
     assert not any(products(150)) and len(made) == before
-    monkeypatch.setattr(engine.here, "beside_others", False)
+    monkeypatch.setattr(engine_selection.here, "in_parallel_region", False)
     monkeypatch.setattr(devices.settings, "op_determinism", True)
     assert not any(products(150)) and len(made) == before
 
@@ -380,19 +380,19 @@ def test_threads_that_take_turns_are_waited_for(monkeypatch, clock):
         return 1e-5 if alone else 1e-3 if clock.now < start + 0.03 else 0.8e-5
 
     made = trials(monkeypatch, clock, seconds)
-    assert Sharing().meets_quickly() and made.count(False) > 20
+    assert SyncLatency().is_low() and made.count(False) > 20
 
     def always(alone):
         return 1e-5 if alone else 1e-3
 
     made = trials(monkeypatch, clock, always)
     start = clock.now
-    assert not Sharing().meets_quickly() and clock.now - start < 0.1
+    assert not SyncLatency().is_low() and clock.now - start < 0.1
 
 
 def test_the_price_of_a_second_thread_is_measured():
     threads = prepared_library().threads()
-    trial = sharing._Trial()
+    trial = sync_latency._Trial()
     for alone in (False, True):
         assert trial.seconds(alone) > 0
         assert library.load().threads() == (1 if alone else threads)
@@ -400,7 +400,7 @@ def test_the_price_of_a_second_thread_is_measured():
 
 def test_the_transposed_rows_of_a_matrix(outrun):
     outrun(True)
-    matmul = engine.find("matmul")
+    matmul = engine_selection.find("matmul")
     for rows, inner, columns in [(50, 1024, 96), (7, 999, 64), (300, 64, 200)]:
         for a in (random(rows, inner), random(inner, rows).T):
             b = random(columns, inner)
@@ -424,14 +424,14 @@ def test_large_products_are_onednns_where_it_outruns_blas(outrun):
 def test_narrow_is_what_openblas_says(monkeypatch):
     def narrow(name):
         code = None if name is None else lambda: name
-        threads = blas._Threads(1, lambda: 1, lambda count: None, code)
-        monkeypatch.setattr(blas, "_threads", lambda: threads)
-        return blas.is_narrow()
+        threads = blas_threads._Threads(1, lambda: 1, lambda count: None, code)
+        monkeypatch.setattr(blas_threads, "_threads", lambda: threads)
+        return blas_threads.lacks_avx512()
 
     assert narrow(b"Haswell") and narrow(b"Zen")
     assert not narrow(b"SkylakeX") and not narrow(b"Cooperlake") and not narrow(None)
-    monkeypatch.setattr(blas, "_threads", lambda: None)
-    assert not blas.is_narrow()
+    monkeypatch.setattr(blas_threads, "_threads", lambda: None)
+    assert not blas_threads.lacks_avx512()
 
 
 def test_who_has_the_processors(outrun):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from runnel import engines
-from runnel.core.engine import here
 from runnel.engines.onednn import library, recurrent
 from runnel.ops.nn import gated_kernels, recurrent_kernels
+from runnel.runtime.engine_selection import here
 
 pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN's library is not there")
 
@@ -122,8 +122,8 @@ def test_every_row_is_in_one_part(batch, count):
 
 @pytest.mark.parametrize("meet_quickly", [True, False])
 def test_parts_are_for_work_that_is_worth_them(monkeypatch, meet_quickly):
-    monkeypatch.setattr(recurrent, "threads_at_most", lambda most: 2)
-    monkeypatch.setattr(recurrent.sharing, "meets_quickly", lambda: meet_quickly)
+    monkeypatch.setattr(recurrent, "num_threads", lambda most: 2)
+    monkeypatch.setattr(recurrent.sharing, "is_low", lambda: meet_quickly)
 
     def count(length, batch, inputs, units, kind=recurrent._LSTM):
         return recurrent._count_of_parts(kind, recurrent._Sizes(length, batch, inputs, units))
@@ -134,7 +134,7 @@ def test_parts_are_for_work_that_is_worth_them(monkeypatch, meet_quickly):
     assert count(40, 50, 57, 256) == (1 if meet_quickly else 2)
     assert count(40, 50, 57, 512) == 1
     assert count(40, 50, 57, 256, recurrent._GRU) == 2
-    monkeypatch.setattr(here, "beside_others", True)
+    monkeypatch.setattr(here, "in_parallel_region", True)
     assert count(40, 50, 57, 128) == 1
 
 

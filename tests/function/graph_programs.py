@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 X = np.linspace(-1.5, 2.0, 12, dtype=np.float32).reshape(3, 4)
 IMAGES = np.linspace(0, 1, 2 * 6 * 6 * 3, dtype=np.float32).reshape(2, 6, 6, 3)

@@ -21,7 +21,7 @@ from graph_programs import (
 )
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.saved_model.attributes import FIXED, LEFT_OUT, OURS_ALONE, kernel_attributes
 from runnel.saved_model.graph_export import Library, as_graph_def
@@ -211,7 +211,7 @@ def test_a_function_of_a_library_is_differentiable_and_reads_its_variables():
     captured = [ours.handle for _ in concrete.captured_inputs]
     graph = function_graph(definition, library, captured)
     assert graph.inputs[0].shape.as_list() == [None, 4]
-    read = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    read = runnel.core.graph.concrete.ConcreteFunction(graph, [runnel.core.graph.concrete._ONE])
     with runnel.GradientTape() as tape:
         (y,) = read.call([runnel.constant(X)])
     with tensorflow.GradientTape() as their_tape:
@@ -300,7 +300,7 @@ def test_a_model_written_there_runs_here(name):
     by_handle = {id(w.handle): mine for w, mine in zip(theirs.weights, ours.weights, strict=True)}
     captured = [by_handle[id(handle)].handle for handle in concrete.captured_inputs]
     graph = function_graph(concrete.function_def, library, captured)
-    read = runnel.core.concrete.ConcreteFunction(graph, [runnel.core.concrete._ONE])
+    read = runnel.core.graph.concrete.ConcreteFunction(graph, [runnel.core.graph.concrete._ONE])
     (got,) = read.call([runnel.constant(array)])
     assert_equal([theirs(array).numpy()], [got.numpy()])
 

@@ -11,7 +11,7 @@ from google.protobuf import message
 from graph_programs import PROGRAMS, as_theirs, assert_equal, negation, run_here, run_there, traced
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.saved_model.graph_export import GraphDef
 
 

@@ -14,8 +14,8 @@ import tensorflow
 from graph_programs import as_theirs
 
 import runnel
-from runnel.core.graph import Graph
-from runnel.core.plan import Plan
+from runnel.compiler.plan import Plan
+from runnel.core.graph.graph import Graph
 from runnel.saved_model import limits
 from runnel.saved_model.graph_export import GraphDef
 
@@ -182,7 +182,7 @@ def test_the_source_of_a_plan_has_no_builtins():
     f = runnel.function(lambda x: x + 1.0)
     assert float(f(runnel.constant(1.0))) == 2.0
     plan = f.get_concrete_function(runnel.constant(1.0)).plan
-    assert plan.program.__globals__["__builtins__"] == {}
+    assert plan.function.__globals__["__builtins__"] == {}
 
 
 def test_strings_that_are_no_plain_words_are_constants_of_the_plan():

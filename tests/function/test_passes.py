@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import runnel as tf
-from runnel.core import passes
+from runnel.compiler import passes
 from runnel.core.op import REGISTRY
 
 

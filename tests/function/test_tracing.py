@@ -497,7 +497,7 @@ def test_ten_thousand_calls_leave_nothing_behind():
 
 
 def test_a_dropped_function_leaves_no_graphs():
-    from runnel.core.graph import FuncGraph
+    from runnel.core.graph.graph import FuncGraph
 
     f = runnel.function(lambda x: x * 2.0)
     for n in range(100):

@@ -37,9 +37,9 @@ from message_mutations import Mutator, strings_in
 
 import runnel as tf
 from runnel.core.op import REGISTRY
-from runnel.saved_model.constants import KERAS_METADATA_FILENAME
+from runnel.formats.saved_model_messages import SavedModel
+from runnel.formats.saved_model_names import KERAS_METADATA_FILENAME
 from runnel.saved_model.graph_export import GraphDef
-from runnel.saved_model.messages import SavedModel
 from runnel.saved_model.restored import SignatureMap
 
 _BATCH = 500

@@ -22,7 +22,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 from side_by_side import assert_alike, tensorflow, tf_keras
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 TOLERANCE = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 2e-5, "float64": 1e-9}
 

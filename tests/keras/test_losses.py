@@ -126,7 +126,7 @@ def test_classes(case, shape, dtype, seed, reduction, data):
 
 def _check_graph(name, reduction, true, predicted, weights, shape):
     """The traced loss equals the eager one where sizes are unknown."""
-    from runnel.core.graph import Graph
+    from runnel.core.graph.graph import Graph
 
     loss = getattr(runnel.keras.losses, name)(reduction=reduction)
     graph = Graph()

@@ -8,7 +8,7 @@ import tensorflow
 import tf_keras
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 from runnel.keras import optimizers
 from runnel.keras.optimizers import schedules

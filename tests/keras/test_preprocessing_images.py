@@ -6,7 +6,7 @@ from layer_check import layer_check, plain
 from side_by_side import compare, compare_failure, tf_keras
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 IMAGES = (np.random.default_rng(0).uniform(size=(3, 7, 6, 2)) * 255).astype("float32")
 

@@ -6,7 +6,7 @@ from layer_check import plain
 from side_by_side import compare, compare_failure
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 TEXTS = np.array([["a", "q"], ["", "b"], ["x", "a"], ["é", "c"]])
 NUMBERS = np.array([[12, -1], [42, 1000], [0, 12], [37, 1138]])

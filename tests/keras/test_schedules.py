@@ -6,7 +6,7 @@ import tensorflow
 import tf_keras
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.keras.optimizers import schedules
 
 CASES = [

@@ -31,10 +31,10 @@ import pytest
 from side_by_side import tf_keras
 
 import runnel as tf
+from runnel.formats.saved_model_messages import KerasMetadata
 from runnel.keras import code_objects
 from runnel.keras.layers.op_lambda import computing_function
 from runnel.keras.saving.files import DamagedFileError
-from runnel.saved_model.messages import KerasMetadata
 
 keras, layers = tf.keras, tf.keras.layers
 KINDS = ("keras", "h5", "json", "config", "saved model")

@@ -16,9 +16,10 @@ import tensorflow
 from reached import COMPUTED, DIFFERENTIATED
 
 import runnel
-from runnel.core import backward, plan
+from runnel.compiler import plan
+from runnel.core.autodiff import backward
 from runnel.core.context import state
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.core.tensor import SymbolicTensor
 
 _apply_rule = backward._apply_rule
@@ -52,8 +53,9 @@ def check(
     smooth=True,
     traced=True,
     tolerance=None,
+    may_raise=False,
 ):
-    """Compare one call; returns Runnel's result (or the exception both raised).
+    """Compare one call; returns Runnel's result (or the exception both raised, if they may).
 
     `gradient`: compare gradients of floating results with respect to floating array arguments.
     `smooth`: the function is differentiable around the arguments, so finite differences hold.
@@ -63,6 +65,7 @@ def check(
     actual = _outcome(runnel, function, arguments)
     if isinstance(expected, Exception) or isinstance(actual, Exception):
         assert_same_failure(expected, actual)
+        assert may_raise, f"both refuse the call, which is no comparison of results: {actual!r}"
         return actual
     assert_same(expected, actual, tolerance)
     if traced:

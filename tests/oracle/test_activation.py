@@ -61,16 +61,26 @@ def test_large_arrays(name, dtype):
     check(call(name), x, smooth=False, second_order=False, traced=False)
 
 
+@pytest.mark.parametrize("size", [3, 1024, 1025, 100_000])
+@pytest.mark.parametrize("name", ["relu", "relu6"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_no_negative_zero_at_any_size(name, dtype, size):
+    x = np.resize(np.array([-0.0, -2.0, 3.0, np.nan], dtype), size)
+    found = np.asarray(check(lambda tf, x: getattr(tf.nn, name)(x), x, gradient=False))
+    # The original's sign depends on where in a vector register an element is.
+    assert not np.signbit(found[~np.isnan(x)]).any()
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
 @pytest.mark.parametrize("name", NAMES)
 def test_integers(name, dtype):
-    check(call(name), np.arange(10).astype(dtype))
+    check(call(name), np.arange(10).astype(dtype), may_raise=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("x", [[True], [1j], None, [1, 2]])
 def test_refused(name, x):
-    check(lambda tf: call(name)(tf, x))
+    check(lambda tf: call(name)(tf, x), may_raise=True)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 2.0, -0.5, 1])
@@ -136,7 +146,9 @@ def test_bias_add_dtypes(dtype):
 )
 def test_bias_add_data_format(data_format):
     value = np.arange(8.0).reshape(1, 2, 2, 2)
-    check(lambda tf, x: tf.nn.bias_add(x, [1.0, 2.0], data_format=data_format), value)
+    check(
+        lambda tf, x: tf.nn.bias_add(x, [1.0, 2.0], data_format=data_format), value, may_raise=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,5 +167,5 @@ def test_bias_add_data_format(data_format):
     ],
 )
 def test_bias_add_checks_its_arguments(value, bias):
-    check(lambda tf: tf.nn.bias_add(value, bias))
-    check(lambda tf: tf.nn.bias_add(tf.constant(value), tf.constant(bias)))
+    check(lambda tf: tf.nn.bias_add(value, bias), may_raise=True)
+    check(lambda tf: tf.nn.bias_add(tf.constant(value), tf.constant(bias)), may_raise=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 TYPES = [
     "float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32",
@@ -34,13 +34,13 @@ def test_filled_refuses(name, shape):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_filled_types(dtype):
-    check(lambda tf: [tf.zeros([2], dtype), tf.zeros_like([1, 2], dtype)])
-    check(lambda tf: tf.ones([2], dtype))
-    check(lambda tf: tf.ones_like([1, 2], dtype))
-    check(lambda tf: tf.eye(2, dtype=dtype))
-    check(lambda tf: tf.zeros_like(tf.zeros([2, 1], dtype)))
-    check(lambda tf: tf.ones_like(tf.zeros([2, 1], dtype)))
-    check(lambda tf: tf.fill([2], tf.zeros([], dtype)))
+    check(lambda tf: [tf.zeros([2], dtype), tf.zeros_like([1, 2], dtype)], may_raise=True)
+    check(lambda tf: tf.ones([2], dtype), may_raise=True)
+    check(lambda tf: tf.ones_like([1, 2], dtype), may_raise=True)
+    check(lambda tf: tf.eye(2, dtype=dtype), may_raise=True)
+    check(lambda tf: tf.zeros_like(tf.zeros([2, 1], dtype)), may_raise=True)
+    check(lambda tf: tf.ones_like(tf.zeros([2, 1], dtype)), may_raise=True)
+    check(lambda tf: tf.fill([2], tf.zeros([], dtype)), may_raise=True)
 
 
 def test_shapes_as_tensors():
@@ -79,19 +79,19 @@ def test_fill_gradient():
 
 @pytest.mark.parametrize("dims", [[-2], [2.0], 2.0, [[2]], None, np.array([2.5])])
 def test_fill_dims(dims):
-    check(lambda tf: tf.fill(dims, 5))
+    check(lambda tf: tf.fill(dims, 5), may_raise=True)
 
 
 @pytest.mark.parametrize("value", [5, 5.5, "a", True, [5], [5, 6], None, np.float64(3), 1j])
 def test_fill_values(value):
-    check(lambda tf: tf.fill([2], value))
+    check(lambda tf: tf.fill([2], value), may_raise=True)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3, -1, 2.0, [2], "a", np.int64(2)])
 @pytest.mark.parametrize("columns", [None, 2])
 @pytest.mark.parametrize("batch", [None, [], [2], [2, 0]])
 def test_eye(rows, columns, batch):
-    check(lambda tf: tf.eye(rows, columns, batch))
+    check(lambda tf: tf.eye(rows, columns, batch), may_raise=True)
 
 
 def test_eye_of_tensors():
@@ -117,7 +117,7 @@ def test_linspace(start, stop, num):
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3, 3, -4])
 def test_linspace_along_an_axis(axis):
-    check(lambda tf, a, b: tf.linspace(a, b, 4, axis=axis), TABLE, TABLE[:1] + 5)
+    check(lambda tf, a, b: tf.linspace(a, b, 4, axis=axis), TABLE, TABLE[:1] + 5, may_raise=True)
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_linspace_types(dtype):
     ],
 )  # fmt: skip
 def test_linspace_arguments(arguments):
-    check(lambda tf: tf.linspace(*arguments))
+    check(lambda tf: tf.linspace(*arguments), may_raise=True)
 
 
 @settings(max_examples=30)
 @given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-3, 3))
 def test_range_of_integers(start, limit, delta):
-    check(lambda tf: tf.range(start, limit, delta))
+    check(lambda tf: tf.range(start, limit, delta), may_raise=True)
     bounds = [np.array(n) for n in (start, limit, delta)]
     # An impossible range is found out when a graph is built from constants, later from tensors.
-    check(lambda tf, a, b, c: tf.range(a, b, c), *bounds)
+    check(lambda tf, a, b, c: tf.range(a, b, c), *bounds, may_raise=True)
 
 
 @settings(max_examples=40)
@@ -155,7 +155,7 @@ def test_range_of_integers(start, limit, delta):
     st.sampled_from(["float32", "float64", "float16", "bfloat16"]),
 )  # fmt: skip
 def test_range_of_floats(start, limit, delta, dtype):
-    check(lambda tf: tf.range(start, limit, delta, dtype))
+    check(lambda tf: tf.range(start, limit, delta, dtype), may_raise=True)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_range_of_floats(start, limit, delta, dtype):
     ],
 )  # fmt: skip
 def test_range_arguments(arguments):
-    check(lambda tf: tf.range(*arguments))
+    check(lambda tf: tf.range(*arguments), may_raise=True)
 
 
 def test_range_of_tensors():
@@ -194,7 +194,9 @@ def test_range_of_tensors():
 @pytest.mark.parametrize("dtype", [*TYPES, "resource"])
 @pytest.mark.parametrize("name", ["zeros", "ones"])
 def test_plain_initializers(name, dtype):
-    check(lambda tf: getattr(tf, f"{name}_initializer")()([2, 1], tf.as_dtype(dtype)))
+    check(
+        lambda tf: getattr(tf, f"{name}_initializer")()([2, 1], tf.as_dtype(dtype)), may_raise=True
+    )
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones"])
@@ -213,8 +215,8 @@ def test_plain_initializers_arguments(name):
 @pytest.mark.parametrize("value", [5, 2.5, [1, 2], np.array([1.0, 2]), "a", True, [1], {}, None])
 @pytest.mark.parametrize("shape", [[2], [2, 1], [3], []])
 def test_constant_initializer(value, shape):
-    check(lambda tf: tf.constant_initializer(value)(shape))
-    check(lambda tf: tf.constant_initializer(value)(shape, tf.float32))
+    check(lambda tf: tf.constant_initializer(value)(shape), may_raise=True)
+    check(lambda tf: tf.constant_initializer(value)(shape, tf.float32), may_raise=True)
 
 
 def test_constant_initializer_arguments():
@@ -232,8 +234,8 @@ def test_random_initializers(name, dtype):
     def make(tf, *arguments):
         return getattr(tf, f"{name}_initializer")(*arguments)([2, 3], tf.as_dtype(dtype))
 
-    check(lambda tf: make(tf, 1, 5, 7))
-    check(lambda tf: (tf.random.set_seed(3), make(tf, 1, 5))[1], traced=False)
+    check(lambda tf: make(tf, 1, 5, 7), may_raise=True)
+    check(lambda tf: (tf.random.set_seed(3), make(tf, 1, 5))[1], traced=False, may_raise=True)
 
 
 @pytest.mark.parametrize("name", ["random_uniform", "random_normal"])

@@ -22,7 +22,9 @@ LINES = ["1,2", "1,", '"1",2', " 1,2 ", "1,2\n", "1,2,3", "1", "", ",", "+1,-2",
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_of_integers(line):
-    check(lambda tf, line: tf.io.decode_csv(line, [[0], [7]]), records(line.encode()))
+    check(
+        lambda tf, line: tf.io.decode_csv(line, [[0], [7]]), records(line.encode()), may_raise=True
+    )
 
 
 TEXTS = ["a,b", '"a,b",c', '"a""b",c', '"a\nb",c', 'a"b,c', 'a, "b"', ' "a",b', '"a" ,b',
@@ -38,6 +40,7 @@ def test_a_line_of_strings(line):
                 line, [["d"], ["e"]], use_quote_delim=quotes
             ),
             records(line.encode()),
+            may_raise=True,
         )
 
 
@@ -53,7 +56,7 @@ def test_a_floating_number(text):
         defaults = [tf.constant([2.5], dtype) for dtype in (tf.float32, tf.float64)]
         return tf.io.decode_csv(line, defaults)
 
-    check(both_widths, records(f"{text},{text}".encode()))
+    check(both_widths, records(f"{text},{text}".encode()), may_raise=True)
 
 
 def test_columns_of_many_records():
@@ -71,6 +74,7 @@ def test_chosen_columns(columns, line):
     check(
         lambda tf, line: tf.io.decode_csv(line, [[5], [6]], select_cols=columns),
         records(line.encode()),
+        may_raise=True,
     )
 
 
@@ -81,6 +85,7 @@ def test_missing_values(line, required):
     check(
         lambda tf, line: tf.io.decode_csv(line, [default, default], na_value="NA"),
         records(line.encode()),
+        may_raise=True,
     )
 
 
@@ -91,6 +96,7 @@ def test_delimiters(delimiter):
         check(
             lambda tf, line: tf.io.decode_csv(line, [["5"], ["6"]], field_delim=delimiter),
             records(line.encode()),
+            may_raise=True,
         )
 
 
@@ -104,6 +110,7 @@ def test_any_text(lines, quotes, defaults):
     check(
         lambda tf, lines: tf.io.decode_csv(lines, defaults, use_quote_delim=quotes),
         records(*[line.encode() for line in lines]),
+        may_raise=True,
     )
 
 

@@ -145,7 +145,7 @@ def test_unfiltered_tracebacks_show_the_cause():
 
 
 def test_assertions_in_a_graph():
-    graph = runnel.core.graph.Graph()
+    graph = runnel.core.graph.graph.Graph()
     x = graph.placeholder(runnel.int32, runnel.TensorShape([None]))
     with graph.as_default():
         runnel.debugging.assert_positive(x, message="must be positive")

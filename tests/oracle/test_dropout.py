@@ -60,6 +60,7 @@ def test_noise_shape(noise_shape):
         X,
         smooth=False,
         traced=False,
+        may_raise=True,
     )
 
 

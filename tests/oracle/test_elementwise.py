@@ -117,7 +117,7 @@ def test_complex(name, dtype):
 def test_integers(dtype):
     x = np.array([0, 1, 3, 100, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
     for name in ("abs", "negative", "sign", "square"):
-        check(call(name), x)
+        check(call(name), x, may_raise=True)
 
 
 @pytest.mark.parametrize("name", [*SMOOTH, *ROUNDING, *TESTS])
@@ -127,7 +127,7 @@ def test_dtypes_accepted(name):
         if dtype in no_kernel:
             continue
         x = np.array([b"a"], object) if dtype is object else np.ones(1, dtype)
-        check(call(name), x, gradient=False, traced=False)
+        check(call(name), x, gradient=False, traced=False, may_raise=True)
 
 
 def test_no_kernel():
@@ -183,8 +183,8 @@ def test_stop_gradient(x):
 @settings(max_examples=5)
 @given(x=arrays(0.5, 3), y=st.floats(0.5, 3))
 def test_products_with_logarithms(name, x, y):
-    check(call(name), x, np.array([y]))
-    check(call(name), x, np.array([[y], [y + 1]]))
+    check(call(name), x, np.array([y]), may_raise=True)
+    check(call(name), x, np.array([[y], [y + 1]]), may_raise=True)
 
 
 @pytest.mark.parametrize("name", ["math.xlogy", "math.xlog1py"])

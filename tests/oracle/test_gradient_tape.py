@@ -581,7 +581,7 @@ def test_gradients_and_hessians_in_a_graph():
 
     graph = tensorflow.Graph()
     expected = program(tensorflow, graph, tensorflow.compat.v1.Session(graph=graph).run)
-    ours = runnel.core.graph.Graph()
+    ours = runnel.core.graph.graph.Graph()
     actual = program(runnel, ours, lambda fetches: ours.compute(fetches, []))
     for a, b in zip(expected, actual, strict=True):
         np.testing.assert_allclose(b, a)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow
 
 import runnel
-from runnel.core import joined_products
+from runnel.core.autodiff import joined_products
 
 RANDOM = np.random.default_rng(5)
 STARTS = RANDOM.normal(size=(2, 6)).astype("float32")

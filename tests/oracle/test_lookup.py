@@ -9,7 +9,7 @@ from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 
 def table_of(tf, keys, values, default, **kwargs):
@@ -77,12 +77,16 @@ def test_many_numbers(spread, keys, data):
 
 
 def test_int32_keys_and_other_faces():
-    check(lambda tf: table_of(tf, [1, 2], [3, 4], -1)[tf.constant([2, 9])])
-    check(lambda tf: table_of(tf, [1, 2], [3, 4], -1).size())
-    check(lambda tf: table_of(tf, ["a", "a"], [1, 1], -1).size())
-    check(lambda tf: table_of(tf, "a", 1, -1).size())
-    check(lambda tf: table_of(tf, ["a", "b"], [1, 2], 7).default_value)
-    check(lambda tf: in_order(tf, table_of(tf, WORDS, VALUES["int64"], 0).export()), traced=False)
+    check(lambda tf: table_of(tf, [1, 2], [3, 4], -1)[tf.constant([2, 9])], may_raise=True)
+    check(lambda tf: table_of(tf, [1, 2], [3, 4], -1).size(), may_raise=True)
+    check(lambda tf: table_of(tf, ["a", "a"], [1, 1], -1).size(), may_raise=True)
+    check(lambda tf: table_of(tf, "a", 1, -1).size(), may_raise=True)
+    check(lambda tf: table_of(tf, ["a", "b"], [1, 2], 7).default_value, may_raise=True)
+    check(
+        lambda tf: in_order(tf, table_of(tf, WORDS, VALUES["int64"], 0).export()),
+        traced=False,
+        may_raise=True,
+    )
     table = table_of(runnel, ["a", "b"], [1, 2], -1, value_dtype="int64")
     assert table.key_dtype is runnel.string and table.value_dtype is runnel.int64
     assert table.resource_handle.dtype is runnel.resource and table.name is None
@@ -173,7 +177,7 @@ def test_text_files(tmp_path):
             table = from_file(tf, path, key, value, default, kinds, delimiter=" ", **kwargs)
             return in_order(tf, table.export())
 
-        check(call, traced=False)
+        check(call, traced=False, may_raise=True)
 
     exported(0, 1, -1)
     exported(LINE, NUMBER, -1)

@@ -20,13 +20,13 @@ _PAIRS = [(v, d) for v in _HUGE for d in _DTYPES if (v, d) != (10**30, "uint64")
 
 @pytest.mark.parametrize(("value", "dtype"), _PAIRS, ids=repr)
 def test_integers_of_more_than_63_bits(value, dtype):
-    check(lambda tf: tf.constant(value, dtype), traced=False)
+    check(lambda tf: tf.constant(value, dtype), traced=False, may_raise=True)
 
 
 @pytest.mark.parametrize("value", [1e39, [1.0, -1e39], 3.4028236e38, 3.4028235e38, float("inf")])
 @pytest.mark.parametrize("dtype", [None, "float32", "float64"])
 def test_numbers_beyond_float32(value, dtype):
-    check(lambda tf: tf.constant(value, dtype), traced=False)
+    check(lambda tf: tf.constant(value, dtype), traced=False, may_raise=True)
 
 
 _PRINTED = [
@@ -183,7 +183,7 @@ def test_ctc_loss_of_odd_sparse_labels(rows, values, frames, blank):
         return tf.nn.ctc_loss(labels, logits, None, frames, blank_index=blank)
 
     logits = np.random.RandomState(0).randn(6, 2, 4).astype(np.float32)
-    check(loss, logits, second_order=False, smooth=False)
+    check(loss, logits, second_order=False, smooth=False, may_raise=True)
 
 
 def test_ctc_cost_with_unknown_classes():

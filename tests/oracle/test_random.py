@@ -6,7 +6,7 @@ import tensorflow
 from compare import check, check_raises
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 from runnel.core.op import REGISTRY
 
 SIZES = [0, 1, 3, 5, 1001]
@@ -175,7 +175,7 @@ def test_gradient_of_gamma():
         return tf.random.stateless_gamma([7, 3], [3, 4], alpha, beta, dtype=alpha.dtype)
 
     alpha, beta = np.array([0.3, 1.0, 8.0]), np.array([[2.0]])
-    check(function, alpha, beta, second_order=False, smooth=False, tolerance=1e-6)
+    check(function, alpha, beta, second_order=False, smooth=False, tolerance=1e-6, may_raise=True)
 
     def stateful(tf, alpha):
         return tf.random.gamma([5], alpha, seed=3)
@@ -183,7 +183,7 @@ def test_gradient_of_gamma():
     runnel.random.set_seed(1)
     tensorflow.random.set_seed(1)
     check(stateful, np.array([[0.3, 20.0]], np.float32), second_order=False, smooth=False,
-          traced=False, tolerance=1e-4)  # fmt: skip
+          traced=False, tolerance=1e-4, may_raise=True)  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
@@ -459,7 +459,7 @@ def test_gradient_of_cut_normal_distributions():
         )
 
     arguments = [np.array(a) for a in ([0.0, 1.0], [1.0, 2.0], [-1.0], [[2.0, 3.0]])]
-    check(function, *arguments, second_order=False, smooth=False, tolerance=1e-6)
+    check(function, *arguments, second_order=False, smooth=False, tolerance=1e-6, may_raise=True)
 
 
 # Ops that older graphs hold.

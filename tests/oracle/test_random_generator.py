@@ -8,7 +8,7 @@ import tensorflow
 from compare import check_raises
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 
 def same(function):

@@ -280,10 +280,10 @@ def test_arguments_of_positions(name):
 
     x = np.array([3, 1, 2])
     for output_type in ("int32", "int64", "int16", "uint16", "float32"):
-        check(lambda tf, x: position(tf, x, output_type=output_type), x)
-    check(lambda tf, x: position(tf, x, axis=tf.constant(0, tf.int64)), x)
-    check(lambda tf, x: position(tf, x, axis=tf.constant(0, tf.int16)), x)
-    check(lambda tf, x: position(tf, x, 0), np.zeros((3, 0), np.float32))
+        check(lambda tf, x: position(tf, x, output_type=output_type), x, may_raise=True)
+    check(lambda tf, x: position(tf, x, axis=tf.constant(0, tf.int64)), x, may_raise=True)
+    check(lambda tf, x: position(tf, x, axis=tf.constant(0, tf.int16)), x, may_raise=True)
+    check(lambda tf, x: position(tf, x, 0), np.zeros((3, 0), np.float32), may_raise=True)
     check_raises(lambda tf: position(tf, []))
     check_raises(lambda tf, x: position(tf, x, 1), np.zeros((3, 0), np.float32))
     check_raises(lambda tf: position(tf, 3.0))

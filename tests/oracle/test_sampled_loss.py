@@ -103,4 +103,5 @@ def test_accidental_hits(true_classes, samples, num_true):
         lambda tf, t, s: tf.nn.compute_accidental_hits(t, s, num_true),
         np.asarray(true_classes, np.int64),
         np.asarray(samples, np.int64),
+        may_raise=True,
     )

@@ -121,11 +121,15 @@ def test_bad_indices(policy):
     indices = np.array([[0], [4], [-1]])
     updates = np.array([1.0, 2.0, 3.0])
     options = {"bad_indices_policy": policy}
-    check(lambda tf, u: tf.scatter_nd(indices, u, [4], **options), updates, gradient=False)
+    check(
+        lambda tf, u: tf.scatter_nd(indices, u, [4], **options),
+        updates,
+        gradient=False,
+        may_raise=True,
+    )
     check(
         lambda tf, u: tf.tensor_scatter_nd_add([1.0, 2.0], indices, u, **options), updates,
-        gradient=False,
-    )  # fmt: skip
+        gradient=False, may_raise=True)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_gradients():
 
 
 def test_in_a_graph():
-    graph = runnel.core.graph.Graph()
+    graph = runnel.core.graph.graph.Graph()
     x = graph.placeholder(runnel.float32, runnel.TensorShape([2]))
     with graph.as_default():
         y = runnel.numpy_function(np.sinh, [x], runnel.float32)

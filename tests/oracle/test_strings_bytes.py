@@ -53,7 +53,12 @@ def test_white_space_is_that_of_ascii():
 @settings(max_examples=25, deadline=None)
 @given(arrays(st.text(max_size=8).map(str.encode)), st.integers(-8, 8), st.integers(-2, 6))
 def test_substr(unit, texts, start, count):
-    check(lambda tf, x: tf.strings.substr(x, start, count, unit=unit), texts, traced=False)
+    check(
+        lambda tf, x: tf.strings.substr(x, start, count, unit=unit),
+        texts,
+        traced=False,
+        may_raise=True,
+    )
 
 
 @pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
@@ -168,7 +173,7 @@ def test_refuses(call):
 
 
 def test_a_graph_knows_shapes():
-    graph = runnel.core.graph.Graph()
+    graph = runnel.core.graph.graph.Graph()
     texts = graph.placeholder(runnel.string, runnel.TensorShape([2, None, 3]))
     with graph.as_default():
         assert runnel.strings.reduce_join(texts, [1, 2]).shape.as_list() == [2]

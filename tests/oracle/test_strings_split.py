@@ -6,7 +6,7 @@ from compare import COMPUTED, check, check_raises
 from hypothesis import given, settings, strategies as st
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 
 def parts(result):

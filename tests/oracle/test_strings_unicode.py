@@ -194,7 +194,7 @@ def test_refuses(call):
 
 
 def test_an_unknown_rank_is_refused():
-    graph = runnel.core.graph.Graph()
+    graph = runnel.core.graph.graph.Graph()
     strings = graph.placeholder(runnel.string, runnel.TensorShape(None))
     codes = graph.placeholder(runnel.int32, runnel.TensorShape(None))
     with graph.as_default():

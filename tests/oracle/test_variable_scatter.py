@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import runnel
-from runnel.core.graph import Graph
+from runnel.core.graph.graph import Graph
 
 SPARSE = ["add", "sub", "mul", "div", "max", "min", "update"]
 NUMBERS = [

@@ -9,12 +9,13 @@ import pytest
 
 import runnel as tf
 from runnel import engines
-from runnel.core import engine, op as core_op
+from runnel.compiler.plan import Plan
+from runnel.core import op as core_op
 from runnel.core.exchange import Exchange
-from runnel.core.plan import Plan
 from runnel.ops import operators
 from runnel.profiler.events import FUNCTION, OPERATION, TRACE, Event, events_of, own_times
 from runnel.profiler.recording import Recorder
+from runnel.runtime import engine_selection
 
 tensorflow = pytest.importorskip("tensorflow")
 xplane_pb2 = pytest.importorskip("tensorflow.tsl.profiler.protobuf.xplane_pb2")
@@ -136,7 +137,7 @@ def test_a_compiled_function_is_one_operation():
     x = tf.ones([2, 2])
     plan = program.get_concrete_function(x).plan
     # As jit_compile=True does, where JAX is installed.
-    plan.program = lambda array: (array * 3,)
+    plan.function = lambda array: (array * 3,)
     events, result = recorded(program, x)
     np.testing.assert_array_equal(result, np.full([2, 2], 3.0))
     (only,) = operations(events)
@@ -149,7 +150,7 @@ def test_nothing_is_left_behind():
             core_op.execute.__code__,
             Plan.run.__code__,
             tf.Variable._update.__code__,
-            engine.find,
+            engine_selection.find,
         )
 
     def tables():

@@ -11,8 +11,8 @@ import tensorflow
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
 
 import runnel as tf
+from runnel.formats.saved_model_messages import SavedModel
 from runnel.saved_model.attributes import attr_value
-from runnel.saved_model.messages import SavedModel
 
 _WIDE = {code: code + 0xFEE0 for code in range(33, 127)}
 WIDE_EXEC = "exec".translate(_WIDE)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import runnel as tf
+from runnel.formats.saved_model_messages import SavedModel
 from runnel.program import main
 from runnel.saved_model import folders, saving
-from runnel.saved_model.messages import SavedModel
 
 
 class Line(tf.Module):

@@ -170,7 +170,7 @@ def test_rules_of_traces(tmp_path):
 
 
 def test_nothing_is_replaced_after_a_trace(tmp_path):
-    from runnel.core.concrete import BackwardFunction, ConcreteFunction
+    from runnel.core.graph.concrete import BackwardFunction, ConcreteFunction
 
     before = ConcreteFunction.call, BackwardFunction.call_with
     traced(str(tmp_path), graph=True)

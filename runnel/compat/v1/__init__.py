@@ -9,10 +9,10 @@ import importlib as _importlib
 import runnel as _runnel
 
 from ...core.context import init_scope as init_scope
-from ...core.main_graph import MainGraph as Graph
+from ...core.dimension import Dimension as Dimension
+from ...core.graph.main_graph import MainGraph as Graph
 from ...ops.random_streams import get_seed as get_seed, set_seed as set_random_seed
 from .. import dimension_at_index as dimension_at_index, dimension_value as dimension_value
-from ..dimension import Dimension as Dimension
 from .assertions import (
     assert_equal as assert_equal,
     assert_greater as assert_greater,

@@ -6,7 +6,7 @@ from ...core import nest
 from ...core.context import state
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, float32, int64, string
-from ...core.graph import Placeholder
+from ...core.graph.graph import Placeholder
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
 from ...core.variable import Variable

@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 
 from ...core.context import ThreadState, state
-from ...core.main_graph import MainGraph
+from ...core.graph.main_graph import MainGraph
 
 
 class _Defaults:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core.convert import convert_to_tensor
-from ...core.graph import Operation
+from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor
 from .values import composite_value, parts_of
 from .variables import GraphVariable, snapshot

@@ -8,7 +8,7 @@ import weakref
 from typing import Any, ClassVar
 
 from ...core.context import state
-from ...core.graph import Graph
+from ...core.graph.graph import Graph
 from ...core.logger import get_logger
 from ...formats.events import (
     GRAPH_DEF,

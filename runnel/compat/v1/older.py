@@ -7,12 +7,12 @@ import contextlib
 
 import runnel as tf
 
-from ...core import autodiff
+from ...core.autodiff import custom_gradient
+from ...core.autodiff.tape import UnconnectedGradients
 from ...core.context import state
 from ...core.convert import convert_to_tensor as _convert
 from ...core.dtypes import as_dtype
 from ...core.indexed_slices import IndexedSlices
-from ...core.tape import UnconnectedGradients
 from ...ops.control_flow import without_list_of_one
 
 
@@ -276,7 +276,7 @@ def gradients(
     unconnected_gradients=UnconnectedGradients.NONE,
 ):
     """The derivative of the sum of `ys` with respect to each of `xs`, in a graph."""
-    return autodiff.gradients(
+    return custom_gradient.gradients(
         ys, xs, grad_ys, name, gate_gradients, aggregation_method, stop_gradients,
         unconnected_gradients,
     )  # fmt: skip
@@ -291,7 +291,7 @@ def hessians(
     aggregation_method=None,
 ):
     """The second derivatives of the sum of `ys` with respect to each of `xs`, in a graph."""
-    return autodiff.hessians(ys, xs)
+    return custom_gradient.hessians(ys, xs)
 
 
 def tuple(tensors, name=None, control_inputs=None):

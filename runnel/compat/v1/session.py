@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.passes import rewritten
+from ...compiler.passes.computation import Computation, operation_like
+from ...compiler.plan import Plan
 from ...core import errors
-from ...core.buffers import is_own
 from ...core.context import state
 from ...core.convert import array_of
-from ...core.graph import FuncGraph, Operation
-from ...core.passes import rewritten
-from ...core.passes.program import Program, operation_like
-from ...core.plan import Plan
+from ...core.graph.graph import FuncGraph, Operation
+from ...core.ownership import is_own
 from ...core.tensor import SymbolicTensor, Tensor
 from ...core.variable import Variable
 from ...ops.random_streams import Stream
@@ -63,7 +63,7 @@ def session_for(session: Any, graph: Any, what: str) -> Any:
 
 
 class _Step:
-    """The program for some fetches and feeds."""
+    """The plan for some fetches and feeds."""
 
     def __init__(self, session, fetches, feeds):
         graph = session.graph
@@ -74,12 +74,14 @@ class _Step:
             if operation.type == "Placeholder":
                 _missing(operation)
         # What is left of the graph is all wanted, the effects too, as in a function.
-        program = Program(FuncGraph("session", graph), feeds, tensors, needed)
-        program = rewritten(program.rewritten(session.with_own_state))
-        self.plan = Plan(graph, program.feeds, program.fetches, "session", program.operations)
+        computation = Computation(FuncGraph("session", graph), feeds, tensors, needed)
+        computation = rewritten(computation.rewritten(session.with_own_state))
+        self.plan = Plan(
+            graph, computation.feeds, computation.fetches, "session", computation.operations
+        )
         self.writes = any(
             operation.op.stateful and any(t.dtype.name == "resource" for t in operation.inputs)
-            for operation in program.operations
+            for operation in computation.operations
             if operation.type != "ReadVariableOp"
         )
         # Held here, so that their ids stay theirs.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from ...core.convert import register_converter, tensor_of
+from ...core.dimension import Dimension
 from ...core.dtypes import int32
 from ...core.shapes import TensorShape
-from ..dimension import Dimension
 
 _NAMES = ("__getitem__", "__iter__", "__repr__", "__str__", "dims")
 _SECOND = {name: TensorShape.__dict__[name] for name in _NAMES}

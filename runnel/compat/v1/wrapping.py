@@ -6,10 +6,10 @@ import re
 
 import runnel as tf
 
-from ...core.concrete import ConcreteFunction, structure_of
-from ...core.graph import FuncGraph, Operation, replay
-from ...core.plan import needed_of
-from ...core.signature import BoundSignature, Described, Parameters
+from ...core.graph.concrete import ConcreteFunction, structure_of
+from ...core.graph.graph import FuncGraph, Operation, replay
+from ...core.graph.reachability import needed_of
+from ...core.graph.signature import BoundSignature, Described, Parameters
 from ...core.tensor import Tensor
 
 

@@ -1,11 +1,11 @@
 """Convolutions in one to three dimensions and their gradients, channels last.
 
-The filters go in the order oneDNN asks for; reordering them costs little beside the convolution,
-and the order that TensorFlow keeps them in makes it half as fast.
+Filters are reordered into the layout that oneDNN chooses; a reorder costs little beside the
+convolution, and with TensorFlow's layout the convolution takes twice as long.
 
-oneDNN leaves out the zeros around the images, TensorFlow multiplies by them: an infinity or NaN
-makes NaNs there. Where there are some, NumPy has to find out; not where all filters are NaN, as
-after a training that went wrong, for then so are all results.
+oneDNN skips the padding, TensorFlow multiplies by it: an infinite or NaN filter element gives NaNs
+there. Images whose filter has some are computed by NumPy, unless all elements are NaN, as after a
+diverged training: then all results are NaN.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.engine import pool
-from ...core.finish import Finish
+from ...runtime.buffers import empty
+from ...runtime.engine_selection import pool
+from ...runtime.epilogue import Epilogue
 from . import post_ops
-from .halves import in_float32_otherwise
+from .half_precision import in_float32_otherwise
 from .library import Library, Unsupported
 from .matmul import matmul
 from .primitive import (
@@ -44,14 +44,14 @@ from .reorder import Layout, filters as kept, is_regular, reordered
 from .windows import Windows, windows_of
 
 _DIRECT = 1
-# So many elements are copied apart at once to make products of convolutions.
+# In elements. The largest im2col buffer.
 _MOST_COLUMNS = 1 << 22
 
 
 class Case:
-    """A convolution: its windows, the depths of its filters, the type of its numbers.
+    """A convolution: its windows, the channels of its filters, the dtype.
 
-    Of each there is one, by which primitives are found: to compare numbers would take longer.
+    Equal cases are one object, by which primitives are found: comparing the numbers takes longer.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Case:
         self.groups = channels // depth
         self.images = (*windows.images, channels)
         self.filters = (*windows.kernel, depth, features)
-        # The shape of the convolved images.
+        # The shape of the output.
         self.results = (windows.images[0], *windows.output, features)
-        # The dimensions and strides of the filters, in oneDNN's numbering.
+        # The dimensions and strides of the filters, in oneDNN's order.
         self.layout: Layout = (*_numbered(self.filters, self.groups), kind)
         self.is_padded = windows.is_padded
         # Whether windows of more than one pixel move along the last axis alone.
@@ -80,12 +80,12 @@ class Case:
 
 
 @in_float32_otherwise
-def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None) -> Any:
+def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Epilogue | None = None) -> Any:
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count]."""
     case = _case(images, images.shape, filters.shape, axes)
     if case is None:
         return None
-    # Results of 16 bits are rounded before they are finished, as without an engine.
+    # Half-precision results are rounded before the epilogue, as without an engine.
     in_passing = case.kind == FLOAT32
     vectors = post_ops.vectors_of(finish, case.features) if in_passing else ()
     key = "convolve", case, len(vectors)
@@ -105,7 +105,7 @@ def convolve(images: Any, filters: Any, axes: Sequence[Any], finish: Finish | No
 def convolve_backprop_images(
     gradients: Any, filters: Any, image_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
-    """The gradient of `convolve` by its images, given the gradients of its output."""
+    """The gradient of `convolve` with respect to its images, given the upstream gradient."""
     case = _case(gradients, image_shape, filters.shape, axes)
     if case is None:
         return None
@@ -123,7 +123,7 @@ def convolve_backprop_images(
 def convolve_backprop_filters(
     images: Any, gradients: Any, filter_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
-    """The gradient of `convolve` by its filters, given the gradients of its output."""
+    """The gradient of `convolve` with respect to its filters, given the upstream gradient."""
     case = _case(images, images.shape, filter_shape, axes)
     if case is None:
         return None
@@ -143,14 +143,14 @@ def convolve_backprop_filters(
 
 
 def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
-    """The same for sequences as one product: the pixels under each tap, and the gradients."""
+    """The same for sequences as one GEMM of im2col columns and upstream gradients."""
     windows = case.windows
     batch, length = windows.images[0], windows.images[-1]
     kernel, output, low = windows.kernel[-1], windows.output[-1], windows.low[-1]
     images = images.reshape(batch, length, case.channels)
     gradients = gradients.reshape(batch, output, case.features)
     total: Any = None
-    pool.to_engine()
+    pool.give_to_engine()
     step = max(1, _MOST_COLUMNS // (output * kernel * case.channels))
     for start in range(0, batch, step):
         part = images[start : start + step]
@@ -169,7 +169,7 @@ def _by_columns(images: Any, gradients: Any, case: Case) -> Any:
 
 
 def convolve_depthwise(
-    images: Any, filters: Any, axes: Sequence[Any], finish: Finish | None = None
+    images: Any, filters: Any, axes: Sequence[Any], finish: Epilogue | None = None
 ) -> Any:
     """Correlate each channel with its own filters [*kernel, depth, multiplier]."""
     return convolve(_repeated(images, filters.shape[-1]), _grouped(filters), axes, finish)
@@ -178,7 +178,7 @@ def convolve_depthwise(
 def backprop_depthwise_images(
     gradients: Any, filters: Any, image_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
-    """The gradient of `convolve_depthwise` by its images."""
+    """The gradient of `convolve_depthwise` with respect to its images."""
     *space, depth = image_shape
     multiplier = filters.shape[-1]
     repeated = (*space, depth * multiplier)
@@ -192,7 +192,7 @@ def backprop_depthwise_images(
 def backprop_depthwise_filters(
     images: Any, gradients: Any, filter_shape: tuple[int, ...], axes: Sequence[Any]
 ) -> Any:
-    """The gradient of `convolve_depthwise` by its filters."""
+    """The gradient of `convolve_depthwise` with respect to its filters."""
     *kernel, depth, multiplier = filter_shape
     images, shape = _repeated(images, multiplier), (*kernel, 1, depth * multiplier)
     found = convolve_backprop_filters(images, gradients, shape, axes)
@@ -200,19 +200,21 @@ def backprop_depthwise_filters(
 
 
 def _repeated(images: Any, multiplier: int) -> Any:
-    """The channels as many times as they have filters: oneDNN is slow with several for one."""
+    """The channels repeated for each of their filters: oneDNN is slow with several filters per
+    channel.
+    """
     return images if multiplier == 1 else np.repeat(images, multiplier, axis=-1)
 
 
 def _grouped(filters: Any) -> Any:
-    """Filters of each channel as those of groups of one channel."""
+    """Depthwise filters as filters of groups with one channel."""
     return filters.reshape(*filters.shape[:-2], 1, -1)
 
 
 def _case(
     array: Any, images: Sequence[int], filters: Sequence[int], axes: Sequence[Any]
 ) -> Case | None:
-    """The case of such shapes, with an array of its numbers."""
+    """The case of these shapes and of the dtype of an array."""
     kind = type_of(array)
     return None if kind is None else _known_case(tuple(images), tuple(filters), tuple(axes), kind)
 
@@ -229,14 +231,14 @@ def _known_case(
 
 
 def channels_last(library: Library, shape: Sequence[int], kind: int = FLOAT32) -> Any:
-    """The descriptor of images [batch, *space, depth], which oneDNN numbers batch, depth, space."""
+    """The descriptor of images [batch, *space, depth], which oneDNN orders batch, depth, space."""
     strides = _strides(shape)
     order = (0, len(shape) - 1, *range(1, len(shape) - 1))
     return described(library, *(tuple(each[i] for i in order) for each in (shape, strides)), kind)
 
 
 def _numbered(shape: Sequence[int], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The dimensions and strides of filters [*kernel, depth, count], in oneDNN's numbering."""
+    """The dimensions and strides of filters [*kernel, depth, count], in oneDNN's order."""
     *kernel, depth, count = shape
     *steps, by_depth, by_count = _strides(shape)
     if groups == 1:
@@ -257,7 +259,7 @@ def _windows(case: Case) -> list[Any]:
 
 
 def _descriptors(library: Library, case: Case) -> tuple[Any, Any, Any]:
-    """Those of the images, of filters in any order, and of the results."""
+    """The descriptors of the images, of filters in any layout, and of the output."""
     kind = case.kind
     return (
         channels_last(library, case.images, kind),
@@ -266,14 +268,14 @@ def _descriptors(library: Library, case: Case) -> tuple[Any, Any, Any]:
     )
 
 
-def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
-    """The primitive, with so many vectors that finish its results."""
+def _forward(library: Library, case: Case, epilogue_post_ops: int = 0) -> Primitive:
+    """The primitive, with this many vectors in its epilogue."""
     images, filters, results = _descriptors(library, case)
     attrs = attributes(library)
     vectors: dict[int, Any] = {}
-    if finishing:
+    if epilogue_post_ops:
         channels, rank = case.features, len(case.results)
-        attrs, vectors = post_ops.finishing(library, finishing, channels, rank)
+        attrs, vectors = post_ops.epilogue_post_ops(library, epilogue_post_ops, channels, rank)
     descriptor = library.made(
         "dnnl_convolution_forward_primitive_desc_create",
         library.engine, FORWARD_TRAINING, _DIRECT, images, filters, None, results,
@@ -284,9 +286,9 @@ def _forward(library: Library, case: Case, finishing: int = 0) -> Primitive:
 
 
 def _require_fast(library: Library, case: Case, descriptor: Any) -> None:
-    """Unsupported where oneDNN would do a product for each channel: NumPy is ten times as fast.
+    """Unsupported where oneDNN would run one GEMM per channel: NumPy is ten times as fast.
 
-    For numbers of 16 bits also where it has no code but the plain one.
+    In half precision also where it has its reference code only.
     """
     name = library.implementation(descriptor)
     by_channel = case.depth == 1 and case.groups > 1

@@ -1,7 +1,7 @@
-"""Functions of each element: activations whose exponentials NumPy is slow at, and slopes.
+"""Element-wise functions: activations with exponentials, which are slow in NumPy, and derivatives.
 
-Left out are those that oneDNN gets wrong: its ReLU makes zeros of NaNs, its logarithm and softplus
-lose digits, its leaky ReLU has another slope at NaN than TensorFlow's.
+Functions that differ from TensorFlow's are left out: oneDNN's relu turns NaN into 0, its logarithm
+and softplus lose digits, and its leaky relu has another derivative at NaN.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.engine import pool
+from ...runtime.buffers import empty
+from ...runtime.engine_selection import pool
 from .library import Library
 from .post_ops import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from .primitive import (
@@ -32,7 +32,7 @@ from .updates import combined
 
 
 class _Function(NamedTuple):
-    """A function in oneDNN's numbering, its two parameters, and what its slope is told by."""
+    """A function: oneDNN's algorithm, its parameters, and what its derivative is computed from."""
 
     algorithm: int
     alpha: float = 0.0
@@ -50,7 +50,7 @@ _ELU_BY_VALUE = _Function(0x102, 1.0)
 # 1 where 0 < y < 6, and where 0 < y <= infinity.
 _RELU6_BY_VALUE = _Function(0x106, 0.0, 6.0)
 _RELU_BY_VALUE = _Function(0x2E, 0.0, np.inf, SRC)
-# Functions of two numbers, but for the extremes, which are zeros at NaNs.
+# Binary functions. Maximum and minimum are left out: they turn NaN into 0.
 _BINARY = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "subtract": SUBTRACT}
 
 
@@ -58,7 +58,7 @@ def exp(array: Any, output: Any = None) -> Any:
     """e to the power of each element, into `output` if given, which may be the array itself."""
     if not _fits(array, array if output is None else output):
         return None
-    # It makes infinities of NaNs; a maximum shows them.
+    # It turns NaN into infinity; a maximum shows it.
     if np.isnan(np.maximum.reduce(array, None)):
         return None
     if output is None:
@@ -78,44 +78,44 @@ def elu(array: Any, alpha: float) -> Any:
 
 def leaky_relu(array: Any, alpha: float) -> Any:
     """x where it is positive, alpha x elsewhere."""
-    # With alpha 0 this is the ReLU that does not pass NaNs on.
+    # With alpha 0 this is oneDNN's relu, which does not propagate NaN.
     return _of(_Function(_LEAKY_RELU, alpha), array) if alpha else None
 
 
 def elu_backprop(gradients: Any, values: Any) -> Any:
-    """The gradient of `elu` from its values."""
+    """The gradient of `elu`, from its output."""
     return _slope(_ELU_BY_VALUE, gradients, values)
 
 
 def sigmoid_backprop(values: Any, gradients: Any) -> Any:
-    """The gradient of `sigmoid` from its values."""
+    """The gradient of `sigmoid`, from its output."""
     return _shared_slope(_SIGMOID_BY_VALUE, gradients, values)
 
 
 def tanh_backprop(values: Any, gradients: Any) -> Any:
-    """The gradient of the hyperbolic tangent from its values."""
+    """The gradient of the hyperbolic tangent, from its output."""
     return _shared_slope(_TANH_BY_VALUE, gradients, values)
 
 
 def relu_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
-    """The gradient of ReLU from its values."""
+    """The gradient of relu, from its output."""
     return _shared_slope(_RELU_BY_VALUE, gradients, values, output)
 
 
 def relu6_backprop(gradients: Any, values: Any, output: Any = None) -> Any:
-    """The gradient of ReLU6 from its values."""
+    """The gradient of relu6, from its output."""
     return _shared_slope(_RELU6_BY_VALUE, gradients, values, output)
 
 
 def half_binary(first: Any, second: Any, name: str) -> Any:
-    """A function of two arrays of bfloat16, or of one and a number, rounded once."""
+    """A function of two bfloat16 arrays, or of an array and a scalar, rounded once."""
     return None if first.itemsize != 2 else _of_two(first, second, name)
 
 
 def binary(first: Any, second: Any, name: str, output: Any = None) -> Any:
-    """The same of float32, into `output` if given, perhaps one of the two."""
+    """The same in float32, into `output` if given, which may be an operand."""
     # One thread is not faster than NumPy's.
-    return _of_two(first, second, name, output) if pool.of_engine and _fits(first) else None
+    return _of_two(first, second, name, output) if pool.owned_by_engine and _fits(first) else None
 
 
 def _of_two(first: Any, second: Any, name: str, output: Any = None) -> Any:
@@ -167,12 +167,12 @@ def _computed(function: _Function, array: Any, output: Any) -> bool:
 
 
 def _shared_slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
-    # Memory is all that these wait for: one thread is not faster than NumPy's.
-    return _slope(function, gradients, values, output) if pool.of_engine else None
+    # These are bound by memory bandwidth: one thread is not faster than NumPy's.
+    return _slope(function, gradients, values, output) if pool.owned_by_engine else None
 
 
 def _slope(function: _Function, gradients: Any, values: Any, output: Any = None) -> Any:
-    """The gradient by what `values` are of, into `output` if given, perhaps the gradients."""
+    """The gradient with respect to the activation's input, into `output` if given."""
     kind = type_of(gradients)
     if kind is None or not _are_alike(gradients, values, gradients if output is None else output):
         return None

@@ -1,4 +1,4 @@
-"""The complementary error function: a formula whose steps stay in registers."""
+"""The complementary error function: a formula whose intermediate values stay in registers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import aligned
-from ...core.half_precision import is_half, narrowed
+from ...runtime.buffers import aligned
+from ...runtime.half_precision import is_half, rounded_to_half
 from .library import Library
 from .post_ops import ADD, DIVIDE, MULTIPLY, Step
 from .primitive import compute, described
 from .updates import combined
 
 _SQUARE, _ABS, _LINEAR, _EXP, _CLIP = 0x23, 0x24, 0x26, 0x2A, 0x2E
-# So many numbers at once: what the formula needs for them stays in the caches.
+# In elements. The operands of a block fit in the cache.
 _BLOCK = 1 << 17
-# It takes as long as several passes over the numbers.
+# The arithmetic intensity, in units of one element-wise pass.
 _ITS_WORK = 2
 # Times a number that is not tiny it is beyond 1, on either side of 0.
 _HUGE = 3e38
@@ -32,12 +32,12 @@ def erfc(array: Any, steepness: float, coefficients: Sequence[float]) -> Any:
     """
     if is_half(array):
         wide = erfc(array.astype(_FLOATS), steepness, coefficients)
-        return None if wide is None else narrowed(wide, array.dtype)
+        return None if wide is None else rounded_to_half(wide, array.dtype)
     if array.dtype != _FLOATS or not array.flags.c_contiguous or array.size < _BLOCK:
         return None
     result = aligned(array.shape, _FLOATS)
     flat, results = array.reshape(-1), result.reshape(-1)
-    # The last block begins within the one before: all have one size, and their primitives.
+    # The last block overlaps the one before: all have one size, and one set of primitives.
     for start in (*range(0, array.size - _BLOCK, _BLOCK), array.size - _BLOCK):
         block = slice(start, start + _BLOCK)
         found = compute(
@@ -51,13 +51,13 @@ def erfc(array: Any, steepness: float, coefficients: Sequence[float]) -> Any:
 
 
 class _Formula:
-    """The primitives of one block, and what they put aside."""
+    """The primitives of one block, and its intermediate buffers."""
 
     def __init__(self, library: Library, steepness: float, coefficients: Sequence[float]) -> None:
         data, number = described(library, (_BLOCK,), (1,)), described(library, (1,), (1,))
 
         def of_one(*steps: Step) -> Any:
-            # A primitive begins with two operands: the second is zero.
+            # A primitive starts with two operands: the second is zero.
             return combined(library, ADD, (data, number), steps)
 
         highest, next_highest, *others = map(float, coefficients)
@@ -78,13 +78,13 @@ class _Formula:
         self._ones[...] = 1
         self._kept = [aligned((_BLOCK,), _FLOATS) for _ in range(4)]
 
-    def run_beside(self, x: Any, output: Any) -> None:
-        """Compute, in the calling thread's share of the processors."""
+    def run_unclaimed(self, x: Any, output: Any) -> None:
+        """Compute without claiming the thread pool."""
         t, exponent, sign, less_sign = self._kept
-        self._denominator.run_beside(x, _ZERO, exponent)
-        self._quotient.run_beside(self._ones, exponent, t)
-        self._exponent.run_beside(x, _ZERO, exponent)
-        self._sign.run_beside(x, _ZERO, sign)
-        self._less_sign.run_beside(x, _ZERO, less_sign)
+        self._denominator.run_unclaimed(x, _ZERO, exponent)
+        self._quotient.run_unclaimed(self._ones, exponent, t)
+        self._exponent.run_unclaimed(x, _ZERO, exponent)
+        self._sign.run_unclaimed(x, _ZERO, sign)
+        self._less_sign.run_unclaimed(x, _ZERO, less_sign)
         powers = [t] * self._powers
-        self._value.run_beside(t, _ZERO, output, *powers, exponent, t, sign, less_sign)
+        self._value.run_unclaimed(t, _ZERO, output, *powers, exponent, t, sign, less_sign)

@@ -1,4 +1,4 @@
-"""The C library: where it is, its functions, and what it gives back when something is wrong."""
+"""The C library: where it is found, its functions, and its error codes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 _NAMES = ("libdnnl.so.3", "libdnnl.3.dylib", "dnnl.dll")
-# Where systems have libraries; Debian's is called libdnnl.so.3.6 there.
+# The library folders of systems; Debian's file is called libdnnl.so.3.6.
 _FOLDERS = ("/usr/local/lib", "/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
 _MAJOR = 3
 _POINTER = ctypes.c_void_p
-# What a descriptor is asked for.
+# What a descriptor is queried for.
 _ITS_NAME = 8
-# Read by GNU's OpenMP when it is loaded: how often a thread looks for work before it sleeps.
+# An environment variable that libgomp reads when it is loaded: how often an idle thread polls for
+# work before it sleeps.
 _SPINS = "GOMP_SPINCOUNT"
 # Long enough to be awake for the next primitive of a step, some tenths of a millisecond.
 _FEW_SPINS = "20000"
 
 
-# Instruction sets by the bits that name them in oneDNN's interface.
+# Instruction sets by their bit masks in oneDNN's interface.
 _INSTRUCTIONS = {
     0x1: "SSE4.1",
     0x3: "AVX",
@@ -41,7 +42,7 @@ _INSTRUCTIONS = {
     0x1FEF: "AVX512-AMX-FP16",
 }
 _AVX512 = 0x27
-# Among these bits: products of bfloat16.
+# Among these bits: bfloat16 matmuls.
 _OF_BFLOAT16 = 0x80
 
 
@@ -61,7 +62,7 @@ class Unsupported(Exception):
 
 
 class Library:
-    """oneDNN's functions, one engine (the CPU), and the calls that every primitive needs."""
+    """oneDNN's functions, one CPU engine, and the calls that every primitive needs."""
 
     def __init__(self, functions: ctypes.CDLL) -> None:
         if _version(functions).major != _MAJOR:
@@ -87,18 +88,19 @@ class Library:
         ]  # fmt: skip
         cpu, first = 1, ctypes.c_size_t(0)
         self.engine = self.made("dnnl_engine_create", cpu, first)
-        # Those of the OpenMP that the library came with; another kind of threads has none.
+        # The functions of libgomp, which is bundled with the library; another OpenMP has other
+        # ones.
         self._use_threads = getattr(functions, "omp_set_num_threads", None)
         self._threads = getattr(functions, "omp_get_max_threads", None)
         self.most_threads = self.threads()
         self._instructions = int(functions.dnnl_get_effective_cpu_isa())
-        # Whether its code works with the registers of AVX-512, and with numbers of bfloat16, which
-        # without such instructions would be slower than those of float32.
+        # Whether its code uses AVX-512, and bfloat16 instructions; without these bfloat16 would be
+        # slower than float32.
         self.is_wide = self._instructions & _AVX512 == _AVX512
         self.has_bfloat16 = bool(self._instructions & _OF_BFLOAT16)
 
     def made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
-        """What a function of the library creates; Unsupported if it does not."""
+        """The object that a function of the library creates; Unsupported if it fails."""
         result = _POINTER()
         status = getattr(self._functions, function)(ctypes.byref(result), *arguments)
         if status:
@@ -115,17 +117,19 @@ class Library:
         getattr(self._functions, function)(thing)
 
     def implementation(self, descriptor: ctypes.c_void_p) -> str:
-        """The name of the code that a primitive descriptor chose; "ref..." is of no processor."""
+        """The name of the implementation that a primitive descriptor chose; "ref..." is not
+        optimized.
+        """
         name = ctypes.c_char_p()
         self.call("dnnl_primitive_desc_query", descriptor, _ITS_NAME, 0, ctypes.byref(name))
         return (name.value or b"").decode()
 
     def threads(self) -> int:
-        """How many threads a primitive works with that the calling thread makes."""
+        """How many threads a primitive uses that the calling thread creates."""
         return 1 if self._threads is None else int(self._threads())
 
     def use_threads(self, count: int) -> None:
-        """Choose that number for the calling thread: OpenMP keeps it by thread."""
+        """Set that number for the calling thread: OpenMP keeps it per thread."""
         if self._use_threads is not None:
             self._use_threads(count)
 
@@ -140,14 +144,14 @@ class Library:
         return f"{found.major}.{found.minor}.{found.patch}"
 
     def instructions(self) -> str:
-        """The instruction set that its code is made of on this processor."""
+        """The instruction set that it uses on this CPU."""
         found = self._instructions
         return _INSTRUCTIONS.get(found, f"instruction set {found:#x}")
 
 
 @lru_cache(maxsize=1)
 def load() -> Library | None:
-    """The library, or None where there is none."""
+    """The library, or None if there is none."""
     with _threads_that_sleep():
         for path in _places():
             try:
@@ -158,15 +162,15 @@ def load() -> Library | None:
 
 
 def is_loaded() -> bool:
-    """Whether the library was needed so far, and found."""
+    """Whether the library has been needed so far, and found."""
     return load.cache_info().currsize > 0 and load() is not None
 
 
 @contextmanager
 def _threads_that_sleep() -> Iterator[None]:
-    """Have the threads of a pool loaded meanwhile sleep soon when they have nothing to do.
+    """Let the threads of a pool that is loaded meanwhile sleep soon when they are idle.
 
-    A thread that spins for long keeps a core from those of other pools.
+    A spinning thread keeps a core from other pools.
     """
     if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
         yield
@@ -179,7 +183,7 @@ def _threads_that_sleep() -> Iterator[None]:
 
 
 def _places() -> list[str]:
-    # Its wheel puts the library beside those of the Python it is installed for.
+    # Its wheel installs the library beside the Python it belongs to.
     beside = [Path(sys.prefix) / folder / name for folder in ("lib", "lib64") for name in _NAMES]
     if sys.platform == "linux":
         others = [path for folder in _FOLDERS for path in sorted(glob(f"{folder}/{_NAMES[0]}*"))]

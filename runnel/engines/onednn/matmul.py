@@ -1,4 +1,4 @@
-"""Products of matrices and of batches of them."""
+"""Matmuls and batched matmuls."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import aligned, empty, is_large, read_address
-from ...core.engine import BATCHED, LEAST_OF_BATCH, pool
-from .. import blas
+from ...runtime import blas_threads
+from ...runtime.buffers import aligned, empty, is_large, read_address
+from ...runtime.engine_selection import BATCHED_GEMM, SMALLEST_BATCHED_GEMM, pool
 from .library import Library, load
 from .primitive import (
     DST,
@@ -27,17 +27,17 @@ from .primitive import (
     prepared_library,
     type_of,
 )
-from .sharing import sharing
+from .sync_latency import sharing
 
-# Products of less work than this are not worth a second thread.
+# In multiplications. Below, a second thread is not profitable.
 _LEAST_WORK = 1 << 18
-# Rows that are multiples of this many elements apart meet in the same few places of the caches.
-# With as few rows or columns on the other side oneDNN goes through them as they are, half as fast;
-# to copy them costs less, unless there are fewer still.
+# Rows whose stride is a multiple of this many elements alias in the cache. With as few rows or
+# columns on the other side oneDNN reads them in place, at half the speed; a copy with a padded
+# leading dimension costs less, unless there are fewer still.
 _ALIASED, _FEW = 1024, range(96, 257)
-# So many elements more are between the rows of a copy.
+# The padding of the leading dimension of such a copy, in elements.
 _GAP = 16
-# One more dimension and oneDNN has no descriptor for it.
+# oneDNN's descriptors have no more dimensions.
 _MOST_DIMENSIONS = 12
 _FLOATS = np.dtype(np.float32)
 _ZERO = ctypes.c_float(0)
@@ -47,27 +47,27 @@ Pair = tuple[int, int]
 
 @lru_cache(maxsize=1)
 def outruns_blas() -> bool:
-    """Whether oneDNN works with wider registers than NumPy's BLAS does, twice as fast."""
-    return _is_wide() and blas.is_narrow()
+    """Whether oneDNN has AVX-512 kernels where NumPy's BLAS has none: it is twice as fast."""
+    return _is_wide() and blas_threads.lacks_avx512()
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """a @ b for matrices of float32 whose rows or columns are contiguous."""
+    """a @ b for float32 matrices that are contiguous along rows or columns."""
     if a.dtype != _FLOATS or b.dtype != _FLOATS:
         return None
-    product = _product(a.shape, a.strides, b.shape, b.strides)
-    if product is None or not (pool.of_engine or outruns_blas()):
+    product = _gemm(a.shape, a.strides, b.shape, b.strides)
+    if product is None or not (pool.owned_by_engine or outruns_blas()):
         return None
-    alone = outruns_blas() and not sharing.is_worth_it(product.work)
+    alone = outruns_blas() and not sharing.is_profitable(product.work)
     if product.is_by_transposed:
         return _by_transposed(a, b, alone)
     if product.copies_a:
-        a = _further_apart(a.T).T
+        a = _padded_copy(a.T).T
     if product.copies_b:
-        b = _further_apart(b)
+        b = _padded_copy(b)
     output = product.empty(product.shape, _FLOATS)
     if not alone:
-        pool.to_engine()
+        pool.give_to_engine()
     failed = prepared_library(alone).multiply(
         *product.sizes, address(a), product.between_a, address(b), product.between_b, _ZERO,
         read_address(output), product.between_columns,
@@ -75,38 +75,38 @@ def matmul(a: Any, b: Any) -> Any:
     return None if failed else output
 
 
-class _Product(NamedTuple):
-    """How matrices that lie so are multiplied: what every call says, as C takes it."""
+class _Gemm(NamedTuple):
+    """GEMM parameters cached by shape and strides, as C arguments."""
 
     # Multiplications.
     work: int
     shape: tuple[int, int]
     empty: Callable[..., Any]
-    # The arguments before the addresses, and the distances between rows.
+    # The arguments before the addresses, and the leading dimensions.
     sizes: tuple[Any, ...]
     between_a: Any
     between_b: Any
     between_columns: Any
-    # Whose rows are copied to be further apart.
+    # The operands to be copied with a padded leading dimension.
     copies_a: bool
     copies_b: bool
     is_by_transposed: bool
 
 
 @lru_cache(maxsize=4096)
-def _product(a_shape: Pair, a_strides: Pair, b_shape: Pair, b_strides: Pair) -> _Product | None:
-    """What is known of a product of float32 by how its matrices lie; None where BLAS does it."""
+def _gemm(a_shape: Pair, a_strides: Pair, b_shape: Pair, b_strides: Pair) -> _Gemm | None:
+    """The parameters of a float32 GEMM, by its operands' layouts; None where BLAS runs it."""
     (rows, inner), (depth, columns) = a_shape, b_shape
     work = rows * inner * columns
     first, second = _order(a_shape, a_strides), _order(b_shape, b_strides)
     if work < _LEAST_WORK or depth != inner or first is None or second is None:
         return None
     (a_order, a_between), (b_order, b_between) = first, second
-    copies_a = a_order == b"T" and _is_slow(a_between, columns)
-    copies_b = b_order == b"N" and _is_slow(b_between, rows)
+    copies_a = a_order == b"T" and _aliases(a_between, columns)
+    copies_b = b_order == b"N" and _aliases(b_between, rows)
     letters = map(ctypes.c_char, (a_order, b_order))
     numbers = map(ctypes.c_int64, (rows, columns, inner))
-    return _Product(
+    return _Gemm(
         work,
         (rows, columns),
         aligned if is_large((rows, columns), _FLOATS) else np.empty,
@@ -127,17 +127,17 @@ def _is_wide() -> bool:
 
 
 def _by_transposed(a: Any, b: Any, alone: bool) -> Any:
-    """a @ b for the transposed rows of b.
+    """a @ b for a transposed b.
 
-    With AVX-512 a primitive takes 0.65 of the time that oneDNN's function of BLAS takes for them,
-    0.15 where rows are a multiple of 1024 elements apart.
+    With AVX-512 a primitive takes 0.65 of the time of oneDNN's `sgemm`, 0.15 where the row stride
+    is a multiple of 1024 elements.
     """
     output = empty((a.shape[0], b.shape[1]), a.dtype)
     return _by_primitive("product", a, b, output, alone=alone)
 
 
 def _order(shape: Pair, strides: Pair) -> tuple[bytes, int] | None:
-    """Whether a matrix of float32 lies there transposed, and how far apart its rows are."""
+    """Whether a float32 matrix is transposed in memory, and its leading dimension."""
     (rows, columns), (by_row, by_column), size = shape, strides, _FLOATS.itemsize
     if by_row % size or by_column % size:
         return None
@@ -148,13 +148,13 @@ def _order(shape: Pair, strides: Pair) -> tuple[bytes, int] | None:
     return None
 
 
-def _is_slow(distance: int, others: int) -> bool:
-    """Whether rows so far apart are slow to multiply by so many rows or columns."""
+def _aliases(distance: int, others: int) -> bool:
+    """Whether rows of this leading dimension alias in the cache, for so many rows or columns."""
     return distance % _ALIASED == 0 and others in _FEW
 
 
-def _further_apart(array: Any) -> Any:
-    """A copy of contiguous rows with a gap between them."""
+def _padded_copy(array: Any) -> Any:
+    """A copy of contiguous rows with a padded leading dimension."""
     rows, columns = array.shape
     copy = empty((rows, columns + _GAP), array.dtype)[:, :columns]
     copy[...] = array
@@ -162,19 +162,19 @@ def _further_apart(array: Any) -> Any:
 
 
 def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
-    """a @ b for as many matrices of float32 on either side, whose rows or columns are contiguous.
+    """a @ b for batches of float32 matrices that are contiguous along rows or columns.
 
-    NumPy calls BLAS for one after the other, and that takes one thread for a small one; a thread
-    of oneDNN's alone is no faster.
+    NumPy calls BLAS for one matrix after the other, which runs small ones on one thread; a single
+    thread of oneDNN is not faster.
     """
-    if not pool.of_engine or a.dtype != np.float32 or b.dtype != np.float32:
+    if not pool.owned_by_engine or a.dtype != np.float32 or b.dtype != np.float32:
         return None
     *batch, rows, inner = a.shape
     *other, depth, columns = b.shape
     work = rows * inner * columns
-    if batch != other or depth != inner or work not in BATCHED:
+    if batch != other or depth != inner or work not in BATCHED_GEMM:
         return None
-    if math.prod(batch) * work < LEAST_OF_BATCH:
+    if math.prod(batch) * work < SMALLEST_BATCHED_GEMM:
         return None
     if out is None:
         out = empty((*batch, rows, columns), a.dtype)
@@ -182,7 +182,7 @@ def batch_matmul(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def half_matmul(a: Any, b: Any) -> Any:
-    """a @ b for matrices of bfloat16, or as many of them on either side."""
+    """a @ b for bfloat16 matrices, or batches of them."""
     kind = type_of(a)
     *batch, rows, inner = a.shape
     *other, depth, columns = b.shape
@@ -191,7 +191,7 @@ def half_matmul(a: Any, b: Any) -> Any:
     if math.prod(batch) * rows * inner * columns < _LEAST_WORK or a.ndim > _MOST_DIMENSIONS:
         return None
     out = empty((*batch, rows, columns), a.dtype)
-    # What lies otherwise is copied: float32 would be a copy, too.
+    # Other memory layouts are copied, as a conversion to float32 would be.
     a, b = (each if _layout(each) else np.ascontiguousarray(each) for each in (a, b))
     return _by_primitive("halves", a, b, out, kind)
 
@@ -200,7 +200,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _layout(array: Any) -> Layout | None:
-    """The shape and strides, in elements, of matrices with contiguous rows or columns."""
+    """The shape and strides, in elements, of matrices that are contiguous along rows or columns."""
     if not array.flags.aligned or min(array.strides) <= 0:
         return None
     size = array.itemsize
@@ -215,7 +215,7 @@ def _layout(array: Any) -> Layout | None:
 def _by_primitive(
     name: str, a: Any, b: Any, out: Any, kind: int = FLOAT32, alone: bool = False
 ) -> Any:
-    """a @ b, written to `out`; None where oneDNN cannot take them as they lie."""
+    """a @ b, written to `out`; None where oneDNN has no primitive for these memory layouts."""
     layouts = _layout(a), _layout(b), _layout(out)
     if None in layouts:
         return None
@@ -227,14 +227,14 @@ def _by_primitive(
     if primitive is None:
         return None
     if alone:
-        primitive.run_beside(a, b, out)
+        primitive.run_unclaimed(a, b, out)
     else:
         primitive.run(a, b, out)
     return out
 
 
 def _batched(library: Library, *layouts: Any, kind: int = FLOAT32) -> Primitive:
-    """The primitive for matrices that lie so on the left, on the right, and in the result."""
+    """The primitive for these memory layouts of the operands and of the result."""
     a, b, result = (described(library, *each, kind) for each in layouts)
     descriptor = library.made(
         "dnnl_matmul_primitive_desc_create",

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
-from ...core.half_precision import is_half, narrowed
-from .halves import widened
+from ...runtime.buffers import empty
+from ...runtime.half_precision import is_half, rounded_to_half
+from .half_precision import widened
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -37,16 +37,16 @@ from .primitive import (
 Kernel = Callable[..., Any]
 
 _BACKWARD = 128
-# With fewer channels, or others, it has no code of this processor, and is slower than NumPy.
+# With fewer channels, or other numbers of them, it has no optimized code, and NumPy is faster.
 _FEWEST_CHANNELS, _MULTIPLE = 8, 4
-# Those of 16 bits it takes so many at a time, or one by one.
+# In half precision it processes this many channels at a time, or one by one.
 _LANES = 16
 _MOST_IMAGES = 64
 _WITH_GIVEN_MOMENTS, _WITH_SCALE, _WITH_SHIFT = 1, 2, 4
 
 
 def _by_way_of_float32(kernel: Kernel) -> Kernel:
-    """A kernel of images that does in float32 what it has no fast code for in 16 bits."""
+    """A kernel of images that computes in float32 where it has no fast half-precision code."""
 
     @functools.wraps(kernel)
     def run(images: Any, *rest: Any) -> Any:
@@ -54,15 +54,15 @@ def _by_way_of_float32(kernel: Kernel) -> Kernel:
             return kernel(images, *rest)
         found = kernel(*[widened(each) for each in (images, *rest)])
         if not isinstance(found, tuple):
-            return None if found is None else narrowed(found, images.dtype)
-        return narrowed(found[0], images.dtype), *found[1:]
+            return None if found is None else rounded_to_half(found, images.dtype)
+        return rounded_to_half(found[0], images.dtype), *found[1:]
 
     return run
 
 
 @_by_way_of_float32
 def batch_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any) -> Any:
-    """Rows x channels normalized over the rows; with the means and variances of the batch."""
+    """Rows x channels normalized over the rows; with the batch's means and variances."""
     kind = _type_of(images, vectors=(scale, offset))
     if kind is None:
         return None
@@ -82,9 +82,9 @@ def batch_norm_backprop(
     gradients: Any, images: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: Any,
     in_place: bool = False,
 ) -> Any:  # fmt: skip
-    """The gradients of `batch_norm` by the images, the scale and the offset.
+    """The gradients of `batch_norm` with respect to the images, the scale and the offset.
 
-    Those by the images take the place of the gradients given if they may.
+    The first may be written into the upstream gradients.
     """
     kind = _type_of(gradients, images, vectors=(scale, mean, variance))
     if kind is None:
@@ -101,18 +101,18 @@ def batch_norm_backprop(
 
 
 @_by_way_of_float32
-def scale_channels(rows: Any, centre: Any, factor: Any, shift: Any) -> Any:
-    """factor (x - centre) + shift, by a number for each channel; the first two may be None."""
+def scale_channels(rows: Any, center: Any, factor: Any, shift: Any) -> Any:
+    """factor (x - center) + shift, with one element per channel; the first two may be None."""
     zeros, ones = _zeros_and_ones(rows.shape[1])
-    centre, factor = zeros if centre is None else centre, ones if factor is None else factor
-    kind = _type_of(rows, vectors=(centre, factor, shift))
+    center, factor = zeros if center is None else center, ones if factor is None else factor
+    kind = _type_of(rows, vectors=(center, factor, shift))
     if kind is None:
         return None
     result = empty(rows.shape, rows.dtype)
     found = compute(
         ("scale", rows.shape, kind),
         lambda library: _scaling(library, rows.shape, kind),
-        rows.size, rows, centre, ones, factor, shift, result,
+        rows.size, rows, center, ones, factor, shift, result,
     )  # fmt: skip
     return result if found else None
 
@@ -123,8 +123,8 @@ def _zeros_and_ones(count: int) -> tuple[Any, Any]:
 
 
 def bias_add(value: Any, bias: Any) -> Any:
-    """value + bias, with a number for each of its channels, which are last."""
-    # An array that lies otherwise would be copied first.
+    """value + bias, with one element per channel, channels last."""
+    # Another memory layout would be copied first.
     if value.dtype.char == "d" or not value.flags.c_contiguous:
         return None
     bias = np.ascontiguousarray(bias, np.float32)
@@ -149,7 +149,7 @@ def layer_norm(images: Any, scale: Any, offset: Any, epsilon: float, layout: Any
     )  # fmt: skip
     if not found:
         return None
-    # The parameters it would scale by are the pixels', not the channels'.
+    # Its scale would be per pixel, not per channel.
     if not (scale == 1).all():
         result *= layout.spread(scale)
     if offset.any():
@@ -162,7 +162,7 @@ def _are_rows(*arrays: Any) -> bool:
 
 
 def _row_data(library: Library, shape: tuple[int, int]) -> tuple[Any, Any]:
-    """The descriptors of rows, and of one number for each."""
+    """The descriptors of rows, and of one element per row."""
     return described(library, shape, (shape[1], 1)), described(library, shape[:1], (1,))
 
 
@@ -177,7 +177,7 @@ def _forward_rows(library: Library, shape: tuple[int, int], epsilon: float) -> P
 
 
 def _type_of(*images: Any, vectors: Sequence[Any]) -> int | None:
-    """The type of the numbers of images; None for what oneDNN does not take, or not as fast."""
+    """The data type of images; None where oneDNN does not support it, or is slower."""
     channels = images[0].shape[-1]
     if channels < _FEWEST_CHANNELS or channels % _MULTIPLE or not _are_rows(*vectors):
         return None
@@ -190,8 +190,8 @@ def _type_of(*images: Any, vectors: Sequence[Any]) -> int | None:
 def _data(library: Library, shape: tuple[int, int], kind: int) -> tuple[Any, Any]:
     """The descriptors of rows x channels, as images of some pixels, and of a vector.
 
-    oneDNN has a loop for the pixels and divides the images among its threads: images of one pixel
-    take up to three times as long, a single one the more.
+    oneDNN loops over the pixels and parallelizes over the images: images of one pixel take up to
+    three times as long, a single image even longer.
     """
     rows, channels = shape
     images = next((count for count in range(_MOST_IMAGES, 1, -1) if rows % count == 0), rows)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import empty
+from ...runtime.buffers import empty
 from .convolution import channels_last
-from .halves import in_float32_otherwise
+from .half_precision import in_float32_otherwise
 from .library import Library
 from .primitive import (
     DIFF_DST,
@@ -29,16 +29,16 @@ from .primitive import (
 from .windows import Windows, windows_of
 
 _MAXIMUM, _MEAN_INSIDE = 0x1FF, 0x3FF
-# Below this oneDNN sees nothing.
+# oneDNN starts its maxima here and does not see lower values.
 _LOWEST = np.finfo(np.float32).min
 # The same as a bfloat16, followed by minus infinity.
 _LOWEST_BITS = np.uint16(0xFF7F)
-# With fewer channels, oneDNN is many times slower than NumPy at any size.
+# With fewer channels oneDNN is many times slower than NumPy at any size.
 _FEWEST_CHANNELS = 8
 
 
 class _Case(NamedTuple):
-    """A pooling: its windows, how many channels there are, and the type of the numbers."""
+    """A pooling: its windows, the number of channels, and the dtype."""
 
     windows: Windows
     depth: int
@@ -46,12 +46,12 @@ class _Case(NamedTuple):
 
     @property
     def results(self) -> tuple[int, ...]:
-        """The shape of the pooled images."""
+        """The shape of the output."""
         return (self.windows.images[0], *self.windows.output, self.depth)
 
     @classmethod
     def of(cls, array: Any, image_shape: Sequence[int], axes: Sequence[Any]) -> _Case | None:
-        """That of images of a shape, with an array of such numbers; None where NumPy is faster."""
+        """The case of images of a shape and an array's dtype; None where NumPy is faster."""
         windows = windows_of(image_shape, [axis.kernel for axis in axes], axes)
         depth, kind = image_shape[-1], type_of(array)
         if windows is None or kind is None or depth < _FEWEST_CHANNELS:
@@ -61,7 +61,7 @@ class _Case(NamedTuple):
 
 @in_float32_otherwise
 def average_pool(images: Any, axes: Sequence[Any]) -> Any:
-    """The mean under each window, padding not counted."""
+    """The mean of each window, padding not counted."""
     case = _Case.of(images, images.shape, axes)
     if case is None:
         return None
@@ -75,9 +75,9 @@ def average_pool(images: Any, axes: Sequence[Any]) -> Any:
 
 @in_float32_otherwise
 def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Sequence[Any]) -> Any:
-    """Spread each output's gradient evenly over the inputs that it averaged."""
+    """Distribute each upstream gradient evenly over the inputs of its window."""
     case = _Case.of(gradients, image_shape, axes)
-    # Where windows overlap, oneDNN would round after each addition.
+    # With overlapping windows oneDNN would round after each addition.
     if case is None or case.kind != FLOAT32:
         return None
     primitive = cached(("mean back", case), lambda library: _backward(library, case, _MEAN_INSIDE))
@@ -90,7 +90,7 @@ def average_pool_backprop(gradients: Any, image_shape: tuple[int, ...], axes: Se
 
 
 class _Pooled(NamedTuple):
-    """Where the maxima of some images are, as oneDNN's gradient is told."""
+    """The indices of the maxima of some images, as oneDNN's gradient takes them."""
 
     case: _Case
     images: weakref.ref[Any]
@@ -98,18 +98,18 @@ class _Pooled(NamedTuple):
     places: Any
 
 
-# By the identity of the outputs, for as long as these are there.
+# By the identity of the outputs, as long as these are alive.
 _known: dict[int, _Pooled] = {}
 
 
 def max_pool(images: Any, axes: Sequence[Any], floor: bool = True) -> Any:
-    """The maximum under each window; NaN loses against any number, as does all below the floor."""
+    """The maximum of each window; NaN loses against any number, as do values below the lowest."""
     found = _with_places(images, axes)
     if found is None:
         return None
     case, outputs, places = found
     if not (floor and case.kind == FLOAT32) and _has_lowest(outputs):
-        # There is nothing below that to oneDNN: what it is only NumPy can tell.
+        # oneDNN does not see lower values: NumPy decides.
         return None
     key = id(outputs)
     reference = weakref.ref(outputs, lambda _: _known.pop(key, None))
@@ -118,15 +118,15 @@ def max_pool(images: Any, axes: Sequence[Any], floor: bool = True) -> Any:
 
 
 def _has_lowest(outputs: Any) -> bool:
-    """Whether a maximum is the lowest number there is, or below it."""
+    """Whether a maximum is the lowest finite number, or below it."""
     if outputs.itemsize == 2:
-        # A minimum of 16 bits is slow; these two come one after the other.
+        # A half-precision minimum is slow; these two values are adjacent.
         return bool((outputs.view(np.uint16) - _LOWEST_BITS <= 1).any())
     return bool(outputs.min() <= _LOWEST)
 
 
 def _with_places(images: Any, axes: Sequence[Any]) -> tuple[_Case, Any, Any] | None:
-    """The case of images, the maximum under each window, and where that is."""
+    """The case of images, the maximum of each window, and its index."""
     case = _Case.of(images, images.shape, axes)
     if case is None:
         return None
@@ -142,12 +142,12 @@ def _with_places(images: Any, axes: Sequence[Any]) -> tuple[_Case, Any, Any] | N
 def max_pool_backprop(
     images: Any, outputs: Any, gradients: Any, axes: Sequence[Any], every_tie: bool = False
 ) -> Any:
-    """Give each output's gradient to the first of its maxima."""
+    """Route each upstream gradient to the first maximum of its window."""
     case = _Case.of(images, images.shape, axes)
     if case is None or every_tie or gradients.dtype != images.dtype:
         return None
     if any(case.windows.low) and _has_lowest(outputs):
-        # The first place of a window with nothing above that may be outside of the images.
+        # In a window without larger values the first index may be in the padding.
         return None
     backward = cached(("max back", case), lambda library: _backward(library, case, _MAXIMUM))
     if backward is None:
@@ -164,7 +164,7 @@ def max_pool_backprop(
 
 
 def _places_in(images: Any, outputs: Any, case: _Case) -> Any:
-    """Where the maxima are, if these outputs came from `max_pool` of these images; else None."""
+    """The indices of the maxima, if the outputs came from `max_pool` of these images."""
     known = _known.get(id(outputs))
     if known is None or known.outputs() is not outputs or known.images() is not images:
         return None

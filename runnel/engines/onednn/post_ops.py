@@ -1,6 +1,6 @@
-"""Post-ops: what oneDNN does to a result before it leaves the registers.
+"""Post-ops: what oneDNN applies to a result while it is in registers.
 
-Activations are not among them: oneDNN's ReLU makes zeros of NaNs, which then nobody would notice.
+Activations are not among them: oneDNN's relu turns NaN into 0, which would hide errors.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from ...core.finish import Finish
+from ...runtime.epilogue import Epilogue
 from .library import Library
 from .primitive import described, user_scratchpad
 
 ADD, MULTIPLY, DIVIDE, SUBTRACT = 0x1FFF0, 0x1FFF1, 0x1FFF4, 0x1FFF5
-# A step: an algorithm with its second operand, one with two numbers, or the total with what is
-# in the result's place before.
+# A step: an algorithm with its second operand, one with two parameters, or the sum with the
+# previous content of the output.
 Step = tuple[Any, Any]
 TOTAL = "total"
 _SAME_TYPE = 0
-# The second operand of a post-op, by its place in their list.
+# The second operand of a post-op, by its index.
 _OPERAND, _BY_PLACE = 2, 32768
 
 
 def appended(
     library: Library, attributes: ctypes.c_void_p, steps: Sequence[Step]
 ) -> dict[int, Any]:
-    """Give attributes their post-ops; the descriptors of operands by the arguments they are."""
+    """Append post-ops to attributes; the descriptors of their operands, by argument."""
     listed = library.made("dnnl_post_ops_create")
     operands = {}
     for place, (kind, given) in enumerate(steps):
@@ -47,23 +47,25 @@ def appended(
     return operands
 
 
-def vectors_of(finish: Finish | None, channels: int) -> tuple[Any, ...]:
-    """The vectors of a finish that are operands of post-ops, in their order."""
+def vectors_of(finish: Epilogue | None, channels: int) -> tuple[Any, ...]:
+    """The vectors of an epilogue that are operands of post-ops, in their order."""
     if finish is None:
         return ()
     finish.require(channels)
     vectors = [finish.shift] if finish.scale is None else [finish.scale, finish.shift]
-    if finish.centre is not None:
-        vectors.insert(0, -finish.centre)
+    if finish.center is not None:
+        vectors.insert(0, -finish.center)
     # A bias may be a column of a matrix.
     return tuple([np.ascontiguousarray(vector) for vector in vectors])
 
 
 @lru_cache(maxsize=1024)
-def finishing(
+def epilogue_post_ops(
     library: Library, count: int, channels: int, rank: int
 ) -> tuple[ctypes.c_void_p, dict[int, Any]]:
-    """Attributes that add one vector, or scale before it, or add before that; their arguments."""
+    """Attributes that add a vector, or scale before it, or center before that; with their
+    arguments.
+    """
     ones = [1] * (rank - 2)
     vector = described(library, (1, channels, *ones), (channels, 1, *ones))
     made = user_scratchpad(library)

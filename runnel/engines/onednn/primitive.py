@@ -1,7 +1,7 @@
-"""Primitives: oneDNN's compiled computations, with the memory objects of their arguments.
+"""Primitives: oneDNN's compiled kernels, with the memory objects of their arguments.
 
-A `Primitive` is created once for an op, its shapes and its attributes, and then only told where its
-arrays are. It belongs to one thread, for the memory objects it tells that to are its own.
+A `Primitive` is created once for an op, its shapes and its attributes; a call only sets the data
+pointers. It belongs to one thread, as its memory objects do.
 """
 
 from __future__ import annotations
@@ -17,35 +17,36 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ...core.buffers import aligned, read_address
-from ...core.engine import here, pool
-from ...core.workers import threads_at_most
+from ...runtime.buffers import aligned, read_address
+from ...runtime.engine_selection import here, pool
+from ...runtime.workers import num_threads
 from .library import Library, Unsupported, load
 
-# What arguments are called in oneDNN's interface.
+# Argument indices of oneDNN's interface.
 SRC, DST, WEIGHTS, BIAS, MEAN, VARIANCE, SCALE, SHIFT = 1, 17, 33, 41, 49, 50, 51, 52
 WORKSPACE, SCRATCHPAD = 64, 80
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS, DIFF_SCALE, DIFF_SHIFT = 129, 145, 161, 169, 255, 256
 FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
 
-# What types of numbers are called.
+# Data types.
 FLOAT32, BFLOAT16 = 3, 2
 _TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(ml_dtypes.bfloat16): BFLOAT16}
 _ANY = 1
 _UNDEFINED = 0
 _USER_SCRATCHPAD = 1
 _MOST_DIMENSIONS = 12
-# Descriptors that a primitive descriptor can be asked for.
+# The descriptors that a primitive descriptor can be queried for.
 _QUERIES = {
     SRC: 129, DIFF_SRC: 130, WEIGHTS: 131, DIFF_WEIGHTS: 132, DST: 133, DIFF_DST: 134,
     WORKSPACE: 135, SCRATCHPAD: 136,
 }  # fmt: skip
-# How many primitives a thread keeps; a program with ever new shapes must not fill the memory.
+# The size of each thread's cache of primitives; programs with ever new shapes must not fill the
+# memory.
 _MOST = 1024
 _UNKNOWN = object()
 _BYTES = np.dtype(np.uint8)
 
-# From how many elements on a second thread is worth waiting for, where each takes a few cycles.
+# In elements. The parallel threshold where each takes a few cycles.
 _WORTH_SHARING = 1 << 18
 
 Numbers = Sequence[int]
@@ -56,14 +57,15 @@ class _Argument(ctypes.Structure):
 
 
 class _Thread(threading.local):
-    """What each thread has of its own."""
+    """The state of each thread."""
 
     def __init__(self) -> None:
         self.scratchpad = np.empty(0, _BYTES)
         library = load()
-        assert library is not None
+        if library is None:
+            raise Unsupported("oneDNN's library is not installed (pip install onednn-cpu-gomp).")
         self.library: Library = library
-        # By the number of threads that they were made for, which primitives keep, and their keys.
+        # By the number of threads that they were created for, and their keys.
         self.primitives: OrderedDict[tuple[int, Hashable], Any] = OrderedDict()
         self.threads = 0
         self.follow()
@@ -71,35 +73,37 @@ class _Thread(threading.local):
         self.stream = library.made("dnnl_stream_create", library.engine, in_order)
 
     def use(self, threads: int) -> None:
-        """Work with primitives of so many threads, until somebody says otherwise."""
+        """Use primitives of this many threads until further notice."""
         if threads != self.threads:
             self.library.use_threads(threads)
             self.threads = threads
 
     def follow(self, alone: bool = False) -> None:
-        """Work with as many threads as the user, or other programs, leave to this one, or alone."""
-        is_one = alone or here.beside_others
-        self.use(1 if is_one else threads_at_most(self.library.most_threads))
+        """Use as many threads as the user has set, or as the CPU load leaves; one in a parallel
+        region.
+        """
+        is_one = alone or here.in_parallel_region
+        self.use(1 if is_one else num_threads(self.library.most_threads))
 
 
 def dimensions(values: Numbers) -> Any:
-    """Numbers as oneDNN takes them."""
+    """Numbers as oneDNN's dimensions."""
     return (ctypes.c_int64 * _MOST_DIMENSIONS)(*values)
 
 
 def type_of(array: Any) -> int | None:
-    """The type of an array's numbers; None where oneDNN has nothing fast for it."""
+    """The data type of an array; None where oneDNN has no fast code for it."""
     found = _TYPES.get(array.dtype)
-    return None if found == BFLOAT16 and not _thread.library.has_bfloat16 else found
+    return None if found == BFLOAT16 and not (_thread or _started()).library.has_bfloat16 else found
 
 
 class Described:
-    """The descriptor of data: its dimensions, how far apart elements are, and their type."""
+    """A memory descriptor: dimensions, strides and data type."""
 
     def __init__(
         self, library: Library, shape: Numbers, strides: Numbers | None, kind: int
     ) -> None:
-        """With strides (in elements) None in any order."""
+        """Strides are in elements; None lets the primitive choose the layout."""
         order = _ANY if strides is None else dimensions(strides)
         function = f"dnnl_memory_desc_create_with_{'tag' if strides is None else 'strides'}"
         self._library = library
@@ -117,12 +121,12 @@ def described(
     strides: tuple[int, ...] | None,
     kind: int = FLOAT32,
 ) -> Described:
-    """The descriptor of data, made once."""
+    """The memory descriptor, cached."""
     return Described(library, shape, strides, kind)
 
 
 def address(array: Any) -> int:
-    """Where an array's data is, as long as somebody holds the array."""
+    """The address of an array's data, valid while the array is referenced."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"oneDNN works on arrays, not on {type(array).__name__}.")
     return read_address(array)
@@ -132,18 +136,17 @@ _numbers = itertools.count()
 
 
 class Primitive:
-    """A computation on arrays of fixed shapes and orders."""
+    """A kernel for arrays of fixed shapes and layouts."""
 
     def __init__(
         self, library: Library, descriptor: ctypes.c_void_p, arguments: dict[int, Any]
     ) -> None:
-        """`arguments`: by kind its descriptor, or None to ask for the one that was chosen."""
+        """`arguments`: the descriptor of each, or None to query the one that was chosen."""
         self.library = library
         self.descriptor = descriptor
-        # How to bring arguments into the order that was chosen for them, and back; None where there
-        # is nothing to do.
+        # How to reorder arguments into the chosen layout, and back; None where it is the same.
         self.reorders: dict[Hashable, Primitive | None] = {}
-        # By which it is known where it must not be held.
+        # A number that keys caches which must not hold a reference to it.
         self.number = next(_numbers)
         self._primitive = library.made("dnnl_primitive_create", descriptor)
         self.chosen = {
@@ -158,7 +161,7 @@ class Primitive:
             memory = library.made("dnnl_memory_create", md, library.engine, None)
             self._memories.append(memory)
         self._handles = [memory.value for memory in self._memories]
-        # Where each memory object's data was last time.
+        # The last data pointer of each memory object.
         self._addresses = [0] * len(kinds)
         pairs = [_Argument(*pair) for pair in zip(kinds, self._handles, strict=True)]
         self._table = (_Argument * len(pairs))(*pairs)
@@ -173,12 +176,12 @@ class Primitive:
 
     def run(self, *arrays: Any) -> None:
         """Compute with the data of these arrays, in the order of the arguments."""
-        pool.to_engine()
-        self.run_beside(*arrays)
+        pool.give_to_engine()
+        self.run_unclaimed(*arrays)
 
-    def run_beside(self, *arrays: Any) -> None:
-        """Compute as `run` does, but take the processors from nobody."""
-        own, addresses = _thread, self._addresses
+    def run_unclaimed(self, *arrays: Any) -> None:
+        """Compute as `run` does, but without claiming the thread pool."""
+        own, addresses = _thread or _started(), self._addresses
         if self._scratch:
             if own.scratchpad.nbytes < self._scratch:
                 own.scratchpad = aligned((self._scratch,), _BYTES)
@@ -201,25 +204,36 @@ class Primitive:
         self.library.destroy("dnnl_primitive_desc_destroy", self.descriptor)
 
 
-_thread = _Thread()
+# Made at the first use: without the library this module can be imported all the same.
+_thread: _Thread | None = None
+
+
+def _started() -> _Thread:
+    global _thread
+    _thread = _Thread()
+    return _thread
 
 
 def forget() -> None:
-    """Make all primitives anew, in every thread, for the number of threads that holds now."""
+    """Create all primitives anew, in every thread, for the current number of threads."""
     global _thread
-    _thread = _Thread()
+    _thread = None
 
 
 def prepared_library(alone: bool = False) -> Library:
-    """The library, told how many threads it works with for the calling thread."""
-    _thread.follow(alone)
-    return _thread.library
+    """The library, with the calling thread's number of threads set."""
+    own = _thread or _started()
+    own.follow(alone)
+    return own.library
 
 
 def cached(key: Hashable, make: Callable[[Library], Any], alone: bool = False) -> Any:
-    """What this thread has for a key, made at the first use; None where there is no primitive."""
-    _thread.follow(alone)
-    return _cached(_thread, key, make)
+    """This thread's cached value for a key, created at the first use; None if there is no
+    primitive.
+    """
+    own = _thread or _started()
+    own.follow(alone)
+    return _cached(own, key, make)
 
 
 def _cached(own: _Thread, key: Hashable, make: Callable[[Library], Any]) -> Any:
@@ -241,16 +255,16 @@ def _cached(own: _Thread, key: Hashable, make: Callable[[Library], Any]) -> Any:
 def compute(
     key: tuple[Hashable, ...], make: Callable[[Library], Any], size: int, *arrays: Any
 ) -> bool:
-    """Run the primitive of a key on arrays of some size; False where there is no primitive.
+    """Run the primitive of a key on arrays above a size; False where there is no primitive.
 
-    While oneDNN has the processors, its threads share large arrays. Else the calling thread does
-    all of it: BLAS keeps what it has, and no thread waits for one that other programs hold up.
+    While oneDNN owns the cores, large arrays are parallelized. Otherwise the calling thread
+    computes alone: BLAS keeps the cores, and no thread waits for a time-sliced one.
     """
-    own = _thread
-    own.follow(alone=not pool.of_engine or size < _WORTH_SHARING)
+    own = _thread or _started()
+    own.follow(alone=not pool.owned_by_engine or size < _WORTH_SHARING)
     primitive = _cached(own, key, make)
     if primitive is not None:
-        primitive.run_beside(*arrays)
+        primitive.run_unclaimed(*arrays)
     return primitive is not None
 
 
@@ -261,7 +275,7 @@ def attributes(library: Library) -> ctypes.c_void_p:
 
 
 def user_scratchpad(library: Library) -> ctypes.c_void_p:
-    """New attributes that say: the memory a primitive works in is ours."""
+    """New attributes by which we allocate a primitive's scratchpad."""
     made = library.made("dnnl_primitive_attr_create")
     library.call("dnnl_primitive_attr_set_scratchpad_mode", made, _USER_SCRATCHPAD)
     return made

@@ -1,4 +1,4 @@
-"""Recurrent layers, all steps: long short-term memory, and gated units that reset after."""
+"""Recurrent layers over all steps: LSTM, and GRU with `reset_after`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.buffers import LINE, empty, zeros
-from ...core.engine import here, pool
-from ...core.workers import one_of, side_by_side, threads_at_most
+from ...runtime.buffers import CACHE_LINE, empty, zeros
+from ...runtime.engine_selection import here, pool
+from ...runtime.workers import num_threads, parallel_region, run_parallel
 from .library import Library
 from .primitive import (
     BIAS,
@@ -35,36 +35,35 @@ from .primitive import (
     prepared_library,
 )
 from .reorder import Layout, filters
-from .sharing import sharing
+from .sync_latency import sharing
 
 _BACKWARD = 128
 _FORTH = 1
 _OF_WEIGHTS = 131
-# In oneDNN's numbering the weights of the state follow those of the inputs, and states what they
-# belong to.
+# In oneDNN's numbering the recurrent weights follow the input weights, and states their layer.
 _RECURRENT = WEIGHTS + 1
-# Elements of the outputs: oneDNN's workspace has 80 bytes for each, and as many to work in.
+# In elements of the output: oneDNN's workspace has 80 bytes for each, and as many of scratchpad.
 _MOST_OUTPUTS = 1 << 22
-# A batch is taken in parts (`_count_of_parts`) where that was faster: of so many rows at least, in
-# a layer of so many multiplications. docs/benchmarks.md has the figures.
+# A batch is divided (`_count_of_parts`) where that was faster: with at least so many rows, and a
+# layer of so many multiplications. docs/benchmarks.md has the figures.
 _LEAST_ROWS, _LEAST_WORK = 16, 1 << 25
-# oneDNN takes rows by eights. So few above that are better off in another part.
+# oneDNN processes eight rows at a time. So few extra rows are better off in another part.
 _ROWS_AT_ONCE, _FEW_ROWS = 8, 1
-# Gradients by weights take the place of what was there.
+# Gradients with respect to weights overwrite the output instead of accumulating.
 _OVERWRITE = 1
 
 
 class _Kind(NamedTuple):
-    """A kind of layer: what oneDNN calls it, and how many of what it has."""
+    """A kind of layer: oneDNN's names for it, and the number of gates, states and biases."""
 
     name: str
     gates: int
     biases: int
     states: int
-    # Further weights that a layer can have, and none has here.
+    # Optional weights that are not used here.
     others: int
-    # With more weights than these, which every part then goes through at each step, a batch in
-    # parts is no faster: where threads meet quickly, and where they wait for each other.
+    # With more weights, which every part reads at each step, a divided batch is not faster: at low
+    # synchronization latency, and at high.
     most_in_parts: tuple[int, int]
 
 
@@ -86,27 +85,27 @@ class _Part(NamedTuple):
     rows: slice
 
     def of(self, *arrays: Any) -> list[Any]:
-        """The part of arrays of (time, batch, numbers) or (batch, numbers)."""
+        """The part of arrays of (time, batch, features) or (batch, features)."""
         return _plain(*(array[..., self.rows, :] for array in arrays))
 
     def room_in(self, array: Any) -> Any:
-        """Where to write the part of an array: in its place if that is contiguous."""
+        """Where to write the part of an array: into it, if that is contiguous."""
         place = array[..., self.rows, :]
         return place if place.flags.c_contiguous else empty(place.shape, array.dtype)
 
     def zeros_like(self, array: Any) -> Any:
-        """Zeros in the place of the part of an array."""
+        """Zeros into the part of an array."""
         return _zeros(array[..., self.rows, :].shape)
 
     def put(self, values: Any, array: Any) -> None:
-        """Bring the part to its place, where it is not there already."""
+        """Copy the part into its rows, unless it was written there."""
         place = array[..., self.rows, :]
         if not place.flags.c_contiguous:
             place[...] = values
 
 
 class _Data(NamedTuple):
-    """The descriptors of what a layer takes and gives, in plain order."""
+    """The descriptors of a layer's inputs and outputs, in plain layout."""
 
     x: Any
     state: Any
@@ -117,7 +116,7 @@ class _Data(NamedTuple):
 
 
 def lstm(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, c: Any, keep: bool) -> Any:
-    """The outputs of all steps, the last carry, and if it is to be kept oneDNN's workspace."""
+    """The outputs of all steps, the final carry, and if `keep` oneDNN's workspace."""
     found = _there(_LSTM, (kernel, recurrent, bias), x, (h, c), keep)
     if found is None:
         return None
@@ -129,14 +128,14 @@ def lstm_backprop(
     recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, c: Any, outputs: Any, last_c: Any,
     kept: Any, to_outputs: Any, to_h: Any, to_c: Any, with_x: bool,
 ) -> Any:  # fmt: skip
-    """The gradients by x, h, c, the kernel, its recurrent one and the bias."""
+    """The gradients with respect to x, h, c, the kernel, the recurrent kernel and the bias."""
     weights, gradients = (kernel, recurrent, bias), (to_outputs, to_h, to_c)
     last = (outputs[-1], last_c)
     return _back(_LSTM, weights, x, (h, c), outputs, last, kept, gradients, with_x)
 
 
 def gru(recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, keep: bool) -> Any:
-    """The outputs of all steps, and if it is to be kept oneDNN's workspace."""
+    """The outputs of all steps, and if `keep` oneDNN's workspace."""
     if bias.shape != (2, _GRU.gates * h.shape[1]):
         return None
     found = _there(_GRU, (kernel, recurrent, _joined(bias)), x, (h,), keep)
@@ -150,7 +149,7 @@ def gru_backprop(
     recurrent: Any, kernel: Any, bias: Any, x: Any, h: Any, outputs: Any, kept: Any,
     to_outputs: Any, to_h: Any, with_x: bool,
 ) -> Any:  # fmt: skip
-    """The gradients by x, h, the kernel, its recurrent one and the bias."""
+    """The gradients with respect to x, h, the kernel, the recurrent kernel and the bias."""
     weights, gradients = (kernel, recurrent, _joined(bias)), (to_outputs, to_h)
     found = _back(_GRU, weights, x, (h,), outputs, (outputs[-1],), kept, gradients, with_x)
     if found is None:
@@ -162,22 +161,22 @@ def gru_backprop(
 
 
 def _joined(bias: Any) -> Any:
-    """The biases of both products where they are added, then those of the candidate one by one."""
+    """The biases of both matmuls, summed where they are added, then those of the candidate."""
     units = bias.shape[-1] // 3
     both = bias[0, : 2 * units] + bias[1, : 2 * units]
     return np.concatenate([both, bias[0, 2 * units :], bias[1, 2 * units :]])
 
 
 def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool) -> Any:
-    """The outputs, the last states, and what is kept: the workspace of each part of the batch."""
+    """The outputs, the final states, and the workspace of each part of the batch."""
     sizes = _sizes(x, states)
     if not _fits(kind, sizes, weights, x, states):
         return None
     parts = _parts(sizes, _count_of_parts(kind, sizes) if keep else 1)
     outputs = empty((sizes.length, sizes.batch, sizes.units), x.dtype)
     last = [np.empty(each.shape, np.float32) for each in states]
-    pool.to_engine()
-    with one_of(len(parts)):
+    pool.give_to_engine()
+    with parallel_region(len(parts)):
         first = _forward_of(kind, parts[0].sizes, keep)
     if first is None:
         return None
@@ -192,7 +191,7 @@ def _there(kind: _Kind, weights: Any, x: Any, states: Sequence[Any], keep: bool)
         primitive.run(*given, *([kept[place]] if keep else []))
         part.put(own, outputs)
 
-    side_by_side(run, len(parts))
+    run_parallel(run, len(parts))
     return outputs, last, kept
 
 
@@ -200,9 +199,9 @@ def _back(
     kind: _Kind, weights: Any, x: Any, states: Sequence[Any], outputs: Any, last: Sequence[Any],
     kept: Any, gradients: Sequence[Any], with_x: bool,
 ) -> Any:  # fmt: skip
-    """The gradients by x, the states and the weights; those that are given may be empty.
+    """The gradients with respect to x, the states and the weights; those given may be empty.
 
-    Without x the first of them is zero: oneDNN computes it, but from no kernel.
+    Without x the first of them is zero: oneDNN computes it, but without the kernel.
     """
     sizes = _sizes(x, states)
     if not _fits(kind, sizes, weights, x, states) or not kept.size:
@@ -211,8 +210,8 @@ def _back(
     if any(gradient.size and gradient.shape != like.shape for gradient, like in likes):
         return None
     parts = _parts(sizes, len(kept))
-    pool.to_engine()
-    with one_of(len(parts)):
+    pool.give_to_engine()
+    with parallel_region(len(parts)):
         first = _backward_of(kind, parts[0].sizes)
     if first is None or _numbers_kept(first) != len(kept[0]):
         return None
@@ -236,7 +235,7 @@ def _back(
             part.put(values, result)
         return sums
 
-    sums, *others = side_by_side(run, len(parts))
+    sums, *others = run_parallel(run, len(parts))
     for other in others:
         for total, more in zip(sums, other, strict=True):
             total += more
@@ -244,16 +243,16 @@ def _back(
 
 
 def _numbers_kept(primitive: Primitive) -> int:
-    """How many numbers the workspace of a part has room for, in whole lines of the caches."""
-    lines = -(-primitive.size(WORKSPACE) // LINE)
-    return lines * LINE // 4
+    """The elements of a part's workspace, in whole cache lines."""
+    lines = -(-primitive.size(WORKSPACE) // CACHE_LINE)
+    return lines * CACHE_LINE // 4
 
 
 _nothing = np.zeros(0, np.float32)
 
 
 def _zeros(shape: tuple[int, ...]) -> Any:
-    """Zeros that all who need some share; they are read only."""
+    """Shared zeros; they are read only."""
     global _nothing
     size, found = math.prod(shape), _nothing
     if found.size < size:
@@ -264,26 +263,26 @@ def _zeros(shape: tuple[int, ...]) -> Any:
 
 
 def _count_of_parts(kind: _Kind, sizes: _Sizes) -> int:
-    """Into how many parts a batch goes, each of which is a thread's.
+    """The number of parts of a batch, one per thread.
 
-    oneDNN's threads share each step and wait for each other after it. Rows do not depend on other
-    rows: threads that have their own go through all steps and wait once.
+    oneDNN's threads synchronize after each step. Rows are independent: threads with rows of their
+    own run through all steps and synchronize once.
     """
-    if here.beside_others:
+    if here.in_parallel_region:
         return 1
     length, batch, inputs, units = sizes
     weights = (inputs + units) * kind.gates * units
-    threads = threads_at_most(prepared_library().most_threads)
+    threads = num_threads(prepared_library().most_threads)
     if batch < threads * _LEAST_ROWS or length * batch * weights < _LEAST_WORK:
         return 1
     quickly, slowly = kind.most_in_parts
-    is_worth_it = weights <= quickly or (weights <= slowly and not sharing.meets_quickly())
-    return threads if is_worth_it else 1
+    is_profitable = weights <= quickly or (weights <= slowly and not sharing.is_low())
+    return threads if is_profitable else 1
 
 
 @lru_cache(maxsize=1024)
 def _parts(sizes: _Sizes, count: int) -> list[_Part]:
-    """Parts of about as many rows; the first, whose thread begins sooner, has those left over."""
+    """Parts of about equal size; the first, whose thread starts sooner, has the remainder."""
     rows = sizes.batch // count
     over = rows % _ROWS_AT_ONCE
     if over * (count - 1) <= _FEW_ROWS:
@@ -296,12 +295,12 @@ def _parts(sizes: _Sizes, count: int) -> list[_Part]:
 
 
 def _forward_of(kind: _Kind, sizes: _Sizes, keep: bool) -> Any:
-    """The calling thread's primitive for a layer there; None where oneDNN has none."""
+    """The calling thread's primitive for the forward pass of a layer; None if there is none."""
     return cached(("steps", kind, sizes, keep), lambda each: _forward(each, kind, sizes, keep))
 
 
 def _backward_of(kind: _Kind, sizes: _Sizes) -> Any:
-    """The calling thread's primitive for a layer back; None where oneDNN has none."""
+    """The calling thread's primitive for the backward pass of a layer; None if there is none."""
     return cached(("steps back", kind, sizes), lambda each: _backward(each, kind, sizes))
 
 
@@ -311,7 +310,7 @@ def _sizes(x: Any, states: Sequence[Any]) -> _Sizes:
 
 
 def _fits(kind: _Kind, sizes: _Sizes, weights: Any, x: Any, states: Sequence[Any]) -> bool:
-    """Whether arrays are what oneDNN would take them for; it looks at none of their shapes."""
+    """Whether arrays have the shapes that oneDNN assumes: it checks none."""
     arrays = (*weights, x, *states)
     alike = [each.shape for each in arrays] == _shapes(kind, sizes)
     return alike and all(each.dtype == np.float32 for each in arrays)
@@ -319,7 +318,7 @@ def _fits(kind: _Kind, sizes: _Sizes, weights: Any, x: Any, states: Sequence[Any
 
 @lru_cache(maxsize=1024)
 def _shapes(kind: _Kind, sizes: _Sizes) -> list[tuple[int, ...]] | None:
-    """The shapes of the weights, the inputs and the states; None where a layer is not oneDNN's."""
+    """The shapes of the weights, the inputs and the states; None where oneDNN has no such layer."""
     length, batch, inputs, units = sizes
     if not 0 < length * batch * units <= _MOST_OUTPUTS or not inputs:
         return None
@@ -333,7 +332,7 @@ def _plain(*arrays: Any) -> list[Any]:
 
 
 def _ordered(weights: Any, kind: _Kind, primitive: Primitive, with_x: bool = True) -> list[Any]:
-    """Weights in the orders that a primitive chose, and the bias; without x zeros as kernel."""
+    """Weights in the layouts that a primitive chose, and the bias; without x zeros as kernel."""
     kernel, recurrent, bias = weights
 
     def ordered(each: Any, place: int) -> Any:
@@ -345,7 +344,7 @@ def _ordered(weights: Any, kind: _Kind, primitive: Primitive, with_x: bool = Tru
 
 @lru_cache(maxsize=1024)
 def _layout(shape: tuple[int, int], gates: int) -> Layout:
-    """Weights of all gates as oneDNN sees them: layers, directions, inputs, gates, units."""
+    """The weights of all gates as oneDNN sees them: layers, directions, inputs, gates, units."""
     rows, columns = shape
     of_gates = (1, 1, rows, gates, columns // gates)
     return of_gates, _strides(of_gates), FLOAT32
@@ -365,7 +364,7 @@ def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _layer(kind: _Kind, data: _Data, kernel: Any, recurrent: Any) -> list[Any]:
-    """The descriptors of a layer, or of the gradients by them, in the order of oneDNN's calls."""
+    """The descriptors of a layer, or of its gradients, in the order of oneDNN's calls."""
     states, nothing = [data.state] * kind.states, [None] * kind.others
     return [data.x, *states, kernel, recurrent, *nothing, data.bias, data.outputs, *states]
 
@@ -410,7 +409,7 @@ def _backward(library: Library, kind: _Kind, sizes: _Sizes) -> Primitive:
 
 
 def _taken(library: Library, descriptor: Any, kind: _Kind, data: _Data) -> dict[int, Any]:
-    """The arguments that both directions have, with the orders chosen for the weights."""
+    """The arguments that both directions have, with the layouts chosen for the weights."""
     kernel, recurrent = (
         ctypes.c_void_p(library.query_md(descriptor, _OF_WEIGHTS, place)) for place in (0, 1)
     )
@@ -424,5 +423,5 @@ def _taken(library: Library, descriptor: Any, kind: _Kind, data: _Data) -> dict[
 
 
 def _with_states(first: int, of_first: Any, kind: _Kind, data: _Data) -> dict[int, Any]:
-    """An argument by its number, followed by as many states as there are."""
+    """An argument by its index, followed by as many states as there are."""
     return {first: of_first, **{first + 1 + place: data.state for place in range(kind.states)}}

@@ -1,4 +1,4 @@
-"""The same numbers in another order: between TensorFlow's filters and those oneDNN works with."""
+"""Reorders: arrays in another memory layout, between TensorFlow's filters and those of oneDNN."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty, is_own
+from ...core.ownership import is_own
+from ...runtime.buffers import empty
 from .library import Library
 from .primitive import DST, FLOAT32, SRC, Primitive, address, compute, described, type_of
 
-# Dimensions, strides, and the type of the numbers.
+# Dimensions, strides and data type.
 Layout = tuple[tuple[int, ...], tuple[int, ...], int]
 
-# A primitive's filters are held after so many uses; where that brought nothing, later.
+# A primitive's filters are cached after so many uses; later, if caching was useless before.
 _FIRST_PATIENCE, _LAST_PATIENCE = 2, 64
 # Of a bfloat16.
 _EXPONENT = np.uint16(0x7F80)
 _UNKNOWN: Any = object()
-# How many uses are counted; arrays that come and go must not fill the memory.
+# The number of counted uses; short-lived arrays must not fill the memory.
 _MOST_COUNTED = 4096
 
 
 def is_regular(array: Any) -> bool:
-    """Whether the numbers of an array are all finite, or all NaN."""
+    """Whether an array is all finite, or all NaN."""
     if array.itemsize == 2:
-        # Sums of 16 bits are slow; what is not finite has all bits of its exponent.
+        # Half-precision sums are slow; infinity and NaN have all exponent bits set.
         infinite = np.bitwise_and(array.view(np.uint16), _EXPONENT) == _EXPONENT
         return not infinite.any() or bool(np.isnan(array).all())
     return math.isfinite(np.add.reduce(array, None)) or bool(np.isnan(array).all())
 
 
 class _Entry:
-    """An array that is held, and what it is in the orders of primitives.
+    """An array that is referenced here, and its reordered copies.
 
-    Those are found by the primitive's number and the argument's: one that takes several filters may
-    be given the same for two of them, or two views that begin at the same place.
+    They are keyed by the primitive's number and the argument: a primitive may get one array for two
+    arguments, or two views with one address.
     """
 
     __slots__ = ("array", "hits", "is_regular", "results")
@@ -49,13 +50,13 @@ class _Entry:
         self.hits = 0
 
     def is_lone(self) -> bool:
-        """Whether nobody else holds the array."""
-        # It may be in the order that a primitive wants.
+        """Whether nobody else references the array."""
+        # It may already have the layout that a primitive chose.
         own = sum(result is self.array for result in self.results.values())
         return self.references() <= _LONE + own and is_own(self.array)
 
     def references(self) -> int:
-        """How many hold the array."""
+        """The reference count of the array."""
         return sys.getrefcount(self.array)
 
 
@@ -63,13 +64,13 @@ _LONE = _Entry(np.empty(2)).references()
 
 
 class Filters:
-    """Filters in the orders of primitives, kept as long as they do not change.
+    """Cache of reordered filters, valid while the filters do not change.
 
-    Whoever holds a variable's array keeps updates from changing it in place: they make a new one.
-    So the numbers of an array that is held here are those it had when it was reordered. A training
-    step changes its variables each time, and holding them only costs a copy: its primitives try it
-    rarely, those of a prediction beside it soon. All threads share what is kept: two that held an
-    array would each take it for used.
+    A reference to a variable's array keeps updates from changing it in place: they allocate a new
+    one. So an array that is referenced here has the values it had when it was reordered. A training
+    step changes its variables every time, and there the reference only costs a copy: its primitives
+    cache rarely, those of a prediction beside it soon. The cache is shared by all threads: two that
+    referenced an array would each see it as in use.
     """
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class Filters:
         return len(self._held)
 
     def reordered(self, array: Any, layout: Layout, primitive: Primitive, kind: int) -> Any:
-        """The function of this name, or what it gave for the same array before."""
+        """The result of the function of this name, or its cached result for the same array."""
         if not array.flags.c_contiguous:
             return reordered(array, layout, primitive, kind)
         place = address(array)
@@ -101,7 +102,7 @@ class Filters:
         return result
 
     def are_regular(self, array: Any) -> bool:
-        """The function of a similar name, or what it said of the same array before."""
+        """The result of the function of a similar name, or its cached result for the same array."""
         entry = self._held.get(address(array)) if array.flags.c_contiguous else None
         if entry is not None and entry.array.size == array.size:
             return entry.is_regular
@@ -119,7 +120,7 @@ class Filters:
         return uses >= self._patience.get(primitive.number, _FIRST_PATIENCE)
 
     def _let_go(self) -> None:
-        """Drop arrays that nobody else has any more; be more patient if they served for nothing."""
+        """Drop arrays that nobody else references; cache later if they were never reused."""
         self._misses = 0
         for place, entry in list(self._held.items()):
             if entry.is_lone():
@@ -136,7 +137,7 @@ filters = Filters()
 def reordered(
     array: Any, layout: Layout, primitive: Primitive, kind: int, output: Any = None
 ) -> Any:
-    """An array in the order a primitive chose for an argument; into `output`, back from it.
+    """An array in the layout that a primitive chose for an argument; into `output`, back from it.
 
     `layout` has the dimensions and strides of the array (of `output` if given).
     """
@@ -153,7 +154,7 @@ def reordered(
 
 
 def _change(primitive: Primitive, kind: int, layout: Layout, back: bool) -> Primitive | None:
-    """What brings an array into the order of an argument, or back; None where it has that order."""
+    """The reorder into the layout of an argument, or back; None if the layout is the same."""
     library, chosen = primitive.library, primitive.chosen[kind]
     plain = described(library, *layout)
     if library.is_same(plain, chosen):

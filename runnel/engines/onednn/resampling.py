@@ -1,4 +1,4 @@
-"""Images resized, channels last."""
+"""Image resizing, channels last."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import aligned, empty
+from ...runtime.buffers import aligned, empty
 from .convolution import channels_last
 from .library import Library
 from .primitive import (
@@ -25,19 +25,18 @@ from .primitive import (
 
 _NEAREST, _LINEAR = 0x2FFF0, 0x2FFF1
 _BYTE = 6
-# With fewer channels NumPy is the faster one at picking and adding pixels.
+# With fewer channels NumPy is faster at gathering and adding pixels.
 _FEWEST_CHANNELS = 16
-# Where a step from pixel to pixel has more binary digits, roundings of places differ.
+# With more significant bits in the step from pixel to pixel, positions are rounded differently.
 _DIGITS = 8
-# What results are of. They begin with a line of the caches, or else oneDNN's stores past these
-# would fault.
+# The dtypes of results. They are cache-line aligned: oneDNN's stores may reach beyond the end.
 _FLOATS = np.dtype(np.float32)
 
 Shape = tuple[int, ...]
 
 
 class _Bytes(Described):
-    """The descriptor of images of bytes [batch, height, width, channels]."""
+    """The descriptor of uint8 images [batch, height, width, channels]."""
 
     def __init__(self, library: Library, shape: Shape) -> None:
         batch, height, width, channels = shape
@@ -70,10 +69,10 @@ def resize_bilinear(images: Any, height: int, width: int) -> Any:
 
 def _interpolated(images: Any, target: Shape) -> Any:
     shape = images.shape
-    # A single channel is no faster than NumPy's.
+    # A single channel is not faster than NumPy's.
     if shape[3] == 1 or not _is_exact(shape, target):
         return None
-    # Infinities, which TensorFlow's differences make NaNs of, would stay what they are.
+    # TensorFlow's differences turn infinities into NaN; here they would stay.
     if not np.isfinite(np.maximum.reduce(images, None) - np.minimum.reduce(images, None)):
         return None
     return _resized(_LINEAR, images, target)
@@ -89,12 +88,12 @@ def resize_nearest(images: Any, height: int, width: int) -> Any:
 
 
 def resize_nearest_backprop(gradients: Any, height: int, width: int) -> Any:
-    """The gradient of `resize_nearest`, which had pictures of this height and width."""
+    """The gradient of `resize_nearest` of images with this height and width."""
     target = gradients.shape
     shape = (target[0], height, width, target[3])
     if gradients.dtype != np.float32 or shape[3] < _FEWEST_CHANNELS:
         return None
-    # Made smaller, most pixels get nothing.
+    # Downscaled, most pixels have no gradient.
     if target[1] < height or target[2] < width or not _is_exact(shape, target):
         return None
     result = empty(shape, gradients.dtype)
@@ -107,7 +106,7 @@ def resize_nearest_backprop(gradients: Any, height: int, width: int) -> Any:
 
 
 def _is_exact(shape: Shape, target: Shape) -> bool:
-    """Whether a step has few binary digits along both axes."""
+    """Whether a step has few significant bits along both axes."""
     return all(not (old << _DIGITS) % new for old, new in zip(shape[1:3], target[1:3], strict=True))
 
 

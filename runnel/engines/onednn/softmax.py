@@ -1,6 +1,6 @@
 """Softmax and its logarithm over the last axis.
 
-Their gradients are not here: without AVX-512 oneDNN takes several times as long as NumPy for them.
+Their gradients are not here: without AVX-512 oneDNN takes several times as long as NumPy.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.buffers import empty
+from ...runtime.buffers import empty
 from .library import Library
 from .primitive import DST, FORWARD_INFERENCE, SRC, Primitive, attributes, compute, described
 
 _PLAIN, _LOGARITHM = 0x30000, 0x30001
-# Shorter rows do not fill its registers.
+# Shorter rows do not fill the vector registers.
 _SHORTEST_ROWS = {_PLAIN: 16, _LOGARITHM: 32}
 
 

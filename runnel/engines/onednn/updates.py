@@ -1,4 +1,4 @@
-"""The updates of variables by optimizers, in a few passes over their arrays."""
+"""Optimizer updates of variables, in a few passes over their arrays."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ import numpy as np
 from .library import Library, Unsupported
 from .post_ops import ADD, MULTIPLY, SUBTRACT, TOTAL, Step, appended
 from .primitive import DST, SRC, Primitive, compute, described, user_scratchpad
-from .sharing import sharing
+from .sync_latency import sharing
 
 _OPERATORS = {"+": ADD, "*": MULTIPLY, "-": SUBTRACT}
-# Algorithms of one operand with their two numbers.
+# Unary algorithms with their two parameters.
 _NEGATIVE: Step = (0x26, (-1.0, 0.0))
 _FUNCTIONS: dict[str, Step] = {"root": (0x25, (0.0, 0.0)), "inverse": (0x30, (1.0, -1.0))}
 _SECOND = 2
 # Zero follows the values of an update.
 _ZERO, _LAST = np.zeros(1, np.float32), -1
-# Several passes, with roots and quotients: so many times the work of other primitives, and more
-# where threads meet quickly. An epoch with Adam's of 78,400 elements takes 261 ms alone and 242
-# with two threads then, else 287 and 322.
+# The arithmetic intensity, in units of other primitives, and at low synchronization latency. An
+# epoch with Adam updates of 78,400 elements takes 261 ms on one thread and 242 on two then, else
+# 287 and 322.
 _ITS_WORK, _ITS_WORK_IF_QUICK = 2, 4
 
 
 def update(*given: Any) -> Any:
-    """Change flat arrays as passes over them tell; True if it was done.
+    """Update flat arrays by passes over them; True if it was done.
 
-    The last two arguments are numbers, as arrays of rank 0, and the passes.
+    The last two arguments are the numbers, as arrays of rank 0, and the passes.
     """
     *arrays, numbers, passes = given
     if not all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays):
         return None
     size, count = arrays[0].size, len(arrays)
-    # Their identity, for to hash them takes as long as a pass. What is cached holds them.
+    # Keyed by identity, as hashing them takes as long as a pass. The cache references them.
     key = "update", size, id(passes)
-    work = size * (_ITS_WORK_IF_QUICK if sharing.is_going_on else _ITS_WORK)
+    work = size * (_ITS_WORK_IF_QUICK if sharing.is_in_use else _ITS_WORK)
     made = compute(key, lambda lib: Passes(lib, size, count, passes), work, *arrays, *numbers)
     return made or None
 
 
 class Passes:
-    """The primitives of all passes: they are there together, or none."""
+    """The primitives of all passes: either all of them exist, or none."""
 
     def __init__(self, library: Library, size: int, count: int, passes: Sequence[Any]) -> None:
-        """`count` of the values are arrays of this size, the others numbers."""
+        """`count` of the values are arrays of this size, the others scalars."""
         self._told = passes
         array, number = described(library, (size,), (1,)), described(library, (1,), (1,))
 
@@ -56,7 +56,7 @@ class Passes:
         for target, sign, start, steps in passes:
             (first, place), *rest = steps
             if place is None:
-                # A primitive begins with two operands: here the start and zero.
+                # A primitive starts with two operands: here the first and zero.
                 first, place, rest = "+", _LAST, steps
             chain = [
                 _FUNCTIONS[kind] if value is None else (_OPERATORS[kind], at(value))
@@ -68,17 +68,17 @@ class Passes:
             operands = [value for _, value in rest if value is not None]
             self.passes.append((primitive, (start, place, target, *operands)))
 
-    def run_beside(self, *values: Any) -> None:
-        """Do the passes, in the calling thread's share of the processors."""
+    def run_unclaimed(self, *values: Any) -> None:
+        """Run the passes without claiming the thread pool."""
         values = (*values, _ZERO)
         for primitive, places in self.passes:
-            primitive.run_beside(*[values[place] for place in places])
+            primitive.run_unclaimed(*[values[place] for place in places])
 
 
 def combined(
     library: Library, algorithm: int, operands: tuple[Any, Any], steps: Sequence[Step]
 ) -> Primitive:
-    """An operation of two arrays whose result goes through steps into the array `DST`."""
+    """A binary operation with post-ops, written to the array `DST`."""
     attrs = user_scratchpad(library)
     further = appended(library, attrs, steps)
     first, second = operands

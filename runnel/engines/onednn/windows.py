@@ -1,4 +1,4 @@
-"""Where the windows of a convolution or a pooling are."""
+"""The windows of a convolution or pooling."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Windows(NamedTuple):
 
     @property
     def is_padded(self) -> bool:
-        """Whether a window reaches beyond the images."""
+        """Whether a window reaches into padding."""
         return any(self.low) or any(self.high)
 
     @property
     def high(self) -> list[int]:
-        """The padding after the last pixel that the last window needs."""
+        """The padding after the last pixel."""
         return [
             max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - size - low)
             for out, stride, kernel, dilation, size, low in zip(
@@ -36,7 +36,7 @@ class Windows(NamedTuple):
 
 
 def windows_of(images: Sequence[int], kernel: Sequence[int], axes: Sequence[Any]) -> Windows | None:
-    """The windows over images [batch, *space, depth]; None where oneDNN has no such case."""
+    """The windows over images [batch, *space, depth]; None where oneDNN does not support them."""
     if not 1 <= len(axes) <= _MOST_SPACE or not all((*images, *kernel)):
         return None
     found = Windows(

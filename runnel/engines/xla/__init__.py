@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.graph import Operation
+from ...core.graph.graph import Operation
 from ...core.tensor import Tensor
 from .lowerings import LOWERINGS, UPDATES
 

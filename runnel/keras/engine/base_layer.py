@@ -12,7 +12,7 @@ import runnel as tf
 from ...core.context import get_current_name_scope, state
 from ...core.convert import convert_to_tensor
 from ...core.errors import OpError
-from ...core.main_graph import main_graph_being_built
+from ...core.graph.main_graph import main_graph_being_built
 from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from .. import regularizers

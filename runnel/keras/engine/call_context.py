@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ...core.main_graph import main_graph_being_built
+from ...core import hooks
+from ...core.graph.main_graph import main_graph_being_built
 
 
 class CallContext(threading.local):
@@ -32,11 +33,9 @@ context = CallContext()
 def phase_of_graph(graph: Any) -> Any:
     """The learning phase of a program's graph: a tensor to feed 1 or True for, while training."""
     if graph.keras_learning_phase is None:
-        from ...compat.v1.building import named_placeholder_with_default
-
         with graph.as_default(), graph.control_dependencies(None), graph.name_scope(None):
             name = "keras_learning_phase"
-            graph.keras_learning_phase = named_placeholder_with_default(graph, name, False)
+            graph.keras_learning_phase = hooks.placeholder_with_default(graph, name, False)
     return graph.keras_learning_phase
 
 

@@ -107,7 +107,7 @@ def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
         _check_one(0, inputs.shape, inputs.dtype, specs, layer_name)
         return
     wanted = tf.nest.flatten(specs)
-    names = [getattr(spec, "name", None) for spec in wanted]
+    names: list[Any] = [getattr(spec, "name", None) for spec in wanted]
     if isinstance(inputs, dict) and None not in names:
         given = values_by_name(inputs, names)
     else:

@@ -12,7 +12,7 @@ import runnel as tf
 
 from ...core.composites import is_composite
 from ...core.exchange import is_stand_in, own_code
-from ...core.graph import Graph, Operation, Placeholder
+from ...core.graph.graph import Graph, Operation, Placeholder
 from ...core.tensor import SymbolicTensor
 from .call_context import context
 from .naming import unique_name

@@ -8,8 +8,8 @@ from typing import Any
 import runnel as tf
 
 from ...core.context import state
-from ...core.graph import Operation
-from ...core.main_graph import depends, main_graph_being_built
+from ...core.graph.graph import Operation
+from ...core.graph.main_graph import depends, main_graph_being_built
 from .call_context import CallContext, context
 from .kinds import is_ragged
 from .layer_weights import LayerWeights, set_plainly

@@ -10,7 +10,7 @@ import numpy as np
 
 import runnel as tf
 
-from ...core.main_graph import in_session
+from ...core.graph.session_calls import in_session
 from ...core.suggestions import keyword_advice
 from .. import constraints, initializers, loading_limits, regularizers
 from .autocast import AutoCastVariable

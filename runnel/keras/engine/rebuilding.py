@@ -7,7 +7,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.graph import Graph
+from ...core.graph.graph import Graph
 from .keras_tensor import (
     GRAPH,
     KerasTensor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.main_graph import in_session
+from ...core.graph.session_calls import in_session
 
 
 class Saved:

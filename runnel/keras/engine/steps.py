@@ -8,7 +8,7 @@ from typing import Any
 import runnel as tf
 
 from ...core.context import state
-from ...core.signature import key_of
+from ...core.graph.signature import key_of
 from ...core.tensor import Tensor
 
 # In the place of logs: they are what the metrics of the model say.

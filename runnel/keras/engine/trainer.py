@@ -12,7 +12,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.arguments import require_integer, require_number
-from ...core.main_graph import in_session
+from ...core.graph.session_calls import in_session
 from ...core.suggestions import keyword_advice
 from .compiled import CompiledLoss, CompiledMetrics
 from .composite_data import joined, plain

@@ -6,10 +6,10 @@ from typing import Any
 
 import runnel as tf
 
+from ...core.autodiff.tape import GradientTape
 from ...core.context import state
 from ...core.dtypes import float32
 from ...core.op import Op, execute
-from ...core.tape import GradientTape
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from .. import activations

@@ -7,7 +7,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.main_graph import main_graph_being_built
+from ...core.graph.main_graph import main_graph_being_built
 from ...ops.nn.normalization import fused_batch_norm
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec

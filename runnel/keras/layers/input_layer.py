@@ -6,7 +6,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.graph import Graph
+from ...core.graph.graph import Graph
 from ...core.suggestions import keyword_advice
 from ..engine.base_layer import Layer
 from ..engine.keras_tensor import Node, is_keras_tensor, parts_of

@@ -12,7 +12,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.context import state
-from ...core.graph import Operation
+from ...core.graph.graph import Operation
 from ..engine.base_layer import Layer
 from ..engine.tracking import leaves_of, unique
 from . import in_graphs

@@ -8,8 +8,9 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.graph import Operation
-from ...core.main_graph import in_session, main_graph_being_built
+from ...core.graph.graph import Operation
+from ...core.graph.main_graph import main_graph_being_built
+from ...core.graph.session_calls import in_session
 from ...core.tensor import SymbolicTensor
 
 

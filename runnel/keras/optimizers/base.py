@@ -13,8 +13,8 @@ import runnel as tf
 
 from ...core.arguments import not_a_number, require_number
 from ...core.context import scope_within, state
+from ...core.graph.main_graph import main_graph_being_built
 from ...core.indexed_slices import IndexedSlices
-from ...core.main_graph import main_graph_being_built
 from ...core.suggestions import keyword_advice
 from ...core.tensor import Tensor
 from ...ops import training

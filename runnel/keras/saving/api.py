@@ -9,7 +9,7 @@ import runnel as tf
 
 from ...formats.paths import local
 from ...formats.safe_files import make_folders
-from ...saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
+from ...formats.saved_model_names import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from ...saved_model.permissions import require_files_inside
 from ..code_objects import in_safe_mode, safe_mode_scope
 from ..object_registration import custom_object_scope

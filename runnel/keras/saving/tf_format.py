@@ -9,9 +9,8 @@ from typing import Any
 
 import runnel as tf
 
-from ...core.function import Function
+from ...core.graph.function import Function
 from ...saved_model.export_objects import methods_of, traces_of
-from ...train.keras_objects import children_function
 from ..engine.base_layer import Layer
 from ..engine.call_spec import call_spec
 from ..engine.functional import Functional
@@ -25,6 +24,7 @@ from ..layers.recurrent.rnn import RNN
 from ..metrics.base import Metric
 from ..optimizers.base import Optimizer
 from ..optimizers.legacy.base import Optimizer as OlderOptimizer
+from .checkpoint_parts import children_function
 
 # The functions and lists of layers, while a model is being saved.
 _parts: dict[int, dict[str, Any]] = {}
@@ -63,11 +63,6 @@ def exporting(include_optimizer: bool = True, functions: bool = True) -> Iterato
             _parts.clear()
 
 
-def is_keras_object(value: Any) -> bool:
-    """Whether an object has the parts that Keras gives it."""
-    return children_function(value) is not None
-
-
 def identifier_of(value: Any) -> str | None:
     """What SavedModels call the kind of an object; None if it is not of Keras."""
     for kind, identifier in _KINDS:
@@ -76,8 +71,13 @@ def identifier_of(value: Any) -> str | None:
     return None
 
 
+def exported_parts(value: Any) -> dict[str, Any] | None:
+    """The parts of an object in a SavedModel by name; None if it is not of Keras."""
+    return parts_of(value) if children_function(value) is not None else None
+
+
 def parts_of(value: Any) -> dict[str, Any]:
-    """The parts of an object in a SavedModel by name."""
+    """The parts of an object of Keras in a SavedModel by name."""
     known = _parts.get(id(value))
     if known is None:
         known = _parts[id(value)] = _made_parts(value)

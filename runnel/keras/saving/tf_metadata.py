@@ -6,7 +6,7 @@ from typing import Any
 
 import runnel as tf
 
-from ...saved_model.messages import KerasMetadata
+from ...formats.saved_model_messages import KerasMetadata
 from ..engine.base_layer import Layer
 from ..engine.call_spec import call_spec
 from ..engine.functional import Functional

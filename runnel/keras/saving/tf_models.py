@@ -9,7 +9,8 @@ from typing import Any
 
 import runnel as tf
 
-from ...saved_model.constants import (
+from ...formats.saved_model_messages import KerasMetadata
+from ...formats.saved_model_names import (
     KERAS_METADATA_FILENAME,
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
@@ -17,7 +18,6 @@ from ...saved_model.constants import (
 from ...saved_model.folders import of_one_version
 from ...saved_model.limits import MOST_BYTES, require_size
 from ...saved_model.loading import load as load_saved_model
-from ...saved_model.messages import KerasMetadata
 from ...saved_model.options import SaveOptions
 from ...saved_model.permissions import require_files_inside
 from ...saved_model.saving import exported, write

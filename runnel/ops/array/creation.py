@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from ...core import buffers
 from ...core.context import state
 from ...core.convert import constant_shape, constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import (
@@ -30,6 +29,7 @@ from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime import buffers
 from ..math import arithmetic, casting, division, reduction
 from . import indexing, joining
 from .arguments import INDEX, integers, number, plain_integers, sizes_tensor
@@ -47,11 +47,14 @@ def _like(fill):
     return kernel
 
 
-ZerosLike = op("ZerosLike", "x: T -> y: T", shape=unchanged, kernel=_like(0), gradient=None)
+ZerosLike = op(
+    "ZerosLike", "x: T -> y: T", shape=unchanged, kernel=_like(0), gradient=None, batchable=True
+)
 
 OnesLike = op(
     "OnesLike", "x: T -> y: T", T=NUMERIC | {bool_dtype}, shape=unchanged, kernel=_like(1),
     gradient=None,
+    batchable=True,
 )  # fmt: skip
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import int8, int32, int64
-from ...core.engine import accelerated
 from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text, normalized_axis
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
 from ..math import casting
 from . import slicing
 from .arguments import INDEX, alike, axis_number, integers, require_positive
@@ -189,7 +189,7 @@ def ConcatV2(values, axis):
 
 
 # An engine is chosen by the size of the first of them.
-@accelerated("concatenate")
+@accelerated("concatenate", 65_536)
 def _joined(first, values, axis):
     return np.concatenate(values, axis)
 

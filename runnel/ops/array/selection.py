@@ -65,7 +65,7 @@ _MANY = 4096
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
-@op("SelectV2", "condition: bool, t: T, e: T -> output: T", shape=_selected_shape)
+@op("SelectV2", "condition: bool, t: T, e: T -> output: T", shape=_selected_shape, batchable=True)
 def SelectV2(condition, t, e):
     shape = condition.shape
     if (

@@ -20,7 +20,8 @@ from .arguments import INDEX, alike, axis_number, integers, require_type
 
 Identity = op(
     "Identity", "input: T -> output: T", shape=unchanged, kernel=lambda input: input,
-    gradient=lambda op, grad: grad,
+    gradient=lambda op, grad: grad, alias=True,
+    batchable=True,
 )  # fmt: skip
 
 
@@ -36,6 +37,7 @@ def identity(input, name=None):
     "IdentityN",
     "input: *types -> output: *T",
     shape=lambda inputs, attrs: [each.shape for each in inputs[0]],
+    alias=True,
 )
 def IdentityN(input, *, T):
     return input
@@ -140,7 +142,7 @@ def _index_type(op, out_type):
 
 @op("Size", "input: T -> output: out_type", shape=scalar, gradient=None)
 def Size(input, *, out_type=int32):
-    return out_type.as_numpy_dtype(input.size)
+    return out_type.numpy_type(input.size)
 
 
 def size(input, out_type=None, name=None) -> Tensor:
@@ -227,7 +229,7 @@ def _resolved(old, sizes):
     return sizes
 
 
-@op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=INDEX, shape=_reshaped)
+@op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=INDEX, shape=_reshaped, view=True)
 def Reshape(tensor, shape):
     if shape.ndim > 1:
         raise ValueError("sizes input must be 1-D")
@@ -401,7 +403,7 @@ def _inserted_axis(axis, rank):
 _BEFORE = tuple((slice(None),) * rank + (None,) for rank in range(65))
 
 
-@op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, shape=_expanded)
+@op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, shape=_expanded, view=True)
 def ExpandDims(input, dim):
     if dim.size != 1:
         raise ValueError("'dim' must be a tensor with a single value")
@@ -445,7 +447,7 @@ def _squeezed(inputs, attrs):
     return TensorShape([size for axis, size in enumerate(sizes) if axis not in dropped])
 
 
-@op("Squeeze", "input: T -> output: T", shape=_squeezed)
+@op("Squeeze", "input: T -> output: T", shape=_squeezed, view=True)
 def Squeeze(input, *, squeeze_dims=()):
     if not squeeze_dims:
         return input.squeeze()

@@ -17,9 +17,9 @@ from ...core.dtypes import (
     uint8,
     uint16,
 )
-from ...core.engine import accelerated
 from ...core.op import op
 from ...core.shapes import TensorShape
+from ...runtime.engine_selection import accelerated
 from ..array.shaping import expand_dims, shape, squeeze
 from ..math.arithmetic import minimum
 from ..math.casting import cast
@@ -81,7 +81,13 @@ def _floats(images):
     return images if images.dtype == np.float32 else images.astype(np.float32)
 
 
-@op("ResizeBilinear", "images: T, size: int32 -> resized_images: float32", T=PIXELS, shape=_resized)
+@op(
+    "ResizeBilinear",
+    "images: T, size: int32 -> resized_images: float32",
+    T=PIXELS,
+    shape=_resized,
+    fresh="cast",
+)
 def ResizeBilinear(images, size, *, align_corners=False, half_pixel_centers=False):
     height, width = sizes(images, size)
     _check_corners(align_corners, half_pixel_centers)
@@ -90,7 +96,7 @@ def ResizeBilinear(images, size, *, align_corners=False, half_pixel_centers=Fals
     return _resize_linearly(images, height, width, align_corners, False)
 
 
-@accelerated("resize_bilinear")
+@accelerated("resize_bilinear", 4096)
 def _resize_between_centers(images, height, width):
     return _resize_linearly(images, height, width, False, True)
 
@@ -151,7 +157,7 @@ def ResizeNearestNeighbor(images, size, *, align_corners=False, half_pixel_cente
     return _pick_nearest(images, height, width, align_corners, False)
 
 
-@accelerated("resize_nearest")
+@accelerated("resize_nearest", 4096)
 def _pick_by_centers(images, height, width):
     return _pick_nearest(images, height, width, False, True)
 
@@ -193,7 +199,7 @@ def ResizeNearestNeighborGrad(grads, size, *, align_corners=False, half_pixel_ce
     return _give_nearest(grads, height, width, align_corners, False)
 
 
-@accelerated("resize_nearest_backprop")
+@accelerated("resize_nearest_backprop", 4096)
 def _give_by_centers(grads, height, width):
     return _give_nearest(grads, height, width, False, True)
 

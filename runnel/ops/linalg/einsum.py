@@ -11,11 +11,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import NUMERIC
-from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.half_precision import is_half, rounded_to_half
 from ..array.creation import OnesLike
 from ..broadcasting import sum_to
 from ..math.complex import conj
@@ -172,7 +172,7 @@ def _einsum_shape(inputs, attrs):
     return TensorShape([sizes[label] for label in plan.output])
 
 
-@op("Einsum", "inputs: N*T -> output: T", T=NUMERIC, shape=_einsum_shape)
+@op("Einsum", "inputs: N*T -> output: T", T=NUMERIC, shape=_einsum_shape, gemm="einsum")
 def Einsum(inputs, *, equation):
     plan = _plan(equation, tuple([array.ndim for array in inputs]))
     shapes = [array.shape for array in inputs]
@@ -193,7 +193,7 @@ def Einsum(inputs, *, equation):
         whole = np.zeros([sizes[label] for label in plan.output], result.dtype)
         np.einsum(whole, *plan.spread)[...] = result
         result = whole
-    return result if result.dtype == dtype else narrowed(result, dtype)
+    return result if result.dtype == dtype else rounded_to_half(result, dtype)
 
 
 def _arrange(array, how: _Operand):

@@ -9,7 +9,7 @@ from ...core.dtypes import as_dtype, int32
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN
 from ...core.tensor import Tensor
-from ...engines import blas
+from ...runtime import blas_threads
 from ..array import creation
 from ..array.gathering import gather
 from ..array.joining import concat
@@ -45,7 +45,7 @@ def Lu(input, *, output_idx_type=int32):
         (getrf,) = get_lapack_funcs(("getrf",), (matrix,))
         results = zip(each_matrix(factors), rows.reshape(-1, size), strict=True)
         for each, (factor, order) in zip(each_matrix(matrix), results, strict=True):
-            with blas.scipy_alone():
+            with blas_threads.single_threaded_scipy():
                 factor[...], exchanges, _ = getrf(each)
             if not np.abs(np.diagonal(factor)).min() > 0:
                 raise ValueError("Input is not invertible.")

@@ -21,12 +21,12 @@ from ...core.dtypes import (
     uint32,
     uint64,
 )
-from ...core.engine import accelerated
-from ...core.half_precision import is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape, broadcast_shapes
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import is_half, rounded_to_half
 from ..array import creation
 from ..array.joining import concat, stack
 from ..array.ordering import transpose
@@ -42,10 +42,10 @@ from ..math.sorting import argsort
 _MATRICES = FLOATING | COMPLEX | {int32, int64, uint8, uint16, uint32, uint64}
 
 
-@accelerated("half_matmul")
+@accelerated("half_matmul", 32_768)
 def products_of_halves(a, b):
     """The products of matrices, or of batches of them, of 16-bit floats, rounded once."""
-    return narrowed(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
+    return rounded_to_half(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
 
 
 def multiplied(a, b):
@@ -80,14 +80,18 @@ def _matmul_shape(inputs, attrs):
     return TensorShape([rows, columns])
 
 
-@accelerated("matmul")
+# Smaller matrices are multiplied by BLAS; the engine need not be asked.
+MATMUL_THRESHOLD = 8192
+
+
+@accelerated("matmul", MATMUL_THRESHOLD)
 def product_of(a, b):
     """The product of two matrices of 32 or 64-bit numbers."""
     # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
     return a.dot(b)
 
 
-@accelerated("batch_matmul")
+@accelerated("batch_matmul", 32_768)
 def _batched(a, b, out=None):
     return np.matmul(a, b, out)
 
@@ -100,7 +104,15 @@ def products_of(a, b, out=None):
     return product_of(a, b) if a.ndim == 2 == b.ndim else _batched(a, b, out)
 
 
-@op("MatMul", "a: T, b: T -> product: T", T=_MATRICES, shape=_matmul_shape)
+@op(
+    "MatMul",
+    "a: T, b: T -> product: T",
+    T=_MATRICES,
+    shape=_matmul_shape,
+    fresh=True,
+    gemm="matmul",
+    epilogue="after",
+)
 def MatMul(a, b, *, transpose_a=False, transpose_b=False, grad_a=False, grad_b=False):
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("Both inputs must be matrices.")
@@ -200,6 +212,7 @@ def _batch_matmul(x, y, adj_x, adj_y):
     "x: T, y: T -> output: T",
     T=_MATRICES | {int16},
     shape=_batch_matmul_shape,
+    gemm="batched",
 )
 def BatchMatMulV2(x, y, *, adj_x=False, adj_y=False, grad_x=False, grad_y=False):
     return _batch_matmul(x, y, adj_x, adj_y)

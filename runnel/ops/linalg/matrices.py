@@ -6,10 +6,10 @@ import numpy as np
 
 from ...core.convert import operands
 from ...core.dtypes import COMPLEX, float16, float32, float64
-from ...core.half_precision import is_half
 from ...core.shape_rules import UNKNOWN
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.half_precision import is_half
 from ..array.shaping import shape as shape_of
 
 # The dtypes of the decompositions and solvers.

@@ -9,7 +9,7 @@ from ...core.dtypes import bfloat16
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.tensor import Tensor
-from ...engines import blas
+from ...runtime import blas_threads
 from ..broadcasting import sum_to
 from .diagonal import band_part
 from .matmul import adjoint as adjoint_matrix, adjoint_of, batch_shape, matmul
@@ -159,7 +159,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
     if solution.size:
         (trsm,) = get_blas_funcs(("trsm",), (left, right))
         pairs = zip(each_matrix(left), each_matrix(right), strict=True)
-        with blas.scipy_alone():
+        with blas_threads.single_threaded_scipy():
             for result, (a, b) in zip(each_matrix(solution), pairs, strict=True):
                 result[...] = trsm(1.0, a, b, lower=int(lower), trans_a=2 if adjoint else 0)
     return solution.astype(rhs.dtype, copy=False)

@@ -31,7 +31,7 @@ from .complex import conj
 
 _BINARY = "x: T, y: T -> z: T"
 
-AddV2 = op("AddV2", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.add)
+AddV2 = op("AddV2", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.add, batchable=True)
 
 
 @AddV2.gradient
@@ -40,7 +40,7 @@ def _(op, grad):
     return sum_to(grad, x), sum_to(grad, y)
 
 
-@op("Add", _BINARY, T=NUMERIC | {string}, shape=broadcast)
+@op("Add", _BINARY, T=NUMERIC | {string}, shape=broadcast, batchable=True)
 def Add(x, y):
     total = x + y
     # Two strings of rank 0 add up to bare bytes.
@@ -60,7 +60,7 @@ def add(x, y, name=None):
     return execute(AddV2 if left.dtype is not string else Add, (left, right))
 
 
-Sub = op("Sub", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.sub)
+Sub = op("Sub", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.sub, batchable=True)
 
 
 @Sub.gradient
@@ -81,7 +81,7 @@ def subtract(x, y, name=None):
     return execute(Sub, operands(x, y))
 
 
-Mul = op("Mul", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.mul)
+Mul = op("Mul", _BINARY, T=NUMERIC, shape=broadcast, kernel=operator.mul, batchable=True)
 
 
 @Mul.gradient
@@ -152,6 +152,7 @@ def zero_where(mask, array):
     _BINARY,
     T=FLOATING | COMPLEX | {int32, int64},
     shape=broadcast,
+    batchable=True,
 )
 def SquaredDifference(x, y):
     difference = x - y
@@ -235,7 +236,9 @@ def _extreme(name, kernel, comparison):
             sum_to(select(chosen, zero, grad), y) if op.needs(1) else None,
         )
 
-    return op(name, _BINARY, T=REAL, shape=broadcast, kernel=kernel, gradient=gradient)
+    return op(
+        name, _BINARY, T=REAL, shape=broadcast, kernel=kernel, gradient=gradient, batchable=True
+    )
 
 
 Maximum = _extreme("Maximum", np.maximum, "GreaterEqual")

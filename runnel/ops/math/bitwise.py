@@ -13,14 +13,23 @@ from ...core.shape_rules import broadcast, unchanged
 
 
 def _binary(name, kernel):
-    return op(name, "x: T, y: T -> z: T", T=INTEGER, shape=broadcast, kernel=kernel, gradient=None)
+    return op(
+        name, "x: T, y: T -> z: T", T=INTEGER, shape=broadcast, kernel=kernel, gradient=None,
+        batchable=True,
+    )  # fmt: skip
 
 
 BitwiseAnd = _binary("BitwiseAnd", operator.and_)
 BitwiseOr = _binary("BitwiseOr", operator.or_)
 BitwiseXor = _binary("BitwiseXor", operator.xor)
 Invert = op(
-    "Invert", "x: T -> y: T", T=INTEGER, shape=unchanged, kernel=operator.invert, gradient=None
+    "Invert",
+    "x: T -> y: T",
+    T=INTEGER,
+    shape=unchanged,
+    kernel=operator.invert,
+    gradient=None,
+    batchable=True,
 )
 
 

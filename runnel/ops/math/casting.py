@@ -7,7 +7,6 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, as_dtype
-from ...core.half_precision import narrowed
 from ...core.indexed_slices import IndexedSlices
 from ...core.logger import get_logger
 from ...core.op import execute, op, type_text
@@ -15,6 +14,7 @@ from ...core.shape_rules import UNKNOWN, unchanged
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.variable import Variable
+from ...runtime.half_precision import rounded_to_half
 from .complex import complex, imag, real
 
 _DIFFERENTIABLE = FLOATING | COMPLEX
@@ -28,7 +28,7 @@ def Cast(x, *, DstT, Truncate=False):
     kind = x.dtype.kind
     if DstT in _WIDE_FLOATS and kind in "iufb":
         # What casts mostly are needs no care; scalars are quickest made by their class.
-        return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.as_numpy_dtype(x)
+        return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.numpy_type(x)
     if kind == "O" or DstT is dtypes.string:
         source = dtypes.from_numpy(x.dtype).name
         raise errors.UnimplementedError(
@@ -39,7 +39,7 @@ def Cast(x, *, DstT, Truncate=False):
     elif DstT.is_integer and x.dtype.itemsize <= 2 and kind not in "iub":
         # Small floats have no direct way to integers: NumPy's and ml_dtypes' own differ.
         x = x.astype(np.float32)
-    return narrowed(x, DstT.numpy)
+    return rounded_to_half(x, DstT.numpy)
 
 
 @Cast.gradient
@@ -104,9 +104,9 @@ def _range(dtype):
 
 def _limit(dtype, bound):
     """The bound in this dtype; where it would be rounded to beyond itself, the number before it."""
-    limit = dtype.as_numpy_dtype(float(bound) if dtype.is_floating else bound)
+    limit = dtype.numpy_type(float(bound) if dtype.is_floating else bound)
     if dtype.is_floating and abs(float(limit)) > abs(bound):
-        limit = np.nextafter(limit, dtype.as_numpy_dtype(0))
+        limit = np.nextafter(limit, dtype.numpy_type(0))
     return limit
 
 

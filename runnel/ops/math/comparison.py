@@ -42,7 +42,10 @@ def _equality(name, compare, otherwise):
                 raise
             return otherwise
 
-    return op(name, "x: T, y: T -> z: bool", shape=_equality_shape, kernel=kernel, gradient=None)
+    return op(
+        name, "x: T, y: T -> z: bool", shape=_equality_shape, kernel=kernel, gradient=None,
+        batchable=True,
+    )  # fmt: skip
 
 
 Equal = _equality("Equal", operator.eq, np.False_)
@@ -68,7 +71,10 @@ def not_equal(x, y, name=None):
 
 
 def _order(name, compare):
-    return op(name, "x: T, y: T -> z: bool", T=REAL, shape=broadcast, kernel=compare, gradient=None)
+    return op(
+        name, "x: T, y: T -> z: bool", T=REAL, shape=broadcast, kernel=compare, gradient=None,
+        batchable=True,
+    )  # fmt: skip
 
 
 Less = _order("Less", operator.lt)
@@ -114,10 +120,19 @@ def greater_equal(x, y, name=None):
 
 
 _BOTH = "x: bool, y: bool -> z: bool"
-LogicalAnd = op("LogicalAnd", _BOTH, shape=broadcast, kernel=operator.and_, gradient=None)
-LogicalOr = op("LogicalOr", _BOTH, shape=broadcast, kernel=operator.or_, gradient=None)
+LogicalAnd = op(
+    "LogicalAnd", _BOTH, shape=broadcast, kernel=operator.and_, gradient=None, batchable=True
+)
+LogicalOr = op(
+    "LogicalOr", _BOTH, shape=broadcast, kernel=operator.or_, gradient=None, batchable=True
+)
 LogicalNot = op(
-    "LogicalNot", "x: bool -> y: bool", shape=unchanged, kernel=operator.invert, gradient=None
+    "LogicalNot",
+    "x: bool -> y: bool",
+    shape=unchanged,
+    kernel=operator.invert,
+    gradient=None,
+    batchable=True,
 )
 
 

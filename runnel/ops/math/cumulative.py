@@ -6,9 +6,9 @@ import numpy as np
 
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, NUMERIC, int32
-from ...core.half_precision import is_half
 from ...core.op import execute, op
 from ...core.shape_rules import normalized_axis
+from ...runtime.half_precision import is_half
 from ..array import creation, selection
 from ..array.arguments import INDEX
 from . import arithmetic, casting, comparison, division, elementwise

@@ -52,7 +52,14 @@ def no_kernel(name, dtype):
     )
 
 
-RealDiv = op("RealDiv", _BINARY, T=FLOATING | COMPLEX, shape=broadcast, kernel=operator.truediv)
+RealDiv = op(
+    "RealDiv",
+    _BINARY,
+    T=FLOATING | COMPLEX,
+    shape=broadcast,
+    kernel=operator.truediv,
+    batchable=True,
+)
 
 
 def _quotient_gradient(divide):

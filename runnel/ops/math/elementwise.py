@@ -9,11 +9,11 @@ import numpy as np
 from ...core.context import state
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING, NUMERIC, SIGNED, from_numpy
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32
 from ..broadcasting import sum_to
 from . import arithmetic, complex as complex_numbers, division, many_numbers
 from .complex import conj
@@ -48,7 +48,7 @@ def number_like(value, x: Tensor) -> Tensor:
 
 # Signs and magnitudes.
 
-Abs = op("Abs", _UNARY, T=FLOATING | SIGNED, shape=unchanged, kernel=operator.abs)
+Abs = op("Abs", _UNARY, T=FLOATING | SIGNED, shape=unchanged, kernel=operator.abs, batchable=True)
 Abs.gradient(lambda op, grad: _times(grad, sign(op.inputs[0])))
 
 
@@ -62,7 +62,14 @@ def abs(x, name=None):
     return complex_numbers.complex_abs(x) if x.dtype.is_complex else execute(Abs, (x,))
 
 
-Neg = op("Neg", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=operator.neg)
+Neg = op(
+    "Neg",
+    _UNARY,
+    T=FLOATING | COMPLEX | SIGNED,
+    shape=unchanged,
+    kernel=operator.neg,
+    batchable=True,
+)
 Neg.gradient(lambda op, grad: negative(grad))
 
 
@@ -75,7 +82,9 @@ def negative(x, name=None):
     return execute(Neg, (convert_to_tensor(x),))
 
 
-Sign = op("Sign", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=np.sign)
+Sign = op(
+    "Sign", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, kernel=np.sign, batchable=True
+)
 
 
 @Sign.gradient
@@ -104,7 +113,7 @@ def sign(x, name=None):
 # Powers and roots.
 
 
-@op("Square", _UNARY, T=NUMERIC, shape=unchanged)
+@op("Square", _UNARY, T=NUMERIC, shape=unchanged, batchable=True)
 def Square(x):
     return x * x
 
@@ -153,6 +162,7 @@ def _(op, grad):
 Sqrt = op(
     "Sqrt", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=np.sqrt,
     gradient=lambda op, grad: execute(SqrtGrad, (op.outputs[0], grad)),
+    batchable=True,
 )  # fmt: skip
 
 
@@ -214,7 +224,7 @@ def _(op, grad):
     return _times(conj(grad), slope), execute(ReciprocalGrad, (inverse, grad))
 
 
-@op("Reciprocal", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged)
+@op("Reciprocal", _UNARY, T=FLOATING | COMPLEX | SIGNED, shape=unchanged, batchable=True)
 def Reciprocal(x):
     if x.dtype.kind == "i":
         raise division.no_kernel("Reciprocal", from_numpy(x.dtype))
@@ -250,6 +260,7 @@ def reciprocal_no_nan(x, name=None):
 Exp = op(
     "Exp", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.exponential,
     gradient=lambda op, grad: _times(grad, conj(op.outputs[0])),
+    fresh=True,
 )  # fmt: skip
 
 
@@ -265,6 +276,7 @@ def exp(x, name=None):
 Expm1 = op(
     "Expm1", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.expm1,
     gradient=lambda op, grad: _times(grad, exp(conj(op.inputs[0]))),
+    fresh=True,
 )  # fmt: skip
 
 
@@ -292,7 +304,7 @@ def log(x, name=None):
     return execute(Log, (convert_to_tensor(x),))
 
 
-Log1p = op("Log1p", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.log1p)
+Log1p = op("Log1p", _UNARY, T=_ANALYTIC, shape=unchanged, kernel=many_numbers.log1p, fresh=True)
 
 
 @Log1p.gradient
@@ -362,8 +374,8 @@ def xlog1py(x, y, name=None):
 # Sigmoids. Sigmoid and its slope are ops of their own for speed: networks are full of them.
 
 
-@op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast)
-@accelerated("sigmoid_backprop")
+@op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast, fresh=True)
+@accelerated("sigmoid_backprop", 262_144)
 def SigmoidGrad(y, dy):
     slope = 1 - y
     slope *= y
@@ -378,9 +390,9 @@ def _(op, grad):
     return _times(scaled, slope), execute(SigmoidGrad, (value, grad))
 
 
-@op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged)
+@op("Sigmoid", _UNARY, T=_ANALYTIC, shape=unchanged, fresh=True)
 @computed_in_float32
-@accelerated("sigmoid")
+@accelerated("sigmoid", 8192)
 def Sigmoid(x):
     if x.ndim == 0:
         return 1 / (1 + np.exp(-x))
@@ -427,6 +439,7 @@ Softplus = op(
     T=FLOATING,
     shape=unchanged,
     kernel=computed_in_float32(many_numbers.softplus),
+    fresh=True,
 )
 
 
@@ -489,7 +502,8 @@ def softsign(features, name=None):
 
 StopGradient = op(
     "StopGradient", "input: T -> output: T", shape=unchanged, kernel=lambda input: input,
-    gradient=None,
+    gradient=None, alias=True,
+    batchable=True,
 )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32, is_half, narrowed
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32, is_half, rounded_to_half
 
 # Below it there is nothing to gain: a pass over few numbers takes as long as its call.
 _MANY = 16384
@@ -22,11 +22,11 @@ _SIGN_BIT = np.int32(-(1 << 31))
 _Kernel = Callable[..., Any]
 
 
-@accelerated("exp")
+@accelerated("exp", 32_768)
 def exponential(array, output=None):
     """e to the power of each element of an array, into `output` if given."""
     if array.size >= _MANY and is_half(array):
-        return narrowed(exponential(array.astype(np.float32)), array.dtype)
+        return rounded_to_half(exponential(array.astype(np.float32)), array.dtype)
     return np.exp(array, output)
 
 
@@ -218,7 +218,7 @@ def erfc(exact: _Kernel) -> _Kernel:
         result *= magnitude
         result += np.subtract(_ONE, magnitude, out=magnitude)
 
-    @accelerated("erfc")
+    @accelerated("erfc", 131_072)
     def chosen(x, steepness, coefficients):
         return kernel(x)
 

@@ -8,11 +8,11 @@ from ...core import dtypes
 from ...core.context import state
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import INTEGER, NUMERIC, REAL, as_dtype, int32, int64
-from ...core.half_precision import is_half, narrowed
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, normalized_axis
 from ...core.shapes import TensorShape
 from ...core.tensor import SymbolicTensor, Tensor
+from ...runtime.half_precision import is_half, rounded_to_half
 from ..array.arguments import INDEX, integers, require_type
 from ..array.shaping import broadcast_to, rank, reshape, shape
 from .reduction_kernels import (
@@ -69,7 +69,7 @@ def Sum(input, reduction_indices, *, keep_dims=False):
         return input
     if input.itemsize == 2 and is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return narrowed(total, input.dtype)
+        return rounded_to_half(total, input.dtype)
     return reduce(np.add, input, reduction_indices, keep_dims, input.dtype)
 
 
@@ -90,7 +90,7 @@ def Mean(input, reduction_indices, *, keep_dims=False):
         return truncated_quotient(total, total.dtype.type(count)).astype(input.dtype)
     if is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
-        return narrowed(total / _count(input, total), input.dtype)
+        return rounded_to_half(total / _count(input, total), input.dtype)
     total = reduce(np.add, input, reduction_indices, keep_dims)
     count = _count(input, total)
     # The mean of no complex numbers is 0, as that of no integers; that of no floats is NaN.

@@ -17,8 +17,24 @@ def _no_gradient(op, grad):
     return None
 
 
-Ceil = op("Ceil", _UNARY, T=FLOATING, shape=unchanged, kernel=np.ceil, gradient=_no_gradient)
-Floor = op("Floor", _UNARY, T=FLOATING, shape=unchanged, kernel=np.floor, gradient=_no_gradient)
+Ceil = op(
+    "Ceil",
+    _UNARY,
+    T=FLOATING,
+    shape=unchanged,
+    kernel=np.ceil,
+    gradient=_no_gradient,
+    batchable=True,
+)
+Floor = op(
+    "Floor",
+    _UNARY,
+    T=FLOATING,
+    shape=unchanged,
+    kernel=np.floor,
+    gradient=_no_gradient,
+    batchable=True,
+)
 Rint = op("Rint", _UNARY, T=FLOATING, shape=unchanged, kernel=np.rint, gradient=_no_gradient)
 
 
@@ -67,7 +83,10 @@ def rint(x, name=None):
 
 
 def _test(name, kernel):
-    return op(name, "x: T -> y: bool", T=FLOATING, shape=unchanged, kernel=kernel, gradient=None)
+    return op(
+        name, "x: T -> y: bool", T=FLOATING, shape=unchanged, kernel=kernel, gradient=None,
+        batchable=True,
+    )  # fmt: skip
 
 
 IsNan = _test("IsNan", np.isnan)

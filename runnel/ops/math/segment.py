@@ -7,11 +7,11 @@ import numpy as np
 from ...core import dtypes
 from ...core.convert import constant_value, convert_to_tensor, tensor_of
 from ...core.dtypes import NUMERIC, REAL, int32
-from ...core.half_precision import is_half
 from ...core.op import execute, op
 from ...core.shape_rules import UNKNOWN, dimensions_text
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...runtime.half_precision import is_half
 from ..array import creation, gathering, joining, selection
 from ..array.arguments import INDEX, integers
 from ..array.scatter_kernels import combine_rows, sparse_sum

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import FLOATING, float32, float64
-from ...core.half_precision import computed_in_float32
 from ...core.op import REGISTRY, execute, op
 from ...core.shape_rules import UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.tensor import Tensor
+from ...runtime.half_precision import computed_in_float32
 from ..broadcasting import sum_to
 from . import many_numbers, reduction
 from .arithmetic import add, multiply, subtract, zero_where
@@ -42,9 +42,9 @@ def scipy_kernel(name, adjust=None):
     return computed_in_float32(kernel)
 
 
-def unary(name, kernel):
+def unary(name, kernel, fresh=False):
     """Declare an op of one floating input."""
-    return op(name, "x: T -> y: T", T=FLOATING, shape=unchanged, kernel=kernel)
+    return op(name, "x: T -> y: T", T=FLOATING, shape=unchanged, kernel=kernel, fresh=fresh)
 
 
 def scaled_exponential(factor, exponent: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ def scaled_exponential(factor, exponent: Tensor) -> Tensor:
 
 # Error functions.
 
-Erf = unary("Erf", many_numbers.erf(scipy_kernel("erf")))
+Erf = unary("Erf", many_numbers.erf(scipy_kernel("erf")), fresh=True)
 
 
 @Erf.gradient

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import COMPLEX, FLOATING
-from ...core.engine import accelerated
 from ...core.op import execute, op
 from ...core.shape_rules import broadcast, unchanged
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
 from ..broadcasting import sum_to
 from . import many_numbers
 from .arithmetic import add, multiply, subtract
@@ -18,8 +18,10 @@ from .division import divide
 from .elementwise import negative, number_like, sqrt, square
 
 
-def _unary(name, kernel):
-    return op(name, "x: T -> y: T", T=FLOATING | COMPLEX, shape=unchanged, kernel=kernel)
+def _unary(name, kernel, fresh=False):
+    return op(
+        name, "x: T -> y: T", T=FLOATING | COMPLEX, shape=unchanged, kernel=kernel, fresh=fresh
+    )
 
 
 def _one_minus(x: Tensor) -> Tensor:
@@ -69,7 +71,7 @@ def tan(x, name=None):
     return execute(Tan, (convert_to_tensor(x),))
 
 
-Asin = _unary("Asin", many_numbers.asin)
+Asin = _unary("Asin", many_numbers.asin, fresh=True)
 Asin.gradient(lambda op, grad: divide(grad, sqrt(_one_minus(square(conj(op.inputs[0]))))))
 
 
@@ -82,7 +84,7 @@ def asin(x, name=None):
     return execute(Asin, (convert_to_tensor(x),))
 
 
-Acos = _unary("Acos", many_numbers.acos)
+Acos = _unary("Acos", many_numbers.acos, fresh=True)
 
 
 @Acos.gradient
@@ -99,7 +101,7 @@ def acos(x, name=None):
     return execute(Acos, (convert_to_tensor(x),))
 
 
-Atan = _unary("Atan", many_numbers.atan)
+Atan = _unary("Atan", many_numbers.atan, fresh=True)
 Atan.gradient(lambda op, grad: divide(grad, _one_plus(square(conj(op.inputs[0])))))
 
 
@@ -112,7 +114,14 @@ def atan(x, name=None):
     return execute(Atan, (convert_to_tensor(x),))
 
 
-Atan2 = op("Atan2", "y: T, x: T -> z: T", T=FLOATING, shape=broadcast, kernel=many_numbers.atan2)
+Atan2 = op(
+    "Atan2",
+    "y: T, x: T -> z: T",
+    T=FLOATING,
+    shape=broadcast,
+    kernel=many_numbers.atan2,
+    fresh=True,
+)
 
 
 @Atan2.gradient
@@ -161,8 +170,8 @@ def cosh(x, name=None):
 
 
 # The slope is an op of its own for speed: networks are full of tanh.
-@op("TanhGrad", "y: T, dy: T -> z: T", T=FLOATING | COMPLEX, shape=broadcast)
-@accelerated("tanh_backprop")
+@op("TanhGrad", "y: T, dy: T -> z: T", T=FLOATING | COMPLEX, shape=broadcast, fresh=True)
+@accelerated("tanh_backprop", 262_144)
 def TanhGrad(y, dy):
     slope = y * y
     if slope.ndim:
@@ -180,7 +189,7 @@ def _(op, grad):
     return multiply(grad, slope), execute(TanhGrad, (value, grad))
 
 
-Tanh = _unary("Tanh", np.tanh)
+Tanh = _unary("Tanh", np.tanh, fresh=True)
 Tanh.gradient(lambda op, grad: execute(TanhGrad, (conj(op.outputs[0]), grad)))
 
 

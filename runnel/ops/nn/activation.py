@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, REAL
-from ...core.engine import accelerated
-from ...core.finish import between_zero_and_six, positive_part
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text, unchanged
+from ...runtime.engine_selection import accelerated
+from ...runtime.epilogue import relu6_kernel, relu_kernel
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
 from . import half_activations
@@ -43,7 +43,7 @@ def same_shape(inputs, attrs):
 
 def _positive_part(x):
     if x.dtype.char in "fd":
-        return positive_part(x)
+        return relu_kernel(x)
     found = half_activations.clipped(x, at_six=False)
     return np.maximum(x, 0) if found is None else found
 
@@ -52,12 +52,12 @@ def _negative_part(x):
     return np.clip(x, -np.inf, 0) if x.size > 4096 else np.minimum(x, 0)
 
 
-@op("Relu", "features: T -> activations: T", T=REAL, shape=unchanged)
+@op("Relu", "features: T -> activations: T", T=REAL, shape=unchanged, fresh=True, batchable=True)
 def Relu(features):
     return _positive_part(features)
 
 
-Relu.into = positive_part
+Relu.into = relu_kernel
 
 
 @Relu.gradient
@@ -65,8 +65,8 @@ def _(op, grad):
     return execute(ReluGrad, (grad, op.outputs[0]))
 
 
-@op("ReluGrad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
-@accelerated("relu_backprop")
+@op("ReluGrad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape, fresh=True)
+@accelerated("relu_backprop", 262_144)
 def ReluGrad(gradients, features, out=None):
     if features.dtype.char == "f":
         return np.multiply(gradients, features > _ZERO, out)
@@ -92,15 +92,15 @@ def relu(features, name=None):
     return execute(Relu, (convert_to_tensor(features),))
 
 
-@op("Relu6", "features: T -> activations: T", T=REAL, shape=unchanged)
+@op("Relu6", "features: T -> activations: T", T=REAL, shape=unchanged, fresh=True, batchable=True)
 def Relu6(features):
     if features.dtype.char in "fd":
-        return between_zero_and_six(features)
+        return relu6_kernel(features)
     found = half_activations.clipped(features, at_six=True)
     return np.minimum(np.maximum(features, 0), 6) if found is None else found
 
 
-Relu6.into = between_zero_and_six
+Relu6.into = relu6_kernel
 
 
 @Relu6.gradient
@@ -108,8 +108,8 @@ def _(op, grad):
     return execute(Relu6Grad, (grad, op.outputs[0]))
 
 
-@op("Relu6Grad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape)
-@accelerated("relu6_backprop")
+@op("Relu6Grad", "gradients: T, features: T -> backprops: T", T=REAL, shape=same_shape, fresh=True)
+@accelerated("relu6_backprop", 65_536)
 def Relu6Grad(gradients, features, out=None):
     found = half_activations.slope(gradients, features, at_six=True)
     if found is not None:
@@ -135,13 +135,13 @@ def relu6(features, name=None):
     return execute(Relu6, (convert_to_tensor(features),))
 
 
-@op("LeakyRelu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
+@op("LeakyRelu", "features: T -> activations: T", T=FLOATING, shape=unchanged, fresh=True)
 @computed_in_float32
 def LeakyRelu(features, *, alpha=0.2):
     return _leaky(features, np.float32(alpha))
 
 
-@accelerated("leaky_relu")
+@accelerated("leaky_relu", 131_072)
 def _leaky(features, alpha):
     if 0 < alpha <= 1:
         return np.maximum(features, features * alpha)
@@ -201,13 +201,13 @@ def _expm1(x):
     return result
 
 
-@op("Elu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
+@op("Elu", "features: T -> activations: T", T=FLOATING, shape=unchanged, fresh=True)
 @computed_in_float32
 def Elu(features):
     return _elu(features, 1.0)
 
 
-@accelerated("elu")
+@accelerated("elu", 2048)
 def _elu(features, alpha):
     """features where they are positive, alpha × (exp(features) - 1) elsewhere."""
     result = _expm1(_negative_part(features))
@@ -222,9 +222,9 @@ def _(op, grad):
     return execute(EluGrad, (grad, op.outputs[0]))
 
 
-@op("EluGrad", "gradients: T, outputs: T -> backprops: T", T=FLOATING, shape=same_shape)
+@op("EluGrad", "gradients: T, outputs: T -> backprops: T", T=FLOATING, shape=same_shape, fresh=True)
 @computed_in_float32
-@accelerated("elu_backprop")
+@accelerated("elu_backprop", 65_536)
 def EluGrad(gradients, outputs):
     slope = np.fmin(outputs, 0)
     slope += 1
@@ -253,7 +253,7 @@ def elu(features, name=None):
     return execute(Elu, (convert_to_tensor(features),))
 
 
-@op("Selu", "features: T -> activations: T", T=FLOATING, shape=unchanged)
+@op("Selu", "features: T -> activations: T", T=FLOATING, shape=unchanged, fresh=True)
 @computed_in_float32
 def Selu(features):
     result = _elu(features, _SELU_SCALE_ALPHA / _SELU_SCALE)

@@ -43,6 +43,7 @@ def _(op, grad):
     "orig_input_shape: int32, grad: T -> output: T",
     T=AVERAGED,
     shape=_sizes_rule(4),
+    fresh=True,
 )
 def AvgPoolGrad(orig_input_shape, grad, *, ksize, strides, padding, data_format="NHWC"):
     return _gradient(4, orig_input_shape, grad, ksize, strides, padding, (), data_format)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor, operands
 from ...core.dtypes import NUMERIC
-from ...core.engine import accelerated
-from ...core.half_precision import LARGE, is_half, narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape, unknown_shape
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import LARGE, is_half, rounded_to_half
 from ..array import creation
 from ..math.reduction_kernels import ones
 
@@ -52,7 +52,7 @@ def _rank_at_least_two(value):
     return rank
 
 
-@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_with_bias)
+@op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, shape=_with_bias, fresh=True)
 def BiasAdd(value, bias, *, data_format="NHWC"):
     shape = value.shape
     rank = len(shape)
@@ -64,7 +64,7 @@ def BiasAdd(value, bias, *, data_format="NHWC"):
     return _biased_halves(value, bias) if is_half(value) else _biased(value, bias)
 
 
-@accelerated("bias_add")
+@accelerated("bias_add", 131_072)
 def _biased(value, bias):
     return value + bias
 
@@ -72,10 +72,10 @@ def _biased(value, bias):
 def _sum_of_halves(value, bias):
     if value.size < LARGE:
         return value + bias
-    return narrowed(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
+    return rounded_to_half(value.astype(np.float32) + bias.astype(np.float32), value.dtype)
 
 
-_biased_halves = accelerated("half_bias_add")(_sum_of_halves)
+_biased_halves = accelerated("half_bias_add", 8192)(_sum_of_halves)
 
 
 @BiasAdd.gradient
@@ -92,7 +92,7 @@ def _channels(inputs, attrs):
     return TensorShape([value.shape[channel_axis(attrs["data_format"], rank)]])
 
 
-@op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, shape=_channels)
+@op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, shape=_channels, fresh=True)
 def BiasAddGrad(out_backprop, *, data_format="NHWC"):
     shape = out_backprop.shape
     if len(shape) < 2:
@@ -111,7 +111,7 @@ def channel_sum(array, subscripts):
     axes = tuple(i for i, letter in enumerate(subscripts[:-3]) if letter != "c")
     if array.dtype.kind in "iu":
         return np.add.reduce(array, axes, dtype=array.dtype)
-    return narrowed(np.einsum(subscripts, array.astype(np.float32)), array.dtype)
+    return rounded_to_half(np.einsum(subscripts, array.astype(np.float32)), array.dtype)
 
 
 @BiasAddGrad.gradient

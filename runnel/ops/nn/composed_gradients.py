@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.autodiff.tape import GradientTape
 from ...core.convert import convert_to_tensor
-from ...core.tape import GradientTape
 from ..array.shaping import identity
 
 

@@ -74,6 +74,10 @@ def _backprop_filter(images, sizes, gradients, rank, *attrs):
     "input: T, filter: T -> output: T",
     T=CONVOLVED | {int32},
     shape=convolution_rule(4),
+    fresh=True,
+    convolution="forward",
+    epilogue="inside",
+    heavy=True,
 )
 def Conv2D(
     input,
@@ -107,6 +111,9 @@ def _(op, grad):
     "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     T=CONVOLVED | {int32},
     shape=input_gradient_rule(4),
+    fresh=True,
+    convolution="input",
+    heavy=True,
 )
 def Conv2DBackpropInput(
     input_sizes,
@@ -143,6 +150,9 @@ def _(op, grad):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     T=CONVOLVED,
     shape=filter_gradient_rule(4),
+    fresh=True,
+    convolution="filter",
+    heavy=True,
 )
 def Conv2DBackpropFilter(
     input,
@@ -172,7 +182,9 @@ def _(op, grad):
     )
 
 
-@op("Conv3D", "input: T, filter: T -> output: T", T=CONVOLVED, shape=convolution_rule(5))
+@op(
+    "Conv3D", "input: T, filter: T -> output: T", T=CONVOLVED, shape=convolution_rule(5), heavy=True
+)
 def Conv3D(input, filter, *, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1)):
     return _forward(input, filter, 5, strides, padding, (), data_format, dilations)
 
@@ -192,6 +204,7 @@ def _(op, grad):
     T=CONVOLVED,
     Tshape={int32, int64},
     shape=input_gradient_rule(5),
+    heavy=True,
 )
 def Conv3DBackpropInputV2(
     input_sizes,
@@ -225,6 +238,7 @@ def _(op, grad):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     T=CONVOLVED,
     shape=filter_gradient_rule(5),
+    heavy=True,
 )
 def Conv3DBackpropFilterV2(
     input,

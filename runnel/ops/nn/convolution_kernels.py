@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .depthwise_kernels import backprop_depthwise_filters, convolve_depthwise
 from .windows import Axis, computing_dtype, is_padded, pad_axes, tap_slices, window_view
 
@@ -22,7 +22,7 @@ SHORT_RUN = 16
 FEW_CHANNELS = 4
 
 
-@accelerated("convolve")
+@accelerated("convolve", 2048)
 def convolve(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count].
 
@@ -74,7 +74,7 @@ def _convolve_into(output, images, filters, axes):
         np.matmul(patches, matrix, out=block)
 
 
-@accelerated("convolve_backprop_filters")
+@accelerated("convolve_backprop_filters", 4096)
 def convolve_backprop_filters(images, gradients, filter_shape, axes):
     """Return the gradient of `convolve` by its filters, given the gradients of its output."""
     dtype = computing_dtype(images.dtype)
@@ -113,7 +113,7 @@ def _backprop_filters(images, gradients, filter_shape, axes):
     return result.reshape(filter_shape)
 
 
-@accelerated("convolve_backprop_images")
+@accelerated("convolve_backprop_images", 1024)
 def convolve_backprop_images(gradients, filters, image_shape, axes):
     """Return the gradient of `convolve` by its images, given the gradients of its output.
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...core import errors
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import FLOATING, bfloat16, float16, float32, int32, int64
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import broadcast_shapes
 from ...core.tensor import SymbolicTensor
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, joining, ordering, selection, shaping
 from ..broadcasting import sum_to
 from ..math import arithmetic, casting, comparison, elementwise, many_numbers
@@ -56,6 +56,7 @@ def _loss_and_backprop(inputs, attrs):
     "features: T, labels: T -> loss: T, backprop: T",
     T=FLOATING,
     shape=_loss_and_backprop,
+    last_on_demand=True,
 )
 @computed_in_float32
 def SoftmaxCrossEntropyWithLogits(features, labels, keep=True):
@@ -200,6 +201,8 @@ def _are_within(labels, classes):
     T=FLOATING,
     Tlabels={int32, int64},
     shape=_sparse_loss_and_backprop,
+    fresh=True,
+    last_on_demand=True,
 )
 @computed_in_float32
 def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):

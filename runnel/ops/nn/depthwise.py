@@ -33,6 +33,10 @@ from .windows import channels_first, to_channels_first, to_channels_last
     "input: T, filter: T -> output: T",
     T=CONVOLVED,
     shape=convolution_rule(4, depthwise=True),
+    fresh=True,
+    convolution="forward",
+    epilogue="inside",
+    heavy=True,
 )
 def DepthwiseConv2dNative(
     input,
@@ -80,6 +84,9 @@ def _place_gradient(image_shape, filter_shape, gradients, attrs):
     "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     T=CONVOLVED,
     shape=input_gradient_rule(4),
+    fresh=True,
+    convolution="input",
+    heavy=True,
 )
 def DepthwiseConv2dNativeBackpropInput(
     input_sizes,
@@ -121,6 +128,8 @@ def _(op, grad):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     T=CONVOLVED,
     shape=filter_gradient_rule(4),
+    convolution="filter",
+    heavy=True,
 )
 def DepthwiseConv2dNativeBackpropFilter(
     input,

@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .windows import computing_dtype, is_padded, pad_axes, tap_slices
 
 # Three arrays of this size fit a second-level cache of 1 MB.
 BLOCK_BYTES = 300_000
 
 
-@accelerated("convolve_depthwise")
+@accelerated("convolve_depthwise", 2048)
 def convolve_depthwise(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth, multiplier].
 
@@ -47,7 +47,7 @@ def convolve_depthwise(images, filters, axes, finish=None):
     return output if finish is None else finish.apply(output)
 
 
-@accelerated("backprop_depthwise_images")
+@accelerated("backprop_depthwise_images", 1024)
 def backprop_depthwise_images(gradients, filters, image_shape, axes):
     """Return the gradient of `convolve_depthwise` by its images."""
     dtype = computing_dtype(gradients.dtype)
@@ -84,7 +84,7 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
     return result
 
 
-@accelerated("backprop_depthwise_filters")
+@accelerated("backprop_depthwise_filters", 1024)
 def backprop_depthwise_filters(images, gradients, filter_shape, axes):
     """Return the gradient of `convolve_depthwise` by its filters."""
     dtype = computing_dtype(images.dtype)

@@ -3,17 +3,16 @@
 It does what the three operations do one after the other, in one third of their number of steps in
 Python, where a small layer spends most of its time; and the arrays between them, the largest of a
 model, are never made. Graphs are made of the three: a pass joins them where that is faster
-(core/passes/fuse.py).
+(compiler/passes/epilogue_fusion.py).
 """
 
 from __future__ import annotations
 
 from ...core.dtypes import float32
-from ...core.engine import SMALLEST
-from ...core.finish import ACTIVATIONS, Finish
 from ...core.op import Op, execute
 from ...core.shapes import TensorShape
-from ..linalg.matmul import MatMul, product_of
+from ...runtime.epilogue import ACTIVATIONS, Epilogue
+from ..linalg.matmul import MATMUL_THRESHOLD, MatMul, product_of
 from ..math.trigonometry import TanhGrad
 from .activation import Relu6Grad, ReluGrad
 from .bias import BiasAdd, BiasAddGrad
@@ -57,15 +56,11 @@ def _declared(product, kernel, activation):
     return declared
 
 
-# Smaller factors are no engine's, and need not be asked about.
-_SMALLEST = SMALLEST["matmul"]
-
-
 def _affine_kernel(activation):
     activate = None if activation is None else ACTIVATIONS[activation]
 
     def kernel(a, b, bias):
-        product = product_of(a, b) if a.size >= _SMALLEST else a.dot(b)
+        product = product_of(a, b) if a.size >= MATMUL_THRESHOLD else a.dot(b)
         if bias.shape != product.shape[1:]:
             raise ValueError("The bias must be a vector with one element per column.")
         product += bias
@@ -76,7 +71,7 @@ def _affine_kernel(activation):
 
 def _convolved_kernel(activation):
     def kernel(images, filters, bias, **attrs):
-        return Conv2D.kernel(images, filters, Finish(None, bias, activation), **attrs)
+        return Conv2D.kernel(images, filters, Epilogue(None, bias, activation), **attrs)
 
     return kernel
 

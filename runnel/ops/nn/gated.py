@@ -28,6 +28,7 @@ def _layer_shape(inputs, attrs):
     f"{_INPUTS} -> outputs: T, last_h: T, kept: T",
     T=AT_ONCE,
     shape=_layer_shape,
+    heavy=True,
 )
 def GRULayer(x, h, kernel, recurrent_kernel, bias, *, keep=True):
     outputs, kept = gated_kernels.gru(recurrent_kernel, kernel, bias, x, h, keep)
@@ -52,6 +53,7 @@ def _(op, to_outputs, to_h, to_kept):
     " -> to_x: T, to_h0: T, to_kernel: T, to_recurrent_kernel: T, to_bias: T",
     T=AT_ONCE,
     shape=lambda inputs, attrs: [each.shape for each in inputs[:5]],
+    heavy=True,
 )
 def GRULayerGrad(x, h, kernel, recurrent_kernel, bias, *results, with_x=True):
     return gated_kernels.gru_backprop(recurrent_kernel, kernel, bias, x, h, *results, with_x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 from .recurrent_kernels import with_ones
 
@@ -12,7 +12,7 @@ from .recurrent_kernels import with_ones
 _KEPT = 4
 
 
-@accelerated("gru")
+@accelerated("gru", 4096)
 def gru(recurrent, kernel, bias, x, h, keep):
     """The outputs of all steps, and if it is to be kept what `gru_backprop` needs.
 
@@ -52,7 +52,7 @@ def _all_steps(recurrent, kernel, bias, x, h):
     return outputs, kept.reshape(1, -1)
 
 
-@accelerated("gru_backprop")
+@accelerated("gru_backprop", 4096)
 def gru_backprop(recurrent, kernel, bias, x, h, outputs, kept, to_outputs, to_h, with_x):
     """The gradients by x (zeros unless asked for), h, the two kernels and the bias.
 

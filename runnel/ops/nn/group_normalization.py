@@ -87,6 +87,7 @@ def _shapes(inputs, attrs):
     "x: T, scale: T, offset: T -> y: T, mean: T, inverse_deviation: T",
     T=_TYPES,
     shape=_shapes,
+    fresh=True,
 )
 def GroupNorm(x, scale, offset, *, groups, axis, epsilon=1e-3):
     layout = _Layout(x, groups, axis)
@@ -123,6 +124,7 @@ def _gradient_shapes(inputs, attrs):
     "grad: T, x: T, scale: T, mean: T, inverse_deviation: T -> to_x: T, to_scale: T, to_offset: T",
     T=_TYPES,
     shape=_gradient_shapes,
+    fresh=True,
 )
 def GroupNormGrad(grad, x, scale, means, inverses, *, groups, axis, epsilon=1e-3):
     layout = _Layout(x, groups, axis)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from ...core.half_precision import is_half
+from ...runtime.half_precision import is_half
 
 # The bits of infinity and of 6.
 _BITS = {np.dtype(ml_dtypes.bfloat16): (0x7F80, 0x40C0), np.dtype(np.float16): (0x7C00, 0x4600)}

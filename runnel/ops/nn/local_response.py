@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ...core.autodiff.tape import GradientTape
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
 from ...core.op import op
 from ...core.shape_rules import same_as_input
-from ...core.tape import GradientTape
 from ..array.creation import range
 from ..array.shaping import expand_dims, shape
 from ..math.casting import cast

@@ -7,9 +7,9 @@ import numpy as np
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, float32
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.shape_rules import scalar
+from ...runtime.half_precision import computed_in_float32
 from ..array import joining, selection, shaping
 from ..math import arithmetic, casting, comparison, division, elementwise, reduction
 

@@ -62,7 +62,13 @@ def _(op, grad):
     return MaxPoolGrad(op.inputs[0], op.outputs[0], grad, **op.attrs)
 
 
-@op("MaxPoolGrad", "orig_input: T, orig_output: T, grad: T -> output: T", T=REAL, shape=unchanged)
+@op(
+    "MaxPoolGrad",
+    "orig_input: T, orig_output: T, grad: T -> output: T",
+    T=REAL,
+    shape=unchanged,
+    fresh=True,
+)
 def MaxPoolGrad(
     orig_input,
     orig_output,

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
+from ...core.autodiff.tape import GradientTape
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import bfloat16, float16, float32
-from ...core.engine import accelerated
-from ...core.finish import normalizing_vectors
-from ...core.half_precision import narrowed
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR
 from ...core.shapes import TensorShape, unknown_shape
-from ...core.tape import GradientTape
+from ...runtime.engine_selection import accelerated
+from ...runtime.epilogue import normalization_coefficients
+from ...runtime.half_precision import rounded_to_half
 from ..array import joining, shaping
 from ..math import arithmetic, casting, elementwise, reduction
 
@@ -128,7 +128,7 @@ def _wide(images):
 
 
 def _narrow(images, dtype):
-    return images if images.dtype == dtype else narrowed(images, dtype)
+    return images if images.dtype == dtype else rounded_to_half(images, dtype)
 
 
 def _by_layout(images, scale, offset, epsilon, layout):
@@ -155,13 +155,13 @@ def _scaled(images, centre, factor, shift):
     return _narrow(result, dtype)
 
 
-_scaled_channels = accelerated("scale_channels")(_scaled)
+_scaled_channels = accelerated("scale_channels", 16_384)(_scaled)
 
 
 # What an engine may do: rows of channels, channels last, and the channels of a single image,
 # which is how layers are normalized.
-_by_channel = accelerated("batch_norm")(_by_layout)
-_by_row = accelerated("layer_norm")(_by_layout)
+_by_channel = accelerated("batch_norm", 4096)(_by_layout)
+_by_row = accelerated("layer_norm", 16_384)(_by_layout)
 
 
 def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_place=False):
@@ -179,7 +179,7 @@ def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_pl
     return _narrow(centred, dtype), to_scale, to_offset
 
 
-_back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
+_back_by_channel = accelerated("batch_norm_backprop", 4096)(_back_by_layout)
 
 
 @op(
@@ -189,6 +189,7 @@ _back_by_channel = accelerated("batch_norm_backprop")(_back_by_layout)
     T=_NORMALIZED,
     U={float32},
     shape=_normalized,
+    fresh="first",
 )
 def FusedBatchNormV3(
     x,
@@ -211,7 +212,7 @@ def FusedBatchNormV3(
         return x, unknown, unknown, unknown, unknown, nothing
     images = layout.of(x)
     if not is_training:
-        vectors = normalizing_vectors((scale, offset, mean, variance), epsilon)
+        vectors = normalization_coefficients((scale, offset, mean, variance), epsilon)
         if images.ndim == 2:
             result = _scaled_channels(images, *vectors)
         else:
@@ -283,6 +284,7 @@ def _gradient_shapes(inputs, attrs):
     T=_NORMALIZED,
     U={float32},
     shape=_gradient_shapes,
+    fresh="first",
 )
 def FusedBatchNormGradV3(
     y_backprop,

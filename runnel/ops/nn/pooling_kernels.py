@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from .windows import computing_dtype, inner_taps
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -21,7 +21,7 @@ def lowest_value(dtype):
     return ml_dtypes.finfo(dtype).min
 
 
-@accelerated("max_pool")
+@accelerated("max_pool", 65_536)
 def max_pool(images, axes, floor=True):
     """Return the maximum under each window; NaN loses against any number.
 
@@ -35,7 +35,7 @@ def max_pool(images, axes, floor=True):
     return result
 
 
-@accelerated("average_pool")
+@accelerated("average_pool", 2048)
 def average_pool(images, axes):
     """Return the mean under each window, padding not counted."""
     result = images.astype(computing_dtype(images.dtype), copy=False)
@@ -45,7 +45,7 @@ def average_pool(images, axes):
     return result.astype(images.dtype, copy=False)
 
 
-@accelerated("average_pool_backprop")
+@accelerated("average_pool_backprop", 2048)
 def average_pool_backprop(gradients, image_shape, axes):
     """Spread each output's gradient evenly over the inputs that it averaged."""
     result = gradients.astype(computing_dtype(gradients.dtype), copy=False)
@@ -106,7 +106,7 @@ def _window_counts(axes, dtype):
     return counts.reshape(*(axis.output for axis in axes), 1)
 
 
-@accelerated("max_pool_backprop")
+@accelerated("max_pool_backprop", 2048)
 def max_pool_backprop(images, outputs, gradients, axes, every_tie=False):
     """Give each output's gradient to the first of its maxima, or to `every_tie` of them."""
     result = np.zeros(images.shape, gradients.dtype)

@@ -36,6 +36,7 @@ def _layer_shape(inputs, attrs):
     f"x: T, h: T, c: T, {_WEIGHTS} -> outputs: T, last_h: T, last_c: T, kept: T",
     T=AT_ONCE,
     shape=_layer_shape,
+    heavy=True,
 )
 def LSTMLayer(x, h, c, kernel, recurrent_kernel, bias, *, keep=True):
     outputs, last_c, kept = recurrent_kernels.lstm(recurrent_kernel, kernel, bias, x, h, c, keep)
@@ -65,6 +66,7 @@ def _gradient_shapes(inputs, attrs):
     " -> to_x: T, to_h0: T, to_c0: T, to_kernel: T, to_recurrent_kernel: T, to_bias: T",
     T=AT_ONCE,
     shape=_gradient_shapes,
+    heavy=True,
 )
 def LSTMLayerGrad(x, h, c, kernel, recurrent_kernel, bias, *results, with_x=True):
     return recurrent_kernels.lstm_backprop(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.engine import accelerated
+from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 
 # Between the rows of a matrix: at distances of a power of two they fall into the same few places
@@ -19,7 +19,7 @@ _APART = 16
 _KEPT = 6
 
 
-@accelerated("lstm")
+@accelerated("lstm", 4096)
 def lstm(recurrent, kernel, bias, x, h, c, keep):
     """The outputs of all steps, the last carry, and if it is to be kept what `lstm_backprop` needs.
 
@@ -61,7 +61,7 @@ def _all_steps(recurrent, kernel, bias, x, h, c):
     return outputs, c, kept
 
 
-@accelerated("lstm_backprop")
+@accelerated("lstm_backprop", 4096)
 def lstm_backprop(
     recurrent, kernel, bias, x, h, c, outputs, last_c, kept, to_outputs, to_h, to_c, with_x
 ):

@@ -1,7 +1,8 @@
 """One step of a long short-term memory as one operation, for eager cells.
 
-It does what two products, a bias and the gates do one after the other. Graphs are made of these:
-passes join there what belongs together (core/passes/roll.py, stack.py, products.py).
+It computes what two matmuls, a bias and the gates compute one after the other. Graphs are made of
+these; there passes fuse them (compiler/passes/recurrent_rerolling.py, horizontal_fusion.py,
+accumulated_matmuls.py).
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ import numpy as np
 from ...core import errors
 from ...core.convert import constant_value, convert_to_tensor
 from ...core.dtypes import FLOATING, int32
-from ...core.engine import accelerated
-from ...core.half_precision import computed_in_float32
 from ...core.op import execute, op
 from ...core.tensor import Tensor
+from ...runtime.engine_selection import accelerated
+from ...runtime.half_precision import computed_in_float32
 from ..array import creation, ordering, shaping
 from ..math import (
     arithmetic,
@@ -71,7 +71,7 @@ def row_sums(array):
     return np.einsum("...i->...", array)[..., np.newaxis]
 
 
-@op("Softmax", "logits: T -> softmax: T", T=FLOATING, shape=_at_least_one_axis)
+@op("Softmax", "logits: T -> softmax: T", T=FLOATING, shape=_at_least_one_axis, fresh=True)
 @computed_in_float32
 def Softmax(logits):
     if not logits.ndim:
@@ -79,7 +79,7 @@ def Softmax(logits):
     return _by_row(logits)
 
 
-@accelerated("softmax")
+@accelerated("softmax", 4096)
 def _by_row(logits):
     result = shifted_by_maximum(logits)
     many_numbers.exponential(result, result)
@@ -99,7 +99,7 @@ def times_softmax_jacobian(grad, softmax):
     return arithmetic.multiply(arithmetic.subtract(grad, weighted), softmax)
 
 
-@op("LogSoftmax", "logits: T -> logsoftmax: T", T=FLOATING, shape=_at_least_one_axis)
+@op("LogSoftmax", "logits: T -> logsoftmax: T", T=FLOATING, shape=_at_least_one_axis, fresh=True)
 @computed_in_float32
 def LogSoftmax(logits):
     if not logits.ndim:
@@ -107,7 +107,7 @@ def LogSoftmax(logits):
     return _logarithm_by_row(logits)
 
 
-@accelerated("log_softmax")
+@accelerated("log_softmax", 8192)
 def _logarithm_by_row(logits):
     result = shifted_by_maximum(logits)
     total = row_sums(many_numbers.exponential(result))

@@ -2,16 +2,16 @@
 
 from types import SimpleNamespace as _SimpleNamespace
 
+from ....formats import saved_model_names as _constants
+from ....formats.saved_model_names import *  # noqa: F403
 from ....saved_model import (
     Asset as Asset,
     SaveOptions as SaveOptions,
-    constants as _constants,
     contains_saved_model as contains_saved_model,
     experimental as experimental,
     load as load_v2,
     save as save,
 )
-from ....saved_model.constants import *  # noqa: F403
 from . import builder as builder, loader as loader, signature_def_utils as signature_def_utils
 from .builder import SavedModelBuilder as Builder, simple_save as simple_save
 from .loader import (

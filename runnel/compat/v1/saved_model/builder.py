@@ -12,14 +12,14 @@ from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from ....core import dtypes
 from ....core.convert import constant_value
-from ....core.graph import Operation
+from ....core.graph.graph import Operation
 from ....core.shapes import TensorShape
+from ....formats import saved_model_names
+from ....formats.saved_model_messages import SavedModel
 from ....formats.tensor_bundle import write_bundle
 from ....release import GIT_VERSION, VERSION
-from ....saved_model import constants
 from ....saved_model.folders import replacing_folder
 from ....saved_model.main_graph_export import asset_name, constant_node, node_def
-from ....saved_model.messages import SavedModel
 from ..keys import GraphKeys
 from ..train.saver import _named, _value
 
@@ -40,7 +40,7 @@ class SavedModelBuilder:
                 "different export directory, or delete all the contents of the specified directory."
             )
         self._saved_model = SavedModel(
-            saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION
+            saved_model_schema_version=saved_model_names.SAVED_MODEL_SCHEMA_VERSION
         )
         self._tensors: list[tuple[str, Any, Any]] | None = None
         self._assets: dict[str, str] = {}
@@ -112,17 +112,22 @@ class SavedModelBuilder:
                 "SavedModels in the image format cannot be written. Leave out "
                 "experimental_image_format."
             )
-        name, data = constants.SAVED_MODEL_FILENAME_PB, self._saved_model.SerializeToString()
+        name, data = (
+            saved_model_names.SAVED_MODEL_FILENAME_PB,
+            self._saved_model.SerializeToString(),
+        )
         if as_text:
-            name = constants.SAVED_MODEL_FILENAME_PBTXT
+            name = saved_model_names.SAVED_MODEL_FILENAME_PBTXT
             data = text_format.MessageToString(self._saved_model).encode()
         with replacing_folder(self._folder) as temporary:
-            variables = os.path.join(temporary, constants.VARIABLES_DIRECTORY)
+            variables = os.path.join(temporary, saved_model_names.VARIABLES_DIRECTORY)
             os.makedirs(variables)
             if self._tensors:
-                write_bundle(os.path.join(variables, constants.VARIABLES_FILENAME), self._tensors)
+                write_bundle(
+                    os.path.join(variables, saved_model_names.VARIABLES_FILENAME), self._tensors
+                )
             if self._assets:
-                assets = os.path.join(temporary, constants.ASSETS_DIRECTORY)
+                assets = os.path.join(temporary, saved_model_names.ASSETS_DIRECTORY)
                 os.makedirs(assets)
                 for copy, path in self._assets.items():
                     shutil.copyfile(path, os.path.join(assets, copy))
@@ -152,7 +157,9 @@ class SavedModelBuilder:
             self._add_asset(meta_graph, tensor)
         if main_op is not None:
             operation = main_op if isinstance(main_op, Operation) else main_op.op
-            meta_graph.collection_def[constants.MAIN_OP_KEY].node_list.value.append(operation.name)
+            meta_graph.collection_def[saved_model_names.MAIN_OP_KEY].node_list.value.append(
+                operation.name
+            )
         if variables:
             _add_saver(meta_graph, graph, variables)
 
@@ -176,12 +183,12 @@ def simple_save(
     """Save the graph of a session as a SavedModel with one signature, for serving."""
     from .signature_def_utils import predict_signature_def
 
-    key = constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+    key = saved_model_names.DEFAULT_SERVING_SIGNATURE_DEF_KEY
     signatures = {key: predict_signature_def(inputs, outputs)}
     builder = SavedModelBuilder(export_dir)
     with session.graph.as_default():
         builder.add_meta_graph_and_variables(
-            session, [constants.SERVING], signatures, main_op=legacy_init_op
+            session, [saved_model_names.SERVING], signatures, main_op=legacy_init_op
         )
     builder.save()
 

@@ -16,8 +16,8 @@ from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from ....core.errors import NotFoundError
 from ....core.tensor import SymbolicTensor
+from ....formats import saved_model_names
 from ....formats.tensor_bundle import BundleReader
-from ....saved_model import constants
 from ....saved_model.folders import of_one_version
 from ....saved_model.graph_import import import_graph_def
 from ....saved_model.limits import clean_errors
@@ -32,7 +32,7 @@ _OF_SAVERS = frozenset(["MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFil
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 # Savers restore in a function that the graph calls, or in one that this calls.
 _DEEPEST = 2
-_INITIAL = (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY)
+_INITIAL = (saved_model_names.MAIN_OP_KEY, saved_model_names.LEGACY_INIT_OP_KEY)
 
 
 def load(
@@ -177,8 +177,10 @@ def _key(source: str, named: dict[str, Any]) -> str | None:
 def _opened(path: str, tags: Any) -> tuple[Any, BundleReader | NotFoundError]:
     """The MetaGraph of tags, and the values of the same SavedModel."""
     meta_graph = tagged_meta_graph(read_saved_model(path), tags, path)
-    prefix = os.path.join(path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
-    require_files_inside(path, constants.VARIABLES_DIRECTORY)
+    prefix = os.path.join(
+        path, saved_model_names.VARIABLES_DIRECTORY, saved_model_names.VARIABLES_FILENAME
+    )
+    require_files_inside(path, saved_model_names.VARIABLES_DIRECTORY)
     try:
         return meta_graph, BundleReader(prefix)
     except NotFoundError as failure:
@@ -229,13 +231,15 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
     """Run what has to happen first, with the paths of assets."""
     graph = session.graph
     fed = {
-        scope + each.tensor_info.name: path_inside(path, constants.ASSETS_DIRECTORY, each.filename)
+        scope + each.tensor_info.name: path_inside(
+            path, saved_model_names.ASSETS_DIRECTORY, each.filename
+        )
         for each in _assets(meta_graph)
     }
     assets = [graph.get_tensor_by_name(each) for each in fed]
-    signature = meta_graph.signature_def.get(constants.INIT_OP_SIGNATURE_KEY)
+    signature = meta_graph.signature_def.get(saved_model_names.INIT_OP_SIGNATURE_KEY)
     if signature is not None:
-        names = [signature.outputs[constants.INIT_OP_SIGNATURE_KEY].name]
+        names = [signature.outputs[saved_model_names.INIT_OP_SIGNATURE_KEY].name]
     else:
         names = [
             name for key in _INITIAL if key in meta_graph.collection_def
@@ -249,9 +253,9 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
 
 def _assets(meta_graph: Any) -> list[Any]:
     """The assets of a graph, which stand in a collection where TensorFlow 1 wrote it."""
-    if meta_graph.asset_file_def or constants.ASSETS_KEY not in meta_graph.collection_def:
+    if meta_graph.asset_file_def or saved_model_names.ASSETS_KEY not in meta_graph.collection_def:
         return list(meta_graph.asset_file_def)
-    packed = meta_graph.collection_def[constants.ASSETS_KEY].any_list.value
+    packed = meta_graph.collection_def[saved_model_names.ASSETS_KEY].any_list.value
     return [AssetFileDef.FromString(each.value) for each in packed]
 
 

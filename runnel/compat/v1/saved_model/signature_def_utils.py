@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....core import dtypes
-from ....saved_model import constants
-from ....saved_model.messages import SignatureDef, TensorInfo
+from ....formats import saved_model_names
+from ....formats.saved_model_messages import SignatureDef, TensorInfo
 from ....saved_model.tensors import shape_proto
 from ....sparse import SparseTensor
 
@@ -77,7 +77,7 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
     return build_signature_def(
         {name: build_tensor_info(tensor) for name, tensor in inputs.items()},
         {name: build_tensor_info(tensor) for name, tensor in outputs.items()},
-        constants.PREDICT_METHOD_NAME,
+        saved_model_names.PREDICT_METHOD_NAME,
     )
 
 
@@ -86,9 +86,9 @@ def regression_signature_def(examples: Any, predictions: Any) -> Any:
     _require("Regression", "examples", examples, dtypes.string)
     _require("Regression", "predictions", predictions, dtypes.float32)
     return build_signature_def(
-        {constants.REGRESS_INPUTS: build_tensor_info(examples)},
-        {constants.REGRESS_OUTPUTS: build_tensor_info(predictions)},
-        constants.REGRESS_METHOD_NAME,
+        {saved_model_names.REGRESS_INPUTS: build_tensor_info(examples)},
+        {saved_model_names.REGRESS_OUTPUTS: build_tensor_info(predictions)},
+        saved_model_names.REGRESS_METHOD_NAME,
     )
 
 
@@ -100,14 +100,14 @@ def classification_signature_def(examples: Any, classes: Any, scores: Any) -> An
     outputs = {}
     if classes is not None:
         _require("Classification", "classes", classes, dtypes.string)
-        outputs[constants.CLASSIFY_OUTPUT_CLASSES] = build_tensor_info(classes)
+        outputs[saved_model_names.CLASSIFY_OUTPUT_CLASSES] = build_tensor_info(classes)
     if scores is not None:
         _require("Classification", "scores", scores, dtypes.float32)
-        outputs[constants.CLASSIFY_OUTPUT_SCORES] = build_tensor_info(scores)
+        outputs[saved_model_names.CLASSIFY_OUTPUT_SCORES] = build_tensor_info(scores)
     return build_signature_def(
-        {constants.CLASSIFY_INPUTS: build_tensor_info(examples)},
+        {saved_model_names.CLASSIFY_INPUTS: build_tensor_info(examples)},
         outputs,
-        constants.CLASSIFY_METHOD_NAME,
+        saved_model_names.CLASSIFY_METHOD_NAME,
     )
 
 

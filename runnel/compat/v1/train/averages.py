@@ -113,3 +113,8 @@ def _variable(initial, name):
         with name_scope(""):
             return Variable(initial, name=name, trainable=False)
     return Variable(initial_value=initial, full_name=name, trainable=False)
+
+
+def graph_class():
+    """The class of moving averages that a graph keeps."""
+    return ExponentialMovingAverage

@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 
+from ....core.graph.main_graph import GraphTensor
 from ....core.logger import get_logger
-from ....core.main_graph import GraphTensor
 from ..file_writer import FileWriterCache
 from ..keys import GraphKeys
 from .steps import get_global_step

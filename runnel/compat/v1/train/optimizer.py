@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ....core import nest
-from ....core.autodiff import gradients
+from ....core.autodiff.custom_gradient import gradients
+from ....core.autodiff.tape import GradientTape
 from ....core.context import init_scope, name_scope, state
 from ....core.convert import convert_to_tensor
+from ....core.graph.reachability import has_effects
 from ....core.indexed_slices import IndexedSlices
-from ....core.plan import has_effects
 from ....core.shapes import TensorShape
-from ....core.tape import GradientTape
 from ....core.tensor import Tensor
 from ....core.variable import Variable
 from ....ops.array.creation import zeros

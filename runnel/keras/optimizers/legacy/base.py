@@ -14,7 +14,7 @@ from typing import Any
 
 import runnel as tf
 
-from ....core.main_graph import main_graph_being_built
+from ....core.graph.main_graph import main_graph_being_built
 from ....core.suggestions import keyword_advice
 from ... import backend, initializers
 from .. import schedules

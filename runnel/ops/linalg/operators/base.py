@@ -144,14 +144,14 @@ class LinearOperator(Module, metaclass=ABCMeta):
     @property
     def range_dimension(self) -> Any:
         """The static size of the results of `matvec`: the number of rows."""
-        from ....compat.dimension import Dimension
+        from ....core.dimension import Dimension
 
         return Dimension(self._static_sizes()[0])
 
     @property
     def domain_dimension(self) -> Any:
         """The static size of the arguments of `matvec`: the number of columns."""
-        from ....compat.dimension import Dimension
+        from ....core.dimension import Dimension
 
         return Dimension(self._static_sizes()[1])
 

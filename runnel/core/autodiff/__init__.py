@@ -1,0 +1,1 @@
+"""Automatic differentiation: tapes, backward pass, custom gradients, forward mode."""

@@ -1,0 +1,1 @@
+"""Graphs: operations under construction, `tf.function`, its traces and their branches."""
