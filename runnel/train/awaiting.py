@@ -2,7 +2,8 @@
 
 While any waits, the classes whose instances get parts (`tf.Module`, Keras layers and optimizers)
 tell of every new part. These hooks are put into the classes when a restoration begins to wait, and
-taken out when none does: objects cost nothing extra at any other time.
+taken out when none does: objects cost nothing extra at any other time. Lists and dicts cannot
+tell: the variables that are made meanwhile look into them before they are used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.module import Module
+from ..core.variable import Variable
+from .awaited_variables import AwaitedVariable, await_value
 from .restoration import Restoration
 from .trackables import is_trackable
 
@@ -51,7 +54,8 @@ def _install() -> None:
     """Put hooks into the classes that are loaded by now."""
     if not _hooks:
         _hook(Module, "__setattr__", _setting)
-    if "runnel.keras" not in sys.modules or len(_hooks) > 1:
+        _hook(Variable, "__init__", _creating)
+    if "runnel.keras" not in sys.modules or len(_hooks) > 2:
         return
     from ..keras.engine.layer_weights import LayerWeights
     from ..keras.engine.sequential import Sequential
@@ -100,6 +104,33 @@ def _making(original: Any) -> Any:
         return made
 
     return make_and_tell
+
+
+def _creating(original: Any) -> Any:
+    @functools.wraps(original)
+    def create_to_await(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        await_value(self)
+
+    return create_to_await
+
+
+def _look_into_containers() -> bool:
+    """Restore what lists and dicts have got by now; whether any still await items."""
+    # A thread that restores at this moment may wait for the variable of this one.
+    if not _active or not _lock.acquire(blocking=False):
+        return bool(_active)
+    try:
+        found = [each.awaited_items() for each in _active]
+        if any(is_there for _, is_there in found):
+            _tell(lambda each: each.match())
+            found = [each.awaited_items() for each in _active]
+        return any(awaited for awaited, _ in found)
+    finally:
+        _lock.release()
+
+
+AwaitedVariable.look = staticmethod(_look_into_containers)
 
 
 def _adding(original: Any) -> Any:
