@@ -439,12 +439,13 @@ class SymbolicTensor(Tensor):
         )
 
     def __iter__(self) -> Iterator[Tensor]:
-        if self._shape.rank is None or self._shape[0] is None:
-            raise OperatorNotAllowedInGraphError(
-                f"Iterating over the symbolic tensor {self.name} is not allowed: its first "
-                "dimension is not known. Use tf.map_fn or decorate the function with tf.function."
-            )
-        return (self[i] for i in range(self._shape[0]))
+        raise OperatorNotAllowedInGraphError(
+            f"Iterating over the symbolic tensor {self.name} is not allowed: it has no value while "
+            "its function is being traced. tf.unstack gives its parts as a list where the first "
+            f"dimension is known (here its shape is {self._shape}), tf.map_fn works on each of "
+            "them, and a `for` statement over a tensor becomes a loop of the graph where AutoGraph "
+            "converts the function (tf.function(autograph=True), the default)."
+        )
 
     def _no_value(self, what: str) -> NoReturn:
         kind = OperatorNotAllowedInGraphError if what == "bool" else TypeError

@@ -2,7 +2,8 @@
 
 While any waits, the classes whose instances get parts (`tf.Module`, Keras layers and optimizers)
 report every new part. Their methods are wrapped when a restoration begins to wait, and unwrapped
-when none does: objects cost nothing extra at any other time.
+when none does: objects cost nothing extra at any other time. Lists and dicts cannot report: the
+variables that are made meanwhile look into them before they are used.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import Any
 
 from ..core import hooks
 from ..core.module import Module
+from ..core.variable import Variable
+from .awaited_variables import AwaitedVariable, await_value
 from .restoration import Restoration
 from .trackables import is_trackable
 
 _active: list[Restoration] = []
 _lock = threading.RLock()
+# How many methods of classes of the core are wrapped; those of Keras come after them.
+_OF_CORE = 2
 # (class, attribute, its own value or None) of every method that is wrapped.
 _wrapped: list[tuple[type, str, Any]] = []
 
@@ -51,7 +56,8 @@ def _install() -> None:
     """Wrap the methods of the classes that are loaded by now."""
     if not _wrapped:
         _wrap(Module, "__setattr__", _setting)
-    if len(_wrapped) == 1:
+        _wrap(Variable, "__init__", _creating)
+    if len(_wrapped) == _OF_CORE:
         for kind, name, change in hooks.watched_methods():
             _wrap(kind, name, _WRAPPERS[change])
 
@@ -88,6 +94,33 @@ def _making(original: Any) -> Any:
         return made
 
     return make_and_tell
+
+
+def _creating(original: Any) -> Any:
+    @functools.wraps(original)
+    def create_to_await(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        await_value(self)
+
+    return create_to_await
+
+
+def _look_into_containers() -> bool:
+    """Restore what lists and dicts have got by now; whether any still await items."""
+    # A thread that restores at this moment may wait for the variable of this one.
+    if not _active or not _lock.acquire(blocking=False):
+        return bool(_active)
+    try:
+        found = [each.awaited_items() for each in _active]
+        if any(is_there for _, is_there in found):
+            _tell(lambda each: each.match())
+            found = [each.awaited_items() for each in _active]
+        return any(awaited for awaited, _ in found)
+    finally:
+        _lock.release()
+
+
+AwaitedVariable.look = staticmethod(_look_into_containers)
 
 
 def _adding(original: Any) -> Any:

@@ -17,8 +17,9 @@ from ..core.logger import get_logger
 from ..core.shapes import TensorShape
 from ..core.variable import Variable
 from ..formats.tensor_bundle import BundleReader
+from .awaited_variables import settle
 from .object_graph import GRAPH_KEY, VALUE, identity_of
-from .trackables import attribute_of, children_of, is_container, slots_of
+from .trackables import attribute_of, children_of, is_container, is_trackable, slots_of
 
 _DELETED = (
     "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored "
@@ -95,6 +96,24 @@ class Restoration:
                 return True
         return False
 
+    def awaited_items(self) -> tuple[bool, bool]:
+        """Whether lists or dicts await items, and whether any of these are there by now."""
+        awaited = False
+        for number in self._awaiting:
+            owner = self.bound[number]()
+            is_one = isinstance(owner, list | dict)
+            for name, child in self._children[number].items():
+                if child in self.bound:
+                    continue
+                # Objects of Keras have their containers as parts only when something is in these.
+                item = _item(owner, name) if is_one else getattr(owner, "__dict__", {}).get(name)
+                if is_one and is_trackable(item):
+                    return True, True
+                if isinstance(item, list | dict) and name in self._parts(number, owner):
+                    return True, True
+                awaited = awaited or is_one or isinstance(item, list | dict)
+        return awaited, False
+
     def begin(self) -> bool:
         """Match from the root; whether any object awaits parts."""
         root = self._root()
@@ -117,6 +136,8 @@ class Restoration:
 
     def _bind(self, number: int, value: Any, found: list[tuple[int, Any]]) -> None:
         is_new = number not in self.bound
+        if isinstance(value, Variable):
+            settle(value)
         self.bound[number] = _reference(value)
         if is_new or not is_container(value):
             self._nodes.setdefault(identity_of(value), []).append(number)
@@ -274,6 +295,13 @@ class Restoration:
                     "Value in checkpoint could not be found in the restored object: %s",
                     paths.get(number),
                 )
+
+
+def _item(container: Any, name: str) -> Any:
+    """What stands in a list or dict under the name that its parts have; None if nothing does."""
+    if isinstance(container, dict):
+        return container.get(name)
+    return container[int(name)] if name.isdecimal() and int(name) < len(container) else None
 
 
 def _value_name(value: Any) -> str | None:

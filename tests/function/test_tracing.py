@@ -420,6 +420,64 @@ def test_a_symbolic_tensor_has_no_value():
         assert wanted.startswith("raised") and got.startswith("raised")
 
 
+ITERATIONS = {
+    "for": lambda t: [None for _ in t],
+    "iter": lambda t: iter(t) is None,
+    "next": lambda t: next(iter(t)),
+    "list": lambda t: len(list(t)),
+    "star": lambda t: max(*t),
+    "enumerate": lambda t: [i for i, _ in enumerate(t)],
+    "sum": lambda t: sum(t),
+    "in": lambda t: 1 in t,
+}
+
+
+@pytest.mark.parametrize("autograph", [True, False])
+@pytest.mark.parametrize("shape", [[2], [None], None, []], ids=str)
+def test_symbolic_tensors_are_not_iterated_by_python(shape, autograph):
+    def unpack(t):
+        a, b = t
+        return a + b
+
+    for name, use in {**ITERATIONS, "unpacking": unpack}.items():
+
+        def trace(tf, note, use=use):
+            specs = [tf.TensorSpec(shape, tf.float32)]
+            tf.function(use, autograph=autograph, input_signature=specs).get_concrete_function()
+
+        def of_variable(tf, note, use=use):
+            v = tf.Variable([1.0, 2.0])
+            tf.function(lambda: use(v), autograph=autograph).get_concrete_function()
+
+        def in_a_graph(tf, note, use=use):
+            with tf.Graph().as_default():
+                use(tf.compat.v1.placeholder(tf.float32, shape))
+
+        for program in (trace, of_variable, in_a_graph):
+            wanted = outcome(tensorflow, program)
+            assert outcome(runnel, program) == wanted, (name, program.__name__)
+            assert wanted[0].startswith("raised"), (name, program.__name__)
+
+
+def test_loops_over_tensors_are_converted_and_eager_tensors_iterated():
+    def program(tf, note):
+        @tf.function
+        def total(t):
+            result = tf.zeros([])
+            for each in t:
+                result += each
+            return result
+
+        note(total(tf.constant([1.0, 2.0])))
+        a, b = tf.constant([1.0, 2.0])
+        note(a + b)
+        first, _ = tf.keras.Input([3], batch_size=2)
+        note(first.shape.as_list())
+        return sum(tf.Variable([1, 2]))
+
+    same(program)
+
+
 def test_an_error_shows_the_line_and_the_shapes():
     @runnel.function
     def f(x, y):

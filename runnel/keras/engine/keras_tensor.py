@@ -125,7 +125,7 @@ class KerasTensor(SymbolicTensor):
     def __iter__(self) -> Iterator[tf.Tensor]:
         if not self._shape.rank or self._shape[0] is None:
             raise TypeError(_NO_LOOP.format(tensor=self))
-        return super().__iter__()
+        return (self[index] for index in range(self._shape[0]))
 
     def __len__(self) -> int:
         raise TypeError(_NO_VALUE.format(tensor=self, use="a sequence with len()"))
