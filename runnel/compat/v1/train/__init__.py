@@ -65,7 +65,10 @@ _OWN = {
         "string_input_producer",
     ),
     "meta_graph_files": ("export_meta_graph", "import_meta_graph"),
-    "graph_files": ("checkpoint_exists", "write_graph"),
+    "graph_files": (
+        "checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "write_graph",
+    ),
+    "initial_checkpoints": ("init_from_checkpoint", "warm_start"),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _OWN.items() for name in names}
 
