@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import tensorflow
+from both_v1 import agree, error_of
 
 import runnel
-
-from both_v1 import agree, error_of
 
 A, B = [1.0, 2.0], 3
 

@@ -31,7 +31,7 @@ def checkpoint_exists(checkpoint_prefix):
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
-    """When each of these checkpoints was written, in seconds; those that are missing are left out."""
+    """When each of those of these checkpoints that there are was written, in seconds."""
     from ....formats.paths import local
     from ....formats.tensor_bundle import index_path
 
