@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -165,6 +165,21 @@ def seed_of_graph(graph: Any) -> Any:
     return None if known is None else known.seed
 
 
+# What gives all operations their seeds meanwhile, instead of those that are set.
+_seeded_by: Callable[[], tuple[int, int]] | None = None
+
+
+@contextmanager
+def seeded_by(pair: Callable[[], tuple[int, int]]) -> Iterator[None]:
+    """Let a function give the seeds, the global one and its own, of each random operation."""
+    global _seeded_by
+    before, _seeded_by = _seeded_by, pair
+    try:
+        yield
+    finally:
+        _seeded_by = before
+
+
 def get_seed(op_seed):
     """The pair of seeds for an operation: (global, its own), or (None, None) if there is none."""
     seed, seed2, _ = _combined(op_seed)
@@ -173,6 +188,9 @@ def get_seed(op_seed):
 
 def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
     """The two seeds, and whether the second was made up rather than given."""
+    if _seeded_by is not None:
+        seed, seed2 = (each % _SEED_LIMIT for each in _seeded_by())
+        return (seed, seed2, True) if seed or seed2 else (0, _SEED_LIMIT, True)
     graph = state.graph
     if graph is None:
         global_seed = seeds.seed

@@ -18,6 +18,7 @@ from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.casting import cast
 from .attributes import value_of
 from .further_ops import FURTHER
+from .training_ops import TRAINING
 
 Inputs = Sequence[Tensor]
 
@@ -88,6 +89,7 @@ def _nothing(node: Any, inputs: Inputs) -> list[Tensor]:
 # A function of the node and its inputs for each of them; it gives the outputs.
 COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
     **FURTHER,
+    **TRAINING,
     "ClipByValue": _clip_by_value,
     "Concat": _concat,
     "DisableCopyOnRead": _nothing,

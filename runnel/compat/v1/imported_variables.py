@@ -33,6 +33,17 @@ class ImportedVariable(variables.GraphVariable):
         self._initial_value = None
         attrs: dict[str, Any] = {"dtype": resource, "variable": self}
         self._handle_op = variables.add_named(graph, name, variables.HandleOp, (), attrs)
+        self._asked: Tensor | None = None
+
+    @property
+    def _is_initialized(self) -> Tensor:
+        """Whether a session has a value for it; the operation is added when first asked for."""
+        if self._asked is None:
+            with self.graph.as_default():
+                name = f"{self.op.name}/IsInitialized/VarIsInitializedOp"
+                name = self.graph.unique_name(name)
+                self._asked = whether_initialized(self.graph, name, self.handle).outputs[0]
+        return self._asked
 
 
 register_converter(ImportedVariable, _convert_variable)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import threading
 
-from ...core.context import name_scope as _name_scope, state
+from ...core.context import init_scope, name_scope as _name_scope, state
 from ...core.dtypes import as_dtype, float32
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
@@ -58,9 +59,37 @@ class _Store:
         self.variables = {}
         self.scope = VariableScope(False)
         self.counts = {}
+        # Of a tracked object: what its losses are told.
+        self.regularize = None
+
+
+class _Tracking(threading.local):
+    """The store of the object whose variables are tracked, while a method of it is at work."""
+
+    store = None
+
+
+_tracking = _Tracking()
+
+
+@contextlib.contextmanager
+def tracking(variables, regularize):
+    """Let `get_variable` find its variables in a dictionary, and put new ones into it.
+
+    `regularize(name, regularizer, variable)` is called for new ones that have a regularizer.
+    """
+    before = _tracking.store
+    store = _tracking.store = _Store()
+    store.variables, store.regularize = variables, regularize
+    try:
+        yield
+    finally:
+        _tracking.store = before
 
 
 def _store():
+    if _tracking.store is not None:
+        return _tracking.store
     graph = home_graph()
     if graph.variable_store is None:
         graph.variable_store = _Store()
@@ -346,7 +375,8 @@ def _true_getter(
     store = _store()
     kind = as_dtype(dtype or store.scope.dtype or float32)
     found = store.variables.get(name)
-    if found is not None and (reuse or state.home is None):
+    tracked = store.regularize is not None
+    if found is not None and (reuse or tracked or state.home is None):
         if shape is not None and not found.shape.is_compatible_with(shape):
             raise ValueError(
                 f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and "
@@ -363,7 +393,7 @@ def _true_getter(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    if reuse is True:
+    if reuse is True and not tracked:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
@@ -374,6 +404,11 @@ def _true_getter(
         trainable=trainable, collections=collections, validate_shape=validate_shape,
         constraint=constraint, synchronization=synchronization, aggregation=aggregation,
     )  # fmt: skip
+    if tracked:
+        store.variables[name] = variable
+        if regularizer is not None:
+            store.regularize(name, regularizer, variable)
+        return variable
     if state.home is not None:
         store.variables[name] = variable
     if regularizer is not None:
@@ -424,7 +459,7 @@ def _made(name, value, **arguments):
     """A variable of this name, which scopes of operations do not change."""
     if state.home is None:
         arguments.pop("collections")
-        with _name_scope(""):
+        with init_scope(), _name_scope(""):
             return Variable(value, name=name, **arguments)
     collections = arguments.pop("collections")
     if collections is not None:

@@ -21,6 +21,7 @@ from ...core.variable import Variable
 from ...ops.random_streams import Stream
 from .defaults import get_default_graph, sessions
 from .fetching import fetched
+from .partial_runs import PartialRuns
 from .server import SharedValues, server_of
 from .values import RaggedTensorValue, parts_of
 from .variables import GraphVariable, HandleOp, snapshot
@@ -65,10 +66,10 @@ def session_for(session: Any, graph: Any, what: str) -> Any:
 class _Step:
     """The plan for some fetches and feeds."""
 
-    def __init__(self, session, fetches, feeds):
+    def __init__(self, session, fetches, feeds, done=frozenset()):
         graph = session.graph
         tensors = [each for each in fetches if isinstance(each, Tensor)]
-        needed = _needed(graph, fetches, feeds)
+        needed = [each for each in _needed(graph, fetches, feeds, done) if id(each) not in done]
         session.require_devices(needed)
         for operation in needed:
             if operation.type == "Placeholder":
@@ -89,8 +90,8 @@ class _Step:
         self.feeds = feeds
 
 
-def _needed(graph, fetches, feeds):
-    """The operations, in program order, that the fetches need."""
+def _needed(graph, fetches, feeds, done=frozenset()):
+    """The operations, in program order, that the fetches need; nothing is needed for those done."""
     fed = {id(tensor) for tensor in feeds}
     wanted = {
         id(each if isinstance(each, Operation) else each.op)
@@ -99,7 +100,7 @@ def _needed(graph, fetches, feeds):
     }
     kept = []
     for operation in reversed(graph.operations):
-        if id(operation) not in wanted:
+        if id(operation) not in wanted or id(operation) in done:
             continue
         kept.append(operation)
         for tensor in operation.inputs:
@@ -142,6 +143,7 @@ class BaseSession:
         self._steps = {}
         self._streams = {}
         self._queues = {}
+        self._partial_runs = PartialRuns()
         # Iterators over datasets by the cells of the graph, and by the strings that stand for them.
         self.iterators = {}
         self.iterator_handles = {}
@@ -176,11 +178,34 @@ class BaseSession:
         keys, values = self._feeds(feed_dict)
         return rebuild(self._results(leaves, keys, values))
 
-    def _results(self, leaves, keys, values):
-        name = (*map(id, leaves), None, *map(id, keys))
+    def partial_run_setup(self, fetches, feeds=None):
+        """Begin a run in parts: what may be fetched and fed in it; the handle of the run."""
+        leaves, _ = fetched(self._graph, fetches)
+        keys = [_tensor(self._graph, each) for each in feeds or ()]
+        return self._partial_runs.begun(leaves, keys)
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Go on with a run in parts: each operation is done once in all of them.
+
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ...     x, y = (tf.compat.v1.placeholder(tf.float32, []) for _ in range(2))
+        ...     total = x + 1.0
+        ...     product = total * y
+        ...     run = session.partial_run_setup([total, product], [x, y])
+        ...     print(session.partial_run(run, total, {x: 2.0}))
+        ...     print(session.partial_run(run, product, {y: 5.0}))
+        3.0
+        15.0
+        """
+        leaves, rebuild = fetched(self._graph, fetches)
+        keys, values = self._feeds(feed_dict)
+        return rebuild(self._partial_runs.gone_on(self, handle, leaves, keys, values))
+
+    def _results(self, leaves, keys, values, done=frozenset()):
+        name = (*map(id, leaves), None, *map(id, keys), None, *done)
         step = self._steps.get(name)
         if step is None:
-            step = self._steps[name] = _Step(self, leaves, keys)
+            step = self._steps[name] = _Step(self, leaves, keys, done)
         if self._shared is not None:
             self._shared.require_open()
         if step.writes:

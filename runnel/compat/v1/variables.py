@@ -355,7 +355,7 @@ def add_named(graph, name, op, inputs=(), attrs=None):
     attrs = attrs or {}
     kinds = op.types_of_results(inputs, attrs)
     shapes = op.infer_shapes(inputs, attrs)
-    graph._names.setdefault(name, 1)
+    graph._names.setdefault(name.lower(), 1)
     return graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes, name)
 
 
@@ -364,7 +364,7 @@ def rename(operation, name):
     graph = operation.graph
     del graph._by_name[operation.name]
     operation.name = name
-    graph._names[name] = max(1, graph._names.get(name, 0))
+    graph._names[name.lower()] = max(1, graph._names.get(name.lower(), 0))
     graph._by_name[name] = operation
 
 

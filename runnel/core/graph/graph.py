@@ -207,10 +207,11 @@ class Graph(GraphAccess):
     # Names.
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name`, or `name_1`, `name_2`, ... where it is taken."""
-        count = self._names.get(name, 0)
+        """`name`, or `name_1`, `name_2`, ... where it is taken, be it in other letter case."""
+        key = name.lower()
+        count = self._names.get(key, 0)
         if mark_as_used:
-            self._names[name] = count + 1
+            self._names[key] = count + 1
         return self.unique_name(f"{name}_{count}", mark_as_used) if count else name
 
     def _name_of(self, operation: Operation, ours: FrameType | None) -> str:

@@ -74,6 +74,8 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         super().__init__()
         # Its variables by name, and Keras's session and learning phase: they end with the graph.
         self.variable_store: Any = None
+        # The variables of each saver by their keys, by the scope of its nodes in exported graphs.
+        self.savers: dict[str, dict[str, Any]] = {}
         self.keras_session: Any = None
         self.keras_learning_phase: Any = None
 

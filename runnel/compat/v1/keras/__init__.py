@@ -9,8 +9,8 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         # What `from ... import *` takes, names that load later included.
         return [each for each in __dir__() if not each.startswith("_")]
-    if name == "backend":
-        return _importlib.import_module(".backend", __name__)
+    if name in ("backend", "utils"):
+        return _importlib.import_module(f".{name}", __name__)
     return getattr(_tf.keras, name)
 
 

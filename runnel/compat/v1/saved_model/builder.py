@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from ....core import dtypes
 from ....core.convert import constant_value
+from ....core.graph import Operation
 from ....core.graph.graph import Operation
 from ....core.shapes import TensorShape
 from ....formats import saved_model_names
@@ -19,11 +18,13 @@ from ....formats.saved_model_messages import SavedModel
 from ....formats.tensor_bundle import write_bundle
 from ....release import GIT_VERSION, VERSION
 from ....saved_model.folders import replacing_folder
-from ....saved_model.main_graph_export import asset_name, constant_node, node_def
+from ....saved_model.main_graph_export import asset_name
+from ....saved_model.messages import SavedModel
+from ....saved_model.main_graph_export import constant_node
+from ....saved_model.main_graph_export import node_def
 from ..keys import GraphKeys
+from ..meta_graphs import add_collections, add_saver, saver_def
 from ..train.saver import _named, _value
-
-_SCALAR = TensorShape([])
 
 
 class SavedModelBuilder:
@@ -216,50 +217,6 @@ def _add_saver(meta_graph: Any, graph: Any, variables: dict[str, Any]) -> None:
     while any(name.startswith(f"{scope}/") for name in taken):
         number += 1
         scope = f"save_{number}"
-    keys = np.array([*(name.encode() for name in variables), None], dtype=object)[:-1]
-    kinds = [variable.dtype for variable in variables.values()]
-    prefix, names, slices = f"{scope}/Const", f"{scope}/tensor_names", f"{scope}/shape_and_slices"
-    reads, writes = [], []
-    nodes.append(node_def(prefix, "Placeholder", dtype=dtypes.string, shape=_SCALAR))
-    nodes.append(constant_node(names, keys, dtypes.string))
-    nodes.append(constant_node(slices, np.full(len(keys), b"", object), dtypes.string))
-    nodes.append(node_def(f"{scope}/RestoreV2", "RestoreV2", [prefix, names, slices], dtypes=kinds))
-    for place, variable in enumerate(variables.values()):
-        handle = variable.op.name
-        reads.append(f"{scope}/Read_{place}")
-        writes.append(f"{scope}/Assign_{place}")
-        nodes.append(node_def(reads[-1], "ReadVariableOp", [handle], dtype=variable.dtype))
-        restored = [handle, f"{scope}/RestoreV2:{place}"]
-        nodes.append(
-            node_def(writes[-1], "AssignVariableOp", restored, dtype=variable.dtype,
-                     validate_shape=False)
-        )  # fmt: skip
-        _add_to_collections(meta_graph, graph, variable, reads[-1], writes[-1])
-    inputs = [prefix, names, slices, *reads]
-    nodes.append(node_def(f"{scope}/SaveV2", "SaveV2", inputs, dtypes=kinds))
-    saved = [prefix, f"^{scope}/SaveV2"]
-    nodes.append(node_def(f"{scope}/Identity", "Identity", saved, T=dtypes.string))
-    nodes.append(node_def(f"{scope}/restore_all", "NoOp", [f"^{name}" for name in writes]))
-    definition = meta_graph.saver_def
-    definition.filename_tensor_name = f"{prefix}:0"
-    definition.save_tensor_name = f"{scope}/Identity:0"
-    definition.restore_op_name = f"{scope}/restore_all"
-    definition.version = definition.V2
-
-
-def _add_to_collections(meta_graph: Any, graph: Any, variable: Any, read: str, write: str) -> None:
-    # A variable that was itself loaded has no initializer but what restores it.
-    initializer = getattr(variable, "initializer", None)
-    message = VariableDef(
-        variable_name=variable.name,
-        initializer_name=write if initializer is None else initializer.name,
-        snapshot_name=f"{read}:0",
-        is_resource=True,
-        trainable=variable.trainable,
-    )
-    if initializer is not None:
-        message.initial_value_name = initializer.inputs[1].name
-    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
-        if any(each is variable for each in graph.get_collection(key)):
-            content = message.SerializeToString()
-            meta_graph.collection_def[key].bytes_list.value.append(content)
+    add_saver(nodes, scope, variables)
+    meta_graph.saver_def.CopyFrom(saver_def(scope))
+    add_collections(meta_graph, graph, [GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES])

@@ -12,7 +12,16 @@ _UPDATES = {
     "Assign": "AssignVariableOp",
     "AssignAdd": "AssignAddVariableOp",
     "AssignSub": "AssignSubVariableOp",
+    "ScatterAdd": "ResourceScatterAdd",
+    "ScatterSub": "ResourceScatterSub",
+    "ScatterUpdate": "ResourceScatterUpdate",
 }
+# The updates of optimizers, with how many variables each has: the first of its inputs.
+_TRAINING = {
+    "ApplyAdadelta": 3, "ApplyAdagrad": 2, "ApplyAdagradV2": 2, "ApplyAdam": 3,
+    "ApplyCenteredRMSProp": 4, "ApplyFtrl": 3, "ApplyFtrlV2": 3, "ApplyGradientDescent": 1,
+    "ApplyMomentum": 2, "ApplyRMSProp": 3,
+}  # fmt: skip
 
 
 def use_resources(nodes: Any) -> None:
@@ -23,23 +32,37 @@ def use_resources(nodes: Any) -> None:
     updated = {
         node.name: _name(node.input[0])
         for node in nodes
-        if node.op in _UPDATES and _name(node.input[0]) in kinds
+        if (node.op in _UPDATES or node.op in _TRAINING) and _name(node.input[0]) in kinds
     }
     reads: dict[str, Any] = {}
     for node in nodes:
         if node.name in kinds:
             _become(node, "VarHandleOp", dtype=kinds[node.name])
         elif node.name in updated:
-            _become(node, _UPDATES[node.op], dtype=kinds[updated[node.name]])
+            count = _TRAINING.get(node.op, 1)
+            _read_inputs(node, count, kinds, updated, reads)
+            if node.op in _TRAINING:
+                node.op = f"Resource{node.op}"
+            else:
+                _become(node, _UPDATES[node.op], dtype=kinds[updated[node.name]])
         elif node.op == "Identity" and _name(node.input[0]) in kinds:
             _become(node, "ReadVariableOp", dtype=kinds[_name(node.input[0])])
         elif node.op == "IsVariableInitialized":
             _become(node, "VarIsInitializedOp")
         else:
-            for place, source in enumerate(node.input):
-                if not source.startswith("^") and _name(source) in kinds | updated:
-                    node.input[place] = _read(source, kinds, updated, reads)
+            _read_inputs(node, 0, kinds, updated, reads)
     nodes.extend(reads.values())
+
+
+def _read_inputs(
+    node: Any, first: int, kinds: dict[str, int], updated: dict[str, str], reads: dict[str, Any]
+) -> None:
+    """Let the inputs of a node from the n-th on be the values of variables, not their handles."""
+    for place, source in enumerate(node.input):
+        if place < first or source.startswith("^"):
+            continue
+        if _name(source) in kinds or _name(source) in updated:
+            node.input[place] = _read(source, kinds, updated, reads)
 
 
 def _name(source: str) -> str:

@@ -64,7 +64,11 @@ _OWN = {
         "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
         "string_input_producer",
     ),
-    "graph_files": ("checkpoint_exists", "write_graph"),
+    "meta_graph_files": ("export_meta_graph", "import_meta_graph"),
+    "graph_files": (
+        "checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "write_graph",
+    ),
+    "initial_checkpoints": ("init_from_checkpoint", "warm_start"),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _OWN.items() for name in names}
 
@@ -81,10 +85,12 @@ def __getattr__(name: str) -> object:
         return getattr(_importlib.import_module("runnel.train"), name)
     if name in _OF_STATE:
         return getattr(_importlib.import_module("runnel.train.state_file"), name)
+    if name == "SaverDef":
+        return _importlib.import_module("tensorboard.compat.proto.saver_pb2").SaverDef
     if name == "NewCheckpointReader":
         return _importlib.import_module("runnel.train.reader").CheckpointReader
     raise AttributeError(f"module 'runnel.compat.v1.train' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, *_SAME, *_OF_STATE, "NewCheckpointReader"})
+    return sorted({*globals(), *_PLACES, *_SAME, *_OF_STATE, "NewCheckpointReader", "SaverDef"})

@@ -28,3 +28,20 @@ def checkpoint_exists(checkpoint_prefix):
     from ....train import state_file
 
     return state_file.checkpoint_exists(checkpoint_prefix)
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes):
+    """When each of those of these checkpoints that there are was written, in seconds."""
+    from ....formats.paths import local
+    from ....formats.tensor_bundle import index_path
+
+    paths = [index_path(local(each)) for each in checkpoint_prefixes]
+    return [os.path.getmtime(path) for path in paths if os.path.exists(path)]
+
+
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
+    """Delete the files of a checkpoint, and of the graph beside it."""
+    from ....formats.paths import local
+    from .saver import _delete
+
+    _delete(local(checkpoint_prefix), meta_graph_suffix)

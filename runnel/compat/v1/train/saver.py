@@ -56,7 +56,9 @@ class Saver:
         self._reshape = reshape
         self._max_to_keep = max_to_keep
         self._pad = pad_step_number
+        self._hours = keep_checkpoint_every_n_hours
         self._latest = []
+        self._scope = None
         if var_list is None:
             if state.home is None:
                 raise RuntimeError(
@@ -68,6 +70,53 @@ class Saver:
         if not var_list and not allow_empty:
             raise ValueError("No variables to save")
         self._variables = _named(var_list)
+        if state.home is not None:
+            self._scope = state.home.unique_name(state.name_scope + (name or "save"))
+            state.home.savers[self._scope] = self._variables
+
+    @classmethod
+    def _described(cls, message, variables, scope):
+        """The saver that a SaverDef describes, of variables by their keys in checkpoints."""
+        saver = cls(variables, max_to_keep=message.max_to_keep, allow_empty=True)
+        saver._hours = message.keep_checkpoint_every_n_hours
+        saver._scope = scope
+        state.home.savers[scope] = saver._variables
+        return saver
+
+    @property
+    def saver_def(self):
+        return self.as_saver_def()
+
+    def as_saver_def(self):
+        """The names of the nodes that save and restore, in graphs that are exported."""
+        from ..meta_graphs import saver_def
+
+        return saver_def(self._scope or "save", self._max_to_keep, self._hours)
+
+    def export_meta_graph(
+        self,
+        filename=None,
+        collection_list=None,
+        as_text=False,
+        export_scope=None,
+        clear_devices=False,
+        clear_extraneous_savers=False,
+        strip_default_attrs=False,
+        save_debug_info=False,
+    ):
+        """The graph being built with this saver as a MetaGraphDef, also in a file if named."""
+        from .meta_graph_files import export_meta_graph
+
+        return export_meta_graph(
+            filename, None, None, self.as_saver_def(), collection_list, as_text, None,
+            export_scope, clear_devices, clear_extraneous_savers, strip_default_attrs,
+        )  # fmt: skip
+
+    def recover_last_checkpoints(self, checkpoint_paths):
+        """Take those of these checkpoints that there are for the latest ones."""
+        from ....train.state_file import checkpoint_exists
+
+        self._latest = [path for path in checkpoint_paths if checkpoint_exists(path)]
 
     @property
     def last_checkpoints(self):
@@ -93,7 +142,7 @@ class Saver:
         strip_default_attrs=False,
         save_debug_info=False,
     ):
-        """Write the values; the path of the checkpoint. The graph itself is not written."""
+        """Write the values, and the graph beside them; the path of the checkpoint."""
         from ....formats.tensor_bundle import write_bundle
         from ....train.state_file import update_checkpoint_state
 
@@ -116,15 +165,18 @@ class Saver:
                 for name, variable in sorted(self._variables.items())
             ],
         )
-        self._keep(path)
+        self._keep(path, meta_graph_suffix)
+        if write_meta_graph and self._scope is not None:
+            with sess.graph.as_default():
+                self.export_meta_graph(f"{path}.{meta_graph_suffix}")
         if write_state:
             update_checkpoint_state(folder, path, self._latest, latest_filename)
         return path
 
-    def _keep(self, path):
+    def _keep(self, path, suffix):
         self._latest = [each for each in self._latest if each != path] + [path]
         while self._max_to_keep and len(self._latest) > self._max_to_keep:
-            _delete(self._latest.pop(0))
+            _delete(self._latest.pop(0), suffix)
 
     def restore(self, sess, save_path):
         """Give the variables the values of a checkpoint; they need no initializer then."""
@@ -194,8 +246,12 @@ def _give(session, variable, value):
         variable.assign(value)
 
 
-def _delete(path):
+def _delete(path, suffix="meta"):
     shards = glob.glob(glob.escape(path) + ".data-*")
-    for name in [f"{path}.index", *[each for each in shards if _SHARD.search(each)]]:
+    for name in [
+        f"{path}.index",
+        f"{path}.{suffix}",
+        *[each for each in shards if _SHARD.search(each)],
+    ]:
         if os.path.exists(name):
             os.unlink(name)
