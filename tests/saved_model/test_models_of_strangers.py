@@ -11,6 +11,7 @@ import tensorflow
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
 
 import runnel as tf
+from runnel.commands.saved_model import main as show
 from runnel.saved_model.attributes import attr_value
 from runnel.saved_model.messages import SavedModel
 
@@ -343,6 +344,17 @@ def test_a_broken_fingerprint_is_one_error(model, content):
         file.write(content)
     with pytest.raises((RuntimeError, OSError)):
         tf.saved_model.experimental.read_fingerprint(model)
+
+
+def test_names_in_a_model_do_not_steer_the_terminal(model, capsys):
+    with changing(model) as meta_graph:
+        meta_graph.meta_info_def.tags.append("wiped\x1b[2J")
+        meta_graph.signature_def["title\x1b]0;x\x07"].method_name = "\u202em"
+    for arguments in (["show", model], ["show", model, "--all"], ["show", f"{model}\x1b"]):
+        show(arguments)
+        printed = "".join(capsys.readouterr())
+        assert printed
+        assert not set(printed) & {"\x1b", "\x07", "\u202e"}
 
 
 def _decode_proto(function, text, path):
