@@ -14,6 +14,7 @@ from ..core.errors import OpError
 from ..formats.tensor_bundle import BundleReader
 from ..train.object_graph import GRAPH_KEY, VALUE
 from ..train.state_file import latest_checkpoint
+from . import plain
 
 _ENDING = f"/.ATTRIBUTES/{VALUE}"
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -35,7 +36,8 @@ def main(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (OpError, OSError, ValueError) as error:
-        print(f"runnel checkpoint: {getattr(error, 'message', None) or error}", file=sys.stderr)
+        words = plain(str(getattr(error, "message", None) or error))
+        print(f"runnel checkpoint: {words}", file=sys.stderr)
         return 2
 
 
@@ -106,7 +108,7 @@ def _size(count: int) -> str:
 
 def _table(rows: Iterable[tuple[str, ...]], right: int) -> str:
     """Rows in columns; the column numbered `right` is flush right."""
-    kept = list(rows)
+    kept = [tuple(plain(cell, kept="") for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
     lines = []
     for row in kept:
@@ -127,7 +129,7 @@ def _show(checkpoint: BundleReader, full: bool) -> int:
         total += size
         elements += math.prod(shape)
         rows.append((_label(name, full), checkpoint.dtype(name).name, _shape(shape), _size(size)))
-    print(f"checkpoint {checkpoint.prefix}")
+    print(f"checkpoint {plain(checkpoint.prefix)}")
     print(_table(rows, right=3))
     print(f"total: {len(names)} tensors, {elements:,} values, {_size(total)}")
     return 0
@@ -143,8 +145,8 @@ def _compare(first: BundleReader, second: BundleReader, full: bool) -> int:
             equal += 1
         else:
             changed.append((_label(name, full), difference))
-    print(f"A: {first.prefix}")
-    print(f"B: {second.prefix}")
+    print(f"A: {plain(first.prefix)}")
+    print(f"B: {plain(second.prefix)}")
     for title, checkpoint, names in (("A", first, ours - theirs), ("B", second, theirs - ours)):
         if names:
             print(f"\nonly in {title}: {len(names)}")

@@ -15,6 +15,7 @@ from ..core.type_spec import TypeSpec
 from ..saved_model.graph_import import missing_ops
 from ..saved_model.reading import read_saved_model
 from ..saved_model.structured_values import decode, is_callable
+from . import plain
 
 
 def main(arguments: list[str]) -> int:
@@ -22,13 +23,14 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         for line in _lines(options):
-            print(line)
+            print(plain(line))
     except BrokenPipeError:
         # Whoever reads, `head` for one, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (OpError, OSError, RuntimeError, ValueError) as error:
-        print(f"runnel saved_model: {getattr(error, 'message', None) or error}", file=sys.stderr)
+        words = plain(str(getattr(error, "message", None) or error))
+        print(f"runnel saved_model: {words}", file=sys.stderr)
         return 2
     return 0
 

@@ -12,6 +12,7 @@ may be compressed by GZIP, or in blocks by Snappy.
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import secrets
@@ -37,6 +38,8 @@ _VERSION = 2
 _COMPLETE = 1000
 _RAGGED = b"RaggedTensorVariant"
 _TENSOR = b"tensorflow::Tensor"
+# Texts that a message may declare without bringing them.
+_MOST_FILLED = 1 << 24
 
 
 class Metadata(NamedTuple):
@@ -73,6 +76,9 @@ class Metadata(NamedTuple):
                         kinds += [value] if isinstance(value, int) else _varints(value)
                     fields[number] = value
             run = fields.get(2, b"").decode()
+            # A folder beside this one, or any other, is none of this dataset.
+            if run in (".", "..") or set(run) & {"/", os.sep, "\0"}:
+                raise ValueError(f"{run!r} is no name of a folder in it")
             pipeline = fields.get(1, b"").decode()
             elements = operator.index(fields.get(6, 0))
         except (ValueError, AttributeError, TypeError) as failure:
@@ -193,8 +199,10 @@ def _strings_in(record: bytes) -> tuple[list[int], list[bytes]]:
             content = value
         elif number in (8, 15) and isinstance(value, bytes):
             listed.append(value)
-    count = int(np.prod(sizes, dtype=np.int64))
+    count = math.prod(sizes)
     if content is None:
+        if count > _MOST_FILLED:
+            raise ValueError(f"it declares {count} texts")
         if listed and len(listed) < count:
             listed += [listed[-1]] * (count - len(listed))
         return sizes, listed or [b""] * count

@@ -1,4 +1,4 @@
-"""How much memory the config of a stranger's model may claim for its weights and the like."""
+"""How much memory and work the config of a stranger's model may claim while it is loaded."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .code_objects import is_trusted
+
 
 class _Left(threading.local):
     """The bytes that the layers of a model being loaded may still claim; None for any number."""
 
     count: int | None = None
     file: int = 0
+    # The calls of layers that may still be made; None outside of `calls_of_model`.
+    calls: int | None = None
 
 
 _left = _Left()
 # Beside the weights in the file, for states that are not saved; and what each of those may cost.
 _ROOM = 256 << 20
 _TIMES = 4
+# A model in a model is called layer by layer: twenty of them, each of which calls the next twice,
+# make a million calls.
+MOST_CALLS = 1 << 15
 
 
 @contextmanager
@@ -46,3 +53,43 @@ def claim(name: Any, shape: tuple[int | None, ...], width: int, what: str = "a w
             "loads it all the same."
         )
     _left.count -= needed
+
+
+@contextmanager
+def calls_of_model() -> Iterator[None]:
+    """The models made in the block may call so many layers in all, models in them included."""
+    outer = _left.calls
+    if outer is None and not is_trusted():
+        _left.calls = MOST_CALLS
+    try:
+        yield
+    finally:
+        _left.calls = outer
+
+
+def claim_calls(name: Any, layer: Any) -> None:
+    """Note that a layer is called in a model, and what it calls with it; refuse it beyond all."""
+    if _left.calls is None:
+        return
+    _left.calls -= _calls_of(layer, {})
+    if _left.calls < 0:
+        raise ValueError(
+            f"The config of the model calls models in models, such as {name!r}, so often that more "
+            f"than {MOST_CALLS} calls of layers come of it. It is damaged or was made to use up "
+            "time. If you trust its source, load it with `safe_mode=False`, or inside of "
+            "`with tf.keras.saving.SafeModeScope(False):`."
+        )
+
+
+def _calls_of(layer: Any, known: dict[int, int]) -> int:
+    """How many layers are called with a layer, itself included."""
+    if id(layer) not in known:
+        steps = getattr(layer, "_steps", None)
+        if steps is not None:
+            inner = [getattr(step, "layer", step) for step in steps]
+        elif isinstance(getattr(layer, "layers", None), list):
+            inner = layer.layers
+        else:
+            inner = [layer.layer] if hasattr(layer, "layer") else []
+        known[id(layer)] = 1 + sum(_calls_of(each, known) for each in inner)
+    return known[id(layer)]

@@ -8,12 +8,19 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.message import DecodeError
+from .constants import FINGERPRINT_FILENAME
+from .limits import require_size
+from .messages import FingerprintDef
+from .permissions import path_inside
 from ..formats.saved_model_messages import FingerprintDef
 from ..formats.saved_model_names import FINGERPRINT_FILENAME
 
 _FIELDS = ("graph_def_program_hash", "signature_def_hash", "saved_object_graph_hash",
            "checkpoint_hash")  # fmt: skip
 _VERSION = 4
+# Five numbers, a version and a name take some hundred bytes.
+_LARGEST = 1 << 20
 
 
 def fingerprint_of(saved_model: Any, data: bytes, prefix: str) -> bytes:
@@ -92,12 +99,17 @@ class Fingerprint:
 
 def read_fingerprint(export_dir: Any) -> Fingerprint:
     """The fingerprint of the SavedModel in a folder; FileNotFoundError where there is none."""
-    path = os.path.join(os.fsdecode(os.fspath(export_dir)), FINGERPRINT_FILENAME)
+    folder = os.fsdecode(os.fspath(export_dir))
+    path = path_inside(folder, FINGERPRINT_FILENAME)
     try:
-        data = Path(path).read_bytes()
+        require_size(path, _LARGEST)
+        return Fingerprint.from_proto(Path(path).read_bytes())
+    except DecodeError as failure:
+        raise RuntimeError(
+            f"SavedModel Fingerprint Error: Could not read fingerprint from {path}: {failure}"
+        ) from None
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"SavedModel Fingerprint Error: Could not find fingerprint in directory: {export_dir}\n"
             f"NOT_FOUND: {path} not found"
         ) from None
-    return Fingerprint.from_proto(data)

@@ -80,7 +80,7 @@ class Permissions:
             )  # fmt: skip
         if self.loading and effect == MAY_NOT_END:
             raise _no_waiting(name, op)
-        if self.loading and effect == READS_FILES and not _reads_assets(inputs, graph):
+        if self.loading and effect == READS_FILES and not _reads_assets(op, inputs, graph):
             raise _no_reading(name, op)
 
 
@@ -98,13 +98,20 @@ def _no_waiting(name: str, op: Op) -> PermissionDeniedError:
     )  # fmt: skip
 
 
-def _reads_assets(inputs: Sequence[Tensor], graph: Any) -> bool:
-    """Whether all strings that an operation gets are paths of assets."""
+def _reads_assets(op: Op, inputs: Sequence[Tensor], graph: Any) -> bool:
+    """Whether all strings that an operation gets are paths of assets, and no attribute is one."""
+    if _named_by_attributes(op):
+        return False
     outside = {id(inside): each for each, inside in getattr(graph, "captures", ())}
     strings = [each for each in inputs if each.dtype is dtypes.string]
     return bool(strings) and all(
         asset_of(outside.get(id(each), each)) is not None for each in strings
     )
+
+
+def _named_by_attributes(op: Op) -> bool:
+    """Whether the files that an op reads are named by its attributes, not by its inputs."""
+    return callable(op.effect)
 
 
 def require_initializers(operations: Iterable[Operation], assets: Sequence[Tensor]) -> None:
@@ -118,7 +125,8 @@ def require_initializers(operations: Iterable[Operation], assets: Sequence[Tenso
             raise _no_waiting(operation.name, operation.op)
         if effect == READS_FILES:
             strings = [each for each in operation.inputs if each.dtype is dtypes.string]
-            if not strings or any(id(each) not in known for each in strings):
+            strange = any(id(each) not in known for each in strings)
+            if not strings or strange or _named_by_attributes(operation.op):
                 raise _no_reading(operation.name, operation.op)
 
 
@@ -139,7 +147,8 @@ def _with_branches(operations: Iterable[Operation]) -> Iterator[Operation]:
 def path_inside(folder: str, *names: str) -> str:
     """The path of a file in the folder of a SavedModel.
 
-    PermissionDeniedError where the names, or symbolic links, lead out of the folder.
+    PermissionDeniedError where the names, or symbolic links, lead out of the folder, or to a pipe
+    or device, which might never end.
     """
     path = os.path.join(folder, *names)
     if state.trusts_files:
@@ -149,6 +158,11 @@ def path_inside(folder: str, *names: str) -> str:
         raise PermissionDeniedError(
             None, None, f"{os.path.join(*names)!r} leads out of the SavedModel at {folder}, whose "
             f"files must be in its folder. {_OPTION}",
+        )  # fmt: skip
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise PermissionDeniedError(
+            None, None, f"{os.path.join(*names)!r} in the SavedModel at {folder} is a pipe or a "
+            f"device. {_OPTION}",
         )  # fmt: skip
     return path
 

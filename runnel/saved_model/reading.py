@@ -13,6 +13,8 @@ from ..formats.paths import local
 from ..formats.saved_model_messages import SavedModel
 from ..formats.saved_model_names import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 from .limits import MOST_BYTES, MOST_BYTES_OF_TEXT, require_size
+from .messages import SavedModel
+from .permissions import path_inside
 
 
 def read_saved_model(export_dir: Any) -> Any:
@@ -22,10 +24,12 @@ def read_saved_model(export_dir: Any) -> Any:
     text = os.path.join(folder, SAVED_MODEL_FILENAME_PBTXT)
     try:
         if os.path.isfile(binary):
+            path_inside(folder, SAVED_MODEL_FILENAME_PB)
             require_size(binary, MOST_BYTES)
             with open(binary, "rb") as file:
                 return SavedModel.FromString(file.read())
         if os.path.isfile(text):
+            path_inside(folder, SAVED_MODEL_FILENAME_PBTXT)
             require_size(text, MOST_BYTES_OF_TEXT)
             with open(text, encoding="utf-8") as lines:
                 return text_format.Parse(lines.read(), SavedModel(), allow_unknown_field=True)

@@ -14,6 +14,8 @@ import tensorflow
 from pipelines import assert_equal, outcome, same
 
 import runnel
+from runnel.data.snapshot_files import Metadata
+from runnel.formats.wire import field, varint
 
 ROWS = np.arange(12, dtype=np.float32).reshape(6, 2)
 
@@ -108,6 +110,30 @@ def test_damaged_files_are_told(tmp_path):
     (path / "snapshot.metadata").write_bytes(b"\x12\xff")
     with pytest.raises(runnel.errors.DataLossError):
         runnel.data.Dataset.load(str(path), compression="SNAPPY")
+
+
+@pytest.mark.parametrize("run", ["../other/{}", "{}/other/{}", "..", "a\0b"])
+def test_a_run_is_a_folder_of_the_dataset(tmp_path, run):
+    for name in ("mine", "other"):
+        runnel.data.Dataset.range(3).save(str(tmp_path / name))
+    other = Metadata.read(str(tmp_path / "other")).run
+    run = run.format(other) if run.startswith(".") else run.format(tmp_path, other)
+    mine = Metadata.read(str(tmp_path / "mine"))
+    mine._replace(run=run).write(str(tmp_path / "mine"))
+    with pytest.raises(runnel.errors.DataLossError, match="no name of a folder"):
+        runnel.data.Dataset.load(str(tmp_path / "mine"))
+
+
+def test_texts_that_are_not_in_the_message(tmp_path):
+    path = tmp_path / "texts"
+    runnel.data.Dataset.from_tensors(["a", "b"]).save(str(path), compression=None)
+    (file,) = path.rglob("*.snapshot")
+    # A TensorProto of strings: 2**40 of them, of which one or none is there.
+    for more in (b"", b"\x42\x01x"):
+        with runnel.io.TFRecordWriter(str(file)) as writer:
+            writer.write(b"\x08\x07" + field(2, field(2, b"\x08" + varint(1 << 40))) + more)
+        with pytest.raises(runnel.errors.DataLossError, match="declares 1099511627776 texts"):
+            list(runnel.data.Dataset.load(str(path)))
 
 
 def test_a_failing_or_killed_save_leaves_the_old_one(tmp_path):

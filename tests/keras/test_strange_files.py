@@ -430,6 +430,45 @@ def test_calls_on_constants_alone_are_refused():
         op_lambda("zeros", [10], {})
 
 
+def _functional(layer, calls):
+    """A functional model of an input and one more layer."""
+    inputs = {"class_name": "InputLayer", "name": "i", "inbound_nodes": []}
+    inputs["config"] = {"batch_input_shape": [None, 3], "dtype": "float32", "name": "i"}
+    name = layer["config"]["name"]
+    config = {"name": f"{name}_", "input_layers": [["i", 0, 0]]}
+    config["layers"] = [inputs, {**layer, "name": name, "inbound_nodes": calls}]
+    first = 1 if layer["class_name"] == "Functional" else 0
+    config["output_layers"] = [[name, first + len(calls) - 1, 0]]
+    return {"class_name": "Functional", "config": config}
+
+
+def test_other_layers_on_constants_alone_are_refused_as_well():
+    zeros = {"class_name": "TFOpLambda", "config": {"name": "z", "function": "zeros"}}
+    hidden = {"class_name": "Sequential", "config": {"name": "s", "layers": [zeros]}}
+    config = _functional(hidden, [["_CONSTANT_VALUE", -1, [100_000, 100_000], {}]])
+    with pytest.raises(ValueError, match="Sequential in the layer 's' on constants alone"):
+        keras.models.model_from_json(json.dumps(config))
+
+
+def test_models_in_models_do_not_multiply_without_end():
+    def nested(depth):
+        model = _functional(
+            {"class_name": "Dense", "config": {"name": "d", "units": 3}}, [[["i", 0, 0, {}]]]
+        )
+        for _ in range(depth):
+            name = model["config"]["name"]
+            model = _functional(model, [[["i", 0, 0, {}]], [[name, 1, 0, {}]]])
+        return model
+
+    assert keras.models.model_from_json(json.dumps(nested(3))).output_shape == (None, 3)
+    for load_json in (keras.models.model_from_json, lambda t: keras.Model.from_config(
+        json.loads(t)["config"])):  # fmt: skip
+        with pytest.raises(ValueError, match="so often that more than 32768 calls"):
+            load_json(json.dumps(nested(40)))
+    with keras.saving.SafeModeScope(False):
+        assert keras.models.model_from_json(json.dumps(nested(3))).output_shape == (None, 3)
+
+
 # Files that a config names.
 
 
@@ -530,6 +569,20 @@ def test_parts_that_unpack_to_much_are_refused():
             keras.models.load_model(path)
 
 
+def test_many_parts_that_unpack_to_much_are_refused():
+    def change(parts):
+        yield from parts
+        for number in range(4):
+            info = zipfile.ZipInfo(f"assets/layers/dense/{number}")
+            info.compress_type = zipfile.ZIP_DEFLATED
+            yield info, b" " * (60 << 20)
+
+    path = archive(change)
+    with pytest.raises(DamagedFileError, match=r"assets.*safe_mode=False"):
+        keras.models.load_model(path)
+    assert keras.models.load_model(path, safe_mode=False).count_params() == 8
+
+
 def test_the_checksums_of_an_archive_are_checked():
     model = keras.Sequential([layers.Dense(2, input_shape=(3,))])
     model.save("m.keras")
@@ -554,6 +607,51 @@ def test_a_config_gets_no_more_memory_than_the_weights_in_its_file(kind):
         return
     with pytest.raises(ValueError, match=r"wants a weight of shape \(2, 8589934592\)"):
         load(kind, large)
+
+
+@pytest.mark.parametrize("kind", ("keras", "h5", "saved model"))
+@pytest.mark.parametrize(
+    ("name", "config"),
+    (
+        ("AUC", {"num_thresholds": 2**40}),
+        ("PrecisionAtRecall", {"recall": 0.5, "num_thresholds": 2**40}),
+        ("MeanIoU", {"num_classes": 2**20}),
+    ),
+)
+def test_metrics_get_no_more_memory_than_the_weights_in_the_file(kind, name, config):
+    model = keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse", metrics=[keras.metrics.AUC(num_thresholds=3)])
+
+    def changed(value):
+        if isinstance(value, dict):
+            if value.get("class_name") == "AUC":
+                return {**value, "class_name": name, "config": config}
+            return {key: changed(each) for key, each in value.items()}
+        return [changed(each) for each in value] if isinstance(value, list) else value
+
+    def edit(text):
+        assert '"AUC"' in text
+        return json.dumps(changed(json.loads(text)))
+
+    path = {"keras": "m.keras", "h5": "m.h5", "saved model": "m"}[kind]
+    model.save(path)
+    if kind == "keras":
+        with zipfile.ZipFile(path) as archive:
+            parts = {each: archive.read(each) for each in archive.namelist()}
+        parts["config.json"] = edit(parts["config.json"].decode()).encode()
+        with zipfile.ZipFile(path, "w") as archive:
+            for each, content in parts.items():
+                archive.writestr(each, content)
+    elif kind == "h5":
+        with h5py.File(path, "r+") as file:
+            file.attrs["training_config"] = edit(file.attrs["training_config"])
+    else:
+        place = Path(path, "keras_metadata.pb")
+        metadata = KerasMetadata.FromString(place.read_bytes())
+        metadata.nodes[0].metadata = edit(metadata.nodes[0].metadata)
+        place.write_bytes(metadata.SerializeToString())
+    with pytest.raises(ValueError, match="the weights in the file have"):
+        keras.models.load_model(path)
 
 
 @pytest.mark.parametrize(

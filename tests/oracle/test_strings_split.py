@@ -154,6 +154,15 @@ def test_ngrams_of_unknown_shapes():
     check(lambda tf, x: tf.strings.ngrams(x, 9), texts(*"abcdef", shape=(2, 3)))
 
 
+@pytest.mark.parametrize("width", [2**31 - 1, 2**33])
+@pytest.mark.parametrize("preserve", [True, False])
+def test_ngrams_of_any_width(width, preserve):
+    def ngrams(tf, x):
+        return tf.strings.ngrams(x, width, preserve_short_sequences=preserve)
+
+    check(ngrams, texts("a", "b", "c"), traced=False)
+
+
 def test_ngrams_of_nested_rows():
     nested = [[["a", "b"], ["c"]], [["d", "e", "f"]]]
     check(lambda tf: parts(tf.strings.ngrams(tf.ragged.constant(nested), 2)))

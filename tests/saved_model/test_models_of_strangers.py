@@ -11,6 +11,7 @@ import tensorflow
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
 
 import runnel as tf
+from runnel.commands.saved_model import main as show
 from runnel.formats.saved_model_messages import SavedModel
 from runnel.saved_model.attributes import attr_value
 
@@ -313,6 +314,63 @@ def test_a_link_to_a_model_and_links_inside_of_it_are_fine(model, tmp_path):
     os.symlink(model, tmp_path / "link")
     loaded = tf.saved_model.load(str(tmp_path / "link"))
     assert loaded.serve(tf.constant(["be"]))[0].numpy().tolist() == [1]
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs symbolic links")
+def test_messages_that_are_links_to_elsewhere(model, tmp_path):
+    for name in ("saved_model.pb", "fingerprint.pb"):
+        shutil.move(os.path.join(model, name), tmp_path / name)
+        os.symlink(tmp_path / name, os.path.join(model, name))
+    for load in (tf.saved_model.load, tf.saved_model.experimental.read_fingerprint):
+        with pytest.raises(REFUSED, match="leads out of the SavedModel"):
+            load(model)
+        with tf.allow_file_operations():
+            load(model)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["variables.index", "variables.data-00000-of-00001"])
+def test_pipes_in_models_are_not_waited_for(model, name):
+    path = os.path.join(model, "variables", name)
+    os.unlink(path)
+    os.mkfifo(path)
+    with pytest.raises(REFUSED, match=r"variables.* is a pipe or a device"):
+        tf.saved_model.load(model)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xff\xff", b"\0" * (2 << 20)])
+def test_a_broken_fingerprint_is_one_error(model, content):
+    with open(os.path.join(model, "fingerprint.pb"), "wb") as file:
+        file.write(content)
+    with pytest.raises((RuntimeError, OSError)):
+        tf.saved_model.experimental.read_fingerprint(model)
+
+
+def test_names_in_a_model_do_not_steer_the_terminal(model, capsys):
+    with changing(model) as meta_graph:
+        meta_graph.meta_info_def.tags.append("wiped\x1b[2J")
+        meta_graph.signature_def["title\x1b]0;x\x07"].method_name = "\u202em"
+    for arguments in (["show", model], ["show", model, "--all"], ["show", f"{model}\x1b"]):
+        show(arguments)
+        printed = "".join(capsys.readouterr())
+        assert printed
+        assert not set(printed) & {"\x1b", "\x07", "\u202e"}
+
+
+def _decode_proto(function, text, path):
+    add_node(
+        function, "evil", "DecodeProtoV2", [text], message_type="A", field_names=["a"],
+        output_types=[tf.string], descriptor_source=path,
+    )  # fmt: skip
+
+
+def test_a_path_in_an_attribute_is_no_asset_whatever_the_inputs_are(model, tmp_path):
+    with changing(model) as meta_graph:
+        for function in functions_with(meta_graph, "InitializeTableFromTextFile"):
+            (node,) = [node for node in function.node_def if "TextFile" in node.op]
+            _decode_proto(function, node.input[1], str(tmp_path / "secret.txt"))
+    with pytest.raises(REFUSED, match="reads files"):
+        tf.saved_model.load(model)
 
 
 def test_sessions_load_under_the_same_rules(tmp_path):

@@ -134,3 +134,14 @@ def test_the_door_is_python_m_runnel(folder):
     assert "total: 11 tensors" in run("checkpoint", ".")
     assert "--diff A B" in run("checkpoint", "--help")
     assert "checkpoint  list the tensors" in run("--help")
+
+
+def test_names_in_files_do_not_steer_the_terminal(tmp_path, capsys):
+    names = {"red\x1b[31m": tf.Variable(1.0), "bell\x07\nforged": tf.Variable(2.0)}
+    tf.train.Checkpoint(**names).write(str(tmp_path / "c"))
+    assert main([str(tmp_path / "c")]) == 0
+    listed = capsys.readouterr().out
+    assert r"red\x1b[31m" in listed and r"bell\x07\nforged" in listed
+    assert not set(listed) & {"\x1b", "\x07"}
+    assert main([str(tmp_path / "none\x1b[2J")]) == 2
+    assert "\x1b" not in capsys.readouterr().err

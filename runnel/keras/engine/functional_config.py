@@ -15,6 +15,7 @@ import runnel as tf
 
 from ..layers.op_lambda import InstanceProperty, TFOpLambda
 from ..layers.serializing import deserialize
+from ..loading_limits import calls_of_model, claim_calls
 from ..serialization import serialize_keras_object
 from .added_terms import AddLoss, AddMetric
 from .call_spec import call_spec
@@ -128,7 +129,8 @@ class _Writer:
 
 def functional_from_config(cls: Any, config: dict[str, Any], custom_objects: Any = None) -> Any:
     """The model that `functional_config` described."""
-    reader = _Reader(config, custom_objects)
+    with calls_of_model():
+        reader = _Reader(config, custom_objects)
     inputs = reader.structure(config["input_layers"])
     outputs = reader.structure(config["output_layers"])
     options = {"trainable": config["trainable"]} if "trainable" in config else {}
@@ -233,12 +235,14 @@ class _Reader:
             inputs = inputs[0]
         if isinstance(layer, TFOpLambda):
             layer._function()
-        if isinstance(layer, TFOpLambda) and not holds_keras_tensors((inputs, kwargs)):
+        if not holds_keras_tensors((inputs, kwargs)):
             # It would be computed now, whatever it takes, and be no part of the model.
+            what = getattr(layer, "function_name", type(layer).__name__)
             raise ValueError(
-                f"The config of the model calls {layer.function_name} in the layer {name!r} on "
-                "constants alone, without a tensor of the model."
+                f"The config of the model calls {what} in the layer {name!r} on constants alone, "
+                "without a tensor of the model."
             )
+        claim_calls(name, layer)
         self._outputs[name].append(tf.nest.flatten(layer(inputs, **kwargs)))
 
     def _kwargs(self, data: Any) -> dict[str, Any]:

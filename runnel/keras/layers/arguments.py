@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import SymbolicTensor
-from .. import activations, constraints, initializers, regularizers
+from .. import activations, constraints, initializers, loading_limits, regularizers
 from ..backend.settings import image_data_format
 
 _MODULES = {
@@ -36,6 +36,7 @@ def options_config(layer: Any, *names: str) -> dict[str, Any]:
 def integer_tuple(value: Any, count: int, name: str, allow_zero: bool = False) -> tuple[int, ...]:
     """A number for each of `count` axes, given as one number or as that many."""
     message = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
+    loading_limits.claim("convolution", (count,), 8, "the sizes of axes")
     try:
         values = (operator.index(value),) * count
     except TypeError:

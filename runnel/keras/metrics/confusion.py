@@ -7,7 +7,7 @@ from typing import Any
 import runnel as tf
 
 from .base import Metric
-from .thresholds import KINDS, NEVER, checked_thresholds, count
+from .thresholds import KINDS, NEVER, checked_thresholds, count, inner_thresholds
 
 
 class _ConditionCount(Metric):
@@ -175,8 +175,7 @@ class _BestUnderConstraint(Metric):
         if num_thresholds == 1:
             self.thresholds = [0.5]
         else:
-            inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
-            self.thresholds = [0.0, *inner, 1.0]
+            self.thresholds = [0.0, *inner_thresholds(num_thresholds), 1.0]
         shape = (num_thresholds,)
         for kind in KINDS:
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))

@@ -9,6 +9,7 @@ import numpy as np
 import runnel as tf
 
 from ...core.arguments import require_number
+from .. import loading_limits
 from ..backend.settings import epsilon
 from ..engine.kinds import flat_rows
 from ..losses.weighting import fit_weights, squeeze_to_match
@@ -35,8 +36,13 @@ def checked_thresholds(thresholds: Any, default: float = 0.5) -> list[float]:
 
 def spread_thresholds(count: int) -> list[float]:
     """Evenly spaced thresholds from just below 0 to just above 1."""
-    inner = [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
-    return [0.0 - epsilon(), *inner, 1.0 + epsilon()]
+    return [0.0 - epsilon(), *inner_thresholds(count), 1.0 + epsilon()]
+
+
+def inner_thresholds(count: int) -> list[float]:
+    """Evenly spaced thresholds without the first and the last."""
+    loading_limits.claim("metric", (count,), 32, "a list of thresholds")
+    return [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
 
 
 def is_evenly_spread(thresholds: Any) -> bool:

@@ -14,7 +14,7 @@ import runnel as tf
 
 from ...formats import hdf5, safe_files
 from ..code_objects import is_trusted
-from ..loading_limits import weights_of_file
+from ..loading_limits import calls_of_model, weights_of_file
 
 
 class DamagedFileError(OSError, ValueError):
@@ -29,7 +29,8 @@ def reading(path: str) -> Iterator[None]:
     those of the user's own classes.
     """
     try:
-        yield
+        with calls_of_model():
+            yield
     except hdf5.DamagedFile as error:
         raise DamagedFileError(f"The file {path} is damaged: {error}.") from error
     except Exception as error:
@@ -45,7 +46,8 @@ def reading(path: str) -> Iterator[None]:
 def reading_config() -> Iterator[None]:
     """Read a config of a stranger: what makes no sense in it becomes a ValueError or TypeError."""
     try:
-        yield
+        with calls_of_model():
+            yield
     except _SENSELESS as error:
         if _is_meant(error):
             raise

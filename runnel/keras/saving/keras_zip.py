@@ -134,16 +134,22 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     the user trusts the file.
     """
     entry = archive.getinfo(name)
-    times, room = (64, 1 << 20) if name.endswith(".json") else (256, 64 << 20)
-    most = times * entry.compress_size + room
-    if entry.file_size > most and not is_trusted():
-        raise DamagedFileError(
-            f"The file {archive.filename} has a part {name!r} of {entry.file_size} bytes that "
-            f"takes {entry.compress_size} bytes in it; up to {most} are taken to be a model. If "
-            "you trust its source, `safe_mode=False` loads it all the same."
-        )
+    _refuse_bombs(archive, name, [entry])
     # As many bytes as it is said to have, and no more, are unpacked.
     return archive.read(entry)
+
+
+def _refuse_bombs(archive: zipfile.ZipFile, name: str, entries: list[zipfile.ZipInfo]) -> None:
+    times, room = (64, 1 << 20) if name.endswith(".json") else (256, 64 << 20)
+    packed = sum(entry.compress_size for entry in entries)
+    size = sum(entry.file_size for entry in entries)
+    most = times * packed + room
+    if size > most and not is_trusted():
+        raise DamagedFileError(
+            f"The file {archive.filename} has a part {name!r} of {size} bytes that "
+            f"takes {packed} bytes in it; up to {most} are taken to be a model. If "
+            "you trust its source, `safe_mode=False` loads it all the same."
+        )
 
 
 def _refuse_outside(name: str, path: str) -> None:
@@ -161,6 +167,8 @@ def _load_assets(archive: zipfile.ZipFile, model: Any) -> None:
     names = [name for name in archive.namelist() if name.startswith(f"{_ASSETS}/")]
     if not names:
         return
+    # One layer may have many, each of which is small enough.
+    _refuse_bombs(archive, _ASSETS, [archive.getinfo(name) for name in names])
     for holder, path in walk(model):
         folder_name = f"{_ASSETS}/{path}"
         own = [name for name in names if name.rpartition("/")[0] == folder_name and name[-1] != "/"]

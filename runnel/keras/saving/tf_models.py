@@ -19,7 +19,7 @@ from ...saved_model.folders import of_one_version
 from ...saved_model.limits import MOST_BYTES, require_size
 from ...saved_model.loading import load as load_saved_model
 from ...saved_model.options import SaveOptions
-from ...saved_model.permissions import require_files_inside
+from ...saved_model.permissions import path_inside, require_files_inside
 from ...saved_model.saving import exported, write
 from ...train.checkpoint import Checkpoint
 from ...train.trackables import children_of
@@ -90,6 +90,7 @@ def _loaded(path: str, custom_objects: Any, compile: bool, options: Any) -> Any:
         loaded = load_saved_model(path, options=options)
         tf.get_logger().warning(_NOT_OF_KERAS, path)
         return loaded
+    path_inside(path, KERAS_METADATA_FILENAME)
     require_size(found, MOST_BYTES)
     with reading(found):
         with open(found, "rb") as file:
@@ -99,13 +100,14 @@ def _loaded(path: str, custom_objects: Any, compile: bool, options: Any) -> Any:
         return load_saved_model(path, options=options)
     if not isinstance(root, dict):
         raise DamagedFileError(f"The file {found} is damaged: {root!r} is no config of a model.")
-    with nullcontext() if is_trusted() else weights_of_file(_bytes_of_variables(path)):
+    limits = nullcontext() if is_trusted() else weights_of_file(_bytes_of_variables(path))
+    with limits:
         model = _from_config(root, custom_objects)
-    if model is None:
-        return _revived(root, load_saved_model(path, options=options), compile, custom_objects)
-    config = root.get("training_config")
-    if compile:
-        _compile(model, config, custom_objects)
+        if model is not None and compile:
+            _compile(model, root.get("training_config"), custom_objects)
+        if model is None:
+            loaded = load_saved_model(path, options=options)
+            return _revived(root, loaded, compile, custom_objects)
     _restore(model, path)
     return model
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int64, string
+from ...core.errors import InvalidArgumentError
 from ...core.op import execute, op
 from ...core.shape_rules import require_rank
 from ...core.shapes import TensorShape
@@ -62,6 +63,8 @@ def StringNGrams(
             if width == 1:
                 found.extend(padded)
                 continue
+            if width > len(padded):
+                continue
             columns = [padded[offset:] for offset in range(width)]
             found.extend(map(separator.join, zip(*columns, strict=False)))
         if preserve_short_sequences and len(found) == before and line:
@@ -93,6 +96,10 @@ def ngrams(
         widths = [int(ngram_width)]
     if min(widths) < 1:
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+    if max(widths) >= 1 << 31:
+        raise InvalidArgumentError(
+            None, None, f"Attr ngram_widths has value {max(widths)} out of range for an int32"
+        )
     if padding_width is not None and padding_width < 1:
         raise ValueError("padding_width must be greater than 0.")
     if padding_width is not None and pad_values is None:
