@@ -69,9 +69,7 @@ class _PastFailures:
         return drawn
 
 
-def _others(
-    begin: Callable[[], Iterator[Leaves]], failures: deque[Failed]
-) -> Iterator[Leaves]:
+def _others(begin: Callable[[], Iterator[Leaves]], failures: deque[Failed]) -> Iterator[Leaves]:
     # The input begins, and draws its own random orders, when the first element is asked for.
     for each in caught(begin()):
         if type(each) is Failed:

@@ -132,6 +132,63 @@ def test_training(kind, name, seed):
     assert_same(program)
 
 
+RECURRENT = {
+    "SimpleRNN": lambda layers: layers.SimpleRNN(3, recurrent_dropout=0.4),
+    "GRU": lambda layers: layers.GRU(3, recurrent_dropout=0.4),
+    "LSTM": lambda layers: layers.LSTM(3, recurrent_dropout=0.4),
+    "two gates at once": lambda layers: layers.GRU(3, recurrent_dropout=0.4, reset_after=False),
+    "unrolled": lambda layers: layers.LSTM(3, dropout=0.3, recurrent_dropout=0.4, unroll=True),
+    "both directions": lambda layers: layers.Bidirectional(layers.GRU(3, recurrent_dropout=0.4)),
+    "cells": lambda layers: layers.RNN(
+        [layers.LSTMCell(3, recurrent_dropout=0.4), layers.GRUCell(2, recurrent_dropout=0.3)]
+    ),
+}
+
+
+@pytest.mark.parametrize("steps", [4, None])
+@pytest.mark.parametrize("name", RECURRENT)
+def test_dropout_in_recurrent_layers(name, steps):
+    """Of states: the masks of inputs, which need no earlier step, have no fixed order there."""
+    if name == "unrolled" and steps is None:
+        pytest.skip("Loops without a known end are not unrolled.")
+
+    def program(tf, keras):
+        layers = keras.layers
+        stack = [RECURRENT[name](layers), layers.Dropout(0.3), layers.Dense(1)]
+        model = keras.Sequential([layers.InputLayer((steps, 2)), *stack])
+        model.compile(keras.optimizers.SGD(0.05), "mse")
+        rows = ROWS.reshape(-1, 4, 2)
+        run = model.fit(rows, TARGETS, batch_size=13, epochs=3, verbose=0)
+        training = tf.function(
+            lambda x: model(x, training=True), input_signature=[tf.TensorSpec([None, 4, 2])]
+        )
+        # A function that is called twice in another one begins twice.
+        twice = tf.function(
+            lambda x: (training(x), training(x)), input_signature=[tf.TensorSpec([None, 4, 2])]
+        )
+        rows = tf.constant(rows)
+        eager = [model.layers[0](rows, training=True) for _ in range(2)]
+        return [*run.history["loss"], training(rows), *twice(rows), *twice(rows), *eager]
+
+    assert_same(program)
+
+
+def test_random_numbers_of_the_steps_of_rnn():
+    def program(tf, keras):
+        def step(inputs, states):
+            output = inputs + states[0] * tf.random.uniform(tf.shape(states[0]))
+            return output, [output]
+
+        def run(rows):
+            return keras.backend.rnn(step, rows, [tf.zeros([tf.shape(rows)[0], 2])])[1]
+
+        rows = tf.constant(ROWS.reshape(-1, 4, 2))
+        traced = tf.function(run, input_signature=[tf.TensorSpec([None, 4, 2])])
+        return [traced(rows), traced(rows), run(rows), run(rows)]
+
+    assert_same(program)
+
+
 @pytest.mark.parametrize("seed", [None, 3])
 @pytest.mark.parametrize("makes_variables", [False, True])
 def test_steps_by_hand(makes_variables, seed):

@@ -31,9 +31,7 @@ def shown(program, tf, keras, folder, monkeypatch):
     keras.utils.set_random_seed(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        program(
-            tf, keras, lambda label, *given: values.extend((label, np.array(v)) for v in given)
-        )
+        program(tf, keras, lambda label, *given: values.extend((label, np.array(v)) for v in given))
     return values
 
 
