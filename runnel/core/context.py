@@ -150,13 +150,15 @@ def _generator(seed: int | None) -> Random:
 class Seeds:
     """The program's global seed, and the op seeds drawn from it in eager mode.
 
-    Streams begin anew with each `generation`. `counted_in_python` are the seeds that were taken
-    from outside of graphs, as a layer with a seed of its own takes another one for each call.
+    Streams begin anew with each `generation`. `drawn` is how many op seeds there were, and
+    `counted_in_python` how many seeds others took that go on in Python, as a layer with a seed of
+    its own takes another one for each call.
     """
 
     def __init__(self) -> None:
         self.generation = 0
         self.counted_in_python = 0
+        self.drawn = 0
         self.set(None)
 
     def set(self, seed: int | None) -> None:
@@ -171,6 +173,7 @@ class Seeds:
     def next_op_seed(self) -> int:
         if self._op_seeds is None:
             self._op_seeds = _generator(None)
+        self.drawn += 1
         return self._op_seeds.randint(0, 2**31 - 1)
 
 

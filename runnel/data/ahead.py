@@ -2,8 +2,8 @@
 
 The original prepares one element ahead at least. That shows where random orders are drawn while an
 iteration runs, as `repeat` draws one for each round of a shuffled dataset: an iteration that is
-left at the end of a round has drawn the order of the next round already, and the iteration after it
-draws the one behind that. A training run with `steps_per_epoch` is left like this.
+left at the end of a round has drawn the order of the next round already, and the iteration after
+it draws the one behind that. A training run with `steps_per_epoch` is left like this.
 """
 
 from __future__ import annotations

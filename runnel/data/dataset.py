@@ -21,6 +21,7 @@ from ..core.dtypes import int64
 from ..core.item_access import NoItems
 from ..core.op import execute
 from ..core.tensor import SymbolicTensor, Tensor
+from ..ops.random_streams import collected
 from .cardinality import INFINITE, UNKNOWN
 from .iterators import (
     DatasetSpec,
@@ -133,9 +134,11 @@ class Dataset:
     ) -> None:
         """Stage a `for` statement over the elements while a graph is being built."""
         # Unlike loops over iterators, those over datasets take states whose shapes change.
-        relaxed = {**options, "relax_shapes": True}
-        iterator = iterator_in_graph(self)
-        iterator.__runnel_for__(extra_test, body, get_state, set_state, names, relaxed)
+        options = {**options, "relax_shapes": True}
+        # The original makes a function of the body, whose random numbers begin with each loop.
+        with collected() as streams:
+            iterator = iterator_in_graph(self, streams)
+            iterator.__runnel_for__(extra_test, body, get_state, set_state, names, options)
 
     def __runnel_builtin__(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         """What Python's own functions give for datasets in converted functions."""

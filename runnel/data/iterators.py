@@ -46,7 +46,9 @@ def _bind(inputs: Sequence[Any], *, dataset: Dataset, Tin: Sequence[Any]) -> Any
     return Handle(dataset._bound(iter(tensors)))
 
 
-def _make_iterator(dataset: Any) -> Any:
+def _make_iterator(dataset: Any, *, streams: Sequence[Any] = ()) -> Any:
+    for stream in streams:
+        stream.restart()
     return Handle(OwnedIterator(dataset.value))
 
 
@@ -426,10 +428,11 @@ class _GraphIterator(Iterator):
         return self.get_next() if name == "next" and len(arguments) == 1 else NotImplemented
 
 
-def iterator_in_graph(dataset: Dataset) -> Iterator:
-    """An iterator that is made anew each time the graph runs."""
+def iterator_in_graph(dataset: Dataset, streams: Sequence[Any] = ()) -> Iterator:
+    """An iterator that is made anew each time the graph runs, and lets `streams` begin anew."""
     handle = dataset._type_spec.to_tensors(dataset)[0]
-    return _GraphIterator(execute(MakeIterator, (handle,), {}), dataset.element_spec)
+    made = execute(MakeIterator, (handle,), {"streams": streams})
+    return _GraphIterator(made, dataset.element_spec)
 
 
 class NumpyIterator:

@@ -24,6 +24,28 @@ _SEED_LIMIT = 2**31 - 1
 _lock = threading.Lock()
 
 
+class _Collected(threading.local):
+    """The streams that were made since somebody began to collect them."""
+
+    streams: list[Stream] | None = None
+
+
+_collected = _Collected()
+
+
+@contextmanager
+def collected() -> Iterator[list[Stream]]:
+    """The streams that a block makes."""
+    outer, streams = _collected.streams, []
+    _collected.streams = streams
+    try:
+        yield streams
+    finally:
+        _collected.streams = outer
+        if outer is not None:
+            outer.extend(streams)
+
+
 class Stream:
     """How far a stateful operation has got on the stream of its two seeds.
 
@@ -45,6 +67,8 @@ class Stream:
         self._generation = -1
         self.of_node = of_node
         Stream.made += 1
+        if _collected.streams is not None:
+            _collected.streams.append(self)
 
     def again(self) -> Stream:
         """The stream of the same seeds for another operation."""
@@ -58,6 +82,10 @@ class Stream:
             counter = self._counter
             self._counter = counter + groups & philox.MASK128
             return self._key, counter
+
+    def restart(self) -> None:
+        """Go back to the start of the stream."""
+        self._generation = -1
 
     def _start(self) -> None:
         self._generation = seeds.generation
@@ -141,6 +169,69 @@ class _GraphSeeds:
         self.drawn = 0
 
 
+class Rounds:
+    """The random operations of a loop that is written out, round by round, in a graph.
+
+    In the body of a loop, an operation stands once: its seed is the body's own, and its numbers go
+    on from one round to the next. So those of all rounds have the seeds, and the streams, that the
+    operations of the first round took.
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self.number = 0
+        self.drawn = 0
+        self._attrs: list[dict[str, Any]] = []
+        self._place = 0
+
+    def each(self, step: Any) -> Any:
+        """The function of a step, of which every call is a round."""
+
+        def round_(*args: Any) -> Any:
+            outer, _written_out.rounds = _written_out.rounds, self
+            self._place = 0
+            self.number += 1
+            try:
+                return step(*args)
+            finally:
+                _written_out.rounds = outer
+
+        return round_
+
+    def attrs(self, op_seed: Any) -> dict[str, Any]:
+        """The attributes of the next operation of a round."""
+        if self._place == len(self._attrs):
+            self._attrs.append(_attrs(op_seed))
+        self._place += 1
+        return self._attrs[self._place - 1]
+
+    def end(self) -> None:
+        """Count the operations for the graph around: the original tries the first step there."""
+        if self.drawn:
+            _graph_seeds.setdefault(self.graph, _GraphSeeds(self.graph)).drawn += self.drawn
+
+
+class _WrittenOut(threading.local):
+    """The loop that is being written out."""
+
+    rounds: Rounds | None = None
+
+
+_written_out = _WrittenOut()
+
+
+def _rounds_of(graph: Any) -> Rounds | None:
+    rounds = _written_out.rounds
+    return rounds if rounds is not None and graph is not None and rounds.graph is graph else None
+
+
+def place() -> tuple[Any, int]:
+    """Where operations would be added: the graph, and the round of a loop that is written out."""
+    graph = state.graph
+    rounds = _rounds_of(graph)
+    return graph, 0 if rounds is None else rounds.number
+
+
 _graph_seeds: weakref.WeakKeyDictionary[Any, _GraphSeeds] = weakref.WeakKeyDictionary()
 
 
@@ -205,8 +296,9 @@ def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
     elif drawn and graph is None:
         op_seed = seeds.next_op_seed()
     elif drawn:
-        op_seed = of_graph.drawn
-        of_graph.drawn += 1
+        counting = _rounds_of(graph) or of_graph
+        op_seed = counting.drawn
+        counting.drawn += 1
     try:
         seed, seed2 = global_seed % _SEED_LIMIT, op_seed % _SEED_LIMIT
     except TypeError:
@@ -220,6 +312,11 @@ def _combined(op_seed: Any) -> tuple[Any, Any, bool]:
 
 def seed_attrs(op_seed: Any) -> dict[str, Any]:
     """The attributes of a stateful op: its seeds, and its stream where nobody else uses it."""
+    rounds = _rounds_of(state.graph)
+    return _attrs(op_seed) if rounds is None else rounds.attrs(op_seed)
+
+
+def _attrs(op_seed: Any) -> dict[str, Any]:
     seed, seed2, drawn = _combined(op_seed)
     seed, seed2 = int(seed or 0), int(seed2 or 0)
     attrs: dict[str, Any] = {"seed": seed, "seed2": seed2}

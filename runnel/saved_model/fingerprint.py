@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import DecodeError
-from .constants import FINGERPRINT_FILENAME
-from .limits import require_size
-from .messages import FingerprintDef
-from .permissions import path_inside
+
 from ..formats.saved_model_messages import FingerprintDef
 from ..formats.saved_model_names import FINGERPRINT_FILENAME
+from .limits import require_size
+from .permissions import path_inside
 
 _FIELDS = ("graph_def_program_hash", "signature_def_hash", "saved_object_graph_hash",
            "checkpoint_hash")  # fmt: skip

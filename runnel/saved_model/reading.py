@@ -13,7 +13,6 @@ from ..formats.paths import local
 from ..formats.saved_model_messages import SavedModel
 from ..formats.saved_model_names import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 from .limits import MOST_BYTES, MOST_BYTES_OF_TEXT, require_size
-from .messages import SavedModel
 from .permissions import path_inside
 
 

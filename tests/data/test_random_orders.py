@@ -202,3 +202,37 @@ def test_fit(prepare, options):
 
     drawn = [orders_drawn(tf, use(tf)) for tf in (tensorflow, runnel)]
     assert drawn[1] == drawn[0]
+
+
+def test_random_numbers_begin_with_a_loop_over_a_dataset():
+    def program(tf):
+        tf.random.set_seed(5)
+        dataset = tf.data.Dataset.range(5)
+        iterator = iter(dataset.repeat())
+
+        @tf.function
+        def over_dataset():
+            total = tf.zeros([2])
+            for element in dataset.shuffle(5):
+                total = 3 * total + tf.cast(element, tf.float32) + tf.random.uniform([2])
+            return total + tf.random.uniform([2])
+
+        @tf.function
+        def over_range():
+            total = tf.zeros([2])
+            for _ in tf.range(3):
+                total = 3 * total + tf.random.uniform(tf.shape(total))
+            return total
+
+        @tf.function
+        def over_iterator():
+            total = tf.zeros([2])
+            for _ in tf.range(3):
+                drawn = tf.random.uniform(tf.shape(total))
+                total = 3 * total + drawn + tf.cast(next(iterator), tf.float32)
+            return total
+
+        loops = over_dataset, over_range, over_iterator
+        return [loop().numpy() for _ in range(3) for loop in loops]
+
+    np.testing.assert_allclose(program(runnel), program(tensorflow), rtol=1e-5)

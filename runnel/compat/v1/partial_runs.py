@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.errors import InvalidArgumentError
-from ...core.graph import Operation
+from ...core.graph.graph import Operation
 from ...core.tensor import SymbolicTensor
 
 

@@ -613,6 +613,7 @@ def replay(
     from ..op import execute
 
     graph = state.graph
+    streams: dict[Any, Any] = {}
     for operation in operations:
         if operation.type == "Placeholder":
             continue
@@ -623,7 +624,10 @@ def replay(
         attrs = operation.given
         if "_stream" in attrs:
             # Random numbers follow from the seeds anew at each place of a call.
-            attrs = {**attrs, "_stream": attrs["_stream"].again()}
+            stream = attrs["_stream"]
+            if stream not in streams:
+                streams[stream] = stream.again()
+            attrs = {**attrs, "_stream": streams[stream]}
         if graph is not None:
             name = graph.unique_name(state.name_scope + operation.name)
             graph.reserved = operation.op, name

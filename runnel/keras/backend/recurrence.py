@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import runnel as tf
 
+from ...core.context import seeds, state
+from ...ops.random_streams import Rounds
 from .. import loading_limits
 
 # About what one step of an unrolled loop takes in a graph.
@@ -78,10 +80,19 @@ def rnn(
     def step(x: Any, states: Any) -> Any:
         return step_function(x, (*states, *constants))
 
+    # The original has a loop in every function, unless it is told to unroll.
+    graph = None if unroll else state.graph
+    rounds = Rounds(graph) if steps and graph is not None and graph.building_function else None
+    if rounds is not None:
+        step = rounds.each(step)
     # A loop of known length is unrolled in a graph too: a straight line of operations is fastest.
     if steps:
         masking = mask if mask is None else _Masking(tf.unstack(mask), zero_output_for_mask)
-        last, outputs, states = _unrolled(step, inputs, states, masking, axis, return_all_outputs)
+        last, outputs, states = _unrolled(
+            step, inputs, states, masking, axis, return_all_outputs, graph is None and not unroll
+        )
+        if rounds is not None:
+            rounds.end()
     else:
         masking = mask if mask is None else _Masking(mask, zero_output_for_mask)
         last, outputs, states = _looped(step, inputs, states, masking, axis, return_all_outputs)
@@ -131,6 +142,7 @@ def _unrolled(
     masking: _Masking | None,
     axis: int,
     return_all: bool,
+    tries: bool,
 ) -> tuple[Any, Any, Any]:
     columns = [tf.unstack(x, axis=axis) for x in tf.nest.flatten(inputs)]
     nested = tf.nest.is_nested(inputs)
@@ -138,7 +150,11 @@ def _unrolled(
     output: Any = None
     for time, row in enumerate(zip(*columns, strict=True)):
         x = tf.nest.pack_sequence_as(inputs, row) if nested else row[0]
+        drawn = seeds.drawn
         new_output, new_states = step(x, states)
+        if tries and time == 0 and seeds.drawn > drawn:
+            # The original tries the first step before its loop: random numbers are others then.
+            new_output, new_states = step(x, states)
         if masking is not None:
             mask = masking.steps[time]
             if output is None or masking.zero_output:

@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 
 from ....core.convert import constant_value
-from ....core.graph import Operation
 from ....core.graph.graph import Operation
-from ....core.shapes import TensorShape
 from ....formats import saved_model_names
 from ....formats.saved_model_messages import SavedModel
 from ....formats.tensor_bundle import write_bundle
 from ....release import GIT_VERSION, VERSION
 from ....saved_model.folders import replacing_folder
 from ....saved_model.main_graph_export import asset_name
-from ....saved_model.messages import SavedModel
-from ....saved_model.main_graph_export import constant_node
-from ....saved_model.main_graph_export import node_def
 from ..keys import GraphKeys
 from ..meta_graphs import add_collections, add_saver, saver_def
 from ..train.saver import _named, _value

@@ -1,4 +1,4 @@
-"""Dropout inside recurrent cells: one mask for all steps of a sequence."""
+"""Dropout inside recurrent cells: a mask for all steps, in functions one for each step."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import Any
 
 import runnel as tf
 
+from ....ops.random_streams import place
 from ...backend.random_generator import RandomGenerator
 from ...engine.base_layer import Layer
 
 
 class DropoutRNNCellMixin(Layer):
-    """Masks for the inputs and for the states, drawn once and kept until they are reset."""
+    """Masks for the inputs and for the states, drawn once and kept until they are reset.
+
+    Once for each graph and each round of a loop in it, which are places of their own.
+    """
 
     dropout: float
     recurrent_dropout: float
@@ -49,11 +53,13 @@ class DropoutRNNCellMixin(Layer):
     ) -> Any:
         if training is None:
             training = False
-        masks = kept.get(training)
+        # In a loop there are others for each round, as in the functions of the original.
+        key = (training, *place())
+        masks = kept.get(key)
         if masks is None:
             ones = tf.ones_like(like)
             masks = [self._mask(ones, rate, training) for _ in range(count)]
-            kept[training] = masks
+            kept[key] = masks
         return masks[0] if count == 1 else masks
 
     def _mask(self, ones: Any, rate: float, training: Any) -> Any:

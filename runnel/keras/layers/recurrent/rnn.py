@@ -257,6 +257,7 @@ class RNN(Layer):
                 states,
                 go_backwards=self.go_backwards,
                 mask=mask,
+                unroll=self.unroll and lengths is None,
                 input_length=None if context.trial else lengths,
                 time_major=True,
                 zero_output_for_mask=self.zero_output_for_mask,
