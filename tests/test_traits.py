@@ -17,6 +17,8 @@ OTHERS = {
     "compiler/passes/accumulated_matmuls.py": "the ops that the rewrite matches",
     "compiler/passes/algebraic_simplification.py": "the ops that its rules match",
     "core/autodiff/backward.py": "scopes of names",
+    "compat/v1/graph_util.py": "what freezing a graph leaves out",
+    "compat/v1/train/meta_graph_files.py": "the ops of savers in meta graphs",
     "compat/v1/session.py": "queues, which live as long as a session",
     "core/partial_values.py": "static sizes, which every graph needs",
     "core/convert.py": "static values, which every graph needs",

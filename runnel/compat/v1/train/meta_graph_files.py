@@ -159,7 +159,8 @@ class _Restoring:
 
     def __init__(self, nodes: Any, message: Any) -> None:
         if message is None:
-            self.nodes, self.own = list(nodes), frozenset()
+            self.nodes = list(nodes)
+            self.own: frozenset[Any] = frozenset()
             return
         scope = _scope(message)
         named = {node.name: node for node in nodes}
