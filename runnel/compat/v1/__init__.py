@@ -414,8 +414,9 @@ _ELSEWHERE = {
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
     "app", "data", "debugging", "flags", "gfile", "graph_util", "image", "initializers", "io",
-    "keras", "layers", "linalg", "logging", "losses", "manip", "math", "metrics", "nn", "python_io", "ragged",
-    "random", "saved_model", "sets", "sparse", "spectral", "strings", "summary", "train"
+    "keras", "layers", "linalg", "logging", "losses", "manip", "math", "metrics", "nn",
+    "python_io", "ragged", "random", "saved_model", "sets", "sparse", "spectral", "strings",
+    "summary", "train",
 })  # fmt: skip
 _SPACES = frozenset({
     "audio", "autograph", "bitwise", "config", "distribute", "dtypes", "errors",
