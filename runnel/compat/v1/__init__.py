@@ -178,6 +178,29 @@ from .older import (
     while_loop as while_loop,
     zeros_like as zeros_like,
 )
+from .older_nn import (
+    batch_to_space as batch_to_space,
+    quantize_v2 as quantize_v2,
+    space_to_batch as space_to_batch,
+)
+from .older_sparse import (
+    batch_scatter_update as batch_scatter_update,
+    batch_to_space_nd as batch_to_space_nd,
+    extract_image_patches as extract_image_patches,
+    serialize_many_sparse as serialize_many_sparse,
+    serialize_sparse as serialize_sparse,
+    sparse_add as sparse_add,
+    sparse_concat as sparse_concat,
+    sparse_matmul as sparse_matmul,
+    sparse_reduce_max as sparse_reduce_max,
+    sparse_reduce_max_sparse as sparse_reduce_max_sparse,
+    sparse_reduce_sum as sparse_reduce_sum,
+    sparse_reduce_sum_sparse as sparse_reduce_sum_sparse,
+    sparse_segment_mean as sparse_segment_mean,
+    sparse_segment_sqrt_n as sparse_segment_sqrt_n,
+    sparse_segment_sum as sparse_segment_sum,
+    sparse_split as sparse_split,
+)
 from .parsing import (
     decode_csv as decode_csv,
     decode_raw as decode_raw,
@@ -369,6 +392,7 @@ _ELSEWHERE = {
     "self_adjoint_eig": "linalg.eigh",
     "self_adjoint_eigvals": "linalg.eigvalsh",
     "serialize_tensor": "io.serialize_tensor",
+    "mixed_precision": "keras.mixed_precision",
     "sparse_fill_empty_rows": "sparse.fill_empty_rows",
     "sparse_mask": "sparse.mask",
     "sparse_maximum": "sparse.maximum",
@@ -413,9 +437,10 @@ _ELSEWHERE = {
 
 # Namespaces of this package's own, and those of TensorFlow 2.
 _OWN_SPACES = frozenset({
-    "app", "data", "debugging", "flags", "gfile", "graph_util", "image", "initializers", "io", "keras", "layers",
-    "linalg", "logging", "losses", "manip", "math", "metrics", "nn", "python_io", "ragged",
-    "random", "saved_model", "sets", "sparse", "spectral", "strings", "summary", "train"
+    "app", "data", "debugging", "flags", "gfile", "graph_util", "image", "initializers", "io",
+    "keras", "layers", "linalg", "logging", "losses", "manip", "math", "metrics", "nn",
+    "python_io", "ragged", "random", "saved_model", "sets", "sparse", "spectral",
+    "strings", "summary", "train"
 })  # fmt: skip
 _SPACES = frozenset({
     "audio", "autograph", "bitwise", "config", "distribute", "dtypes", "errors",
