@@ -392,7 +392,6 @@ _ELSEWHERE = {
     "self_adjoint_eig": "linalg.eigh",
     "self_adjoint_eigvals": "linalg.eigvalsh",
     "serialize_tensor": "io.serialize_tensor",
-    "mixed_precision": "keras.mixed_precision",
     "sparse_fill_empty_rows": "sparse.fill_empty_rows",
     "sparse_mask": "sparse.mask",
     "sparse_maximum": "sparse.maximum",
