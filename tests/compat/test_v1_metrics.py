@@ -97,3 +97,33 @@ def test_what_is_refused():
         ]
 
     agree(program)
+
+
+SETS = np.array([[1, 3], [0, 2], [4, 4]])
+RATES = RANDOM.rand(3, 5).astype(np.float32)
+ROWS = np.array([1.0, 0.5, 2.0], np.float32)
+AT_K = {
+    "precision": lambda m, tf: m.precision_at_k(SETS, RATES, 2),
+    "precision_class": lambda m, tf: m.precision_at_k(SETS, RATES, 3, class_id=3),
+    "precision_weights": lambda m, tf: m.precision_at_k(SETS, RATES, 3, weights=ROWS),
+    "precision_top": lambda m, tf: m.precision_at_top_k(SETS, tf.constant([[1, 2]] * 3, tf.int64)),
+    "recall": lambda m, tf: m.recall_at_k(SETS, RATES, 2),
+    "recall_class": lambda m, tf: m.recall_at_k(SETS, RATES, 3, class_id=3),
+    "recall_weights": lambda m, tf: m.recall_at_k(SETS, RATES, 3, weights=ROWS),
+    "recall_flat": lambda m, tf: m.recall_at_k(SETS[:, 0], RATES, 2),
+    "recall_strange": lambda m, tf: m.recall_at_k(SETS[:2] * 3 - 1, RATES[:2], 2),
+    "recall_top": lambda m, tf: m.recall_at_top_k(SETS, tf.constant([[1, 2]] * 3, tf.int64), 2),
+    "sparse_labels": lambda m, tf: m.recall_at_k(
+        tf.SparseTensor([[0, 0], [0, 1], [2, 0]], tf.constant([1, 2, 0], tf.int64), [3, 2]),
+        RATES,
+        2,
+    ),
+    "average": lambda m, tf: m.average_precision_at_k(SETS, RATES, 3),
+    "average_weights": lambda m, tf: m.average_precision_at_k(SETS, RATES, 3, weights=ROWS),
+    "older": lambda m, tf: m.sparse_average_precision_at_k(SETS, RATES, 2),
+}
+
+
+@pytest.mark.parametrize("case", AT_K)
+def test_likeliest_classes(case):
+    agree(lambda v1, tf: batches(v1, AT_K[case](v1.metrics, tf), [], [[], []]))

@@ -319,6 +319,15 @@ def mean_per_class_accuracy(
     return _given(now, after, metrics_collections, updates_collections)
 
 
+from .metrics_at_k import (  # noqa: E402
+    average_precision_at_k as average_precision_at_k,
+    precision_at_k as precision_at_k,
+    precision_at_top_k as precision_at_top_k,
+    recall_at_k as recall_at_k,
+    recall_at_top_k as recall_at_top_k,
+    sparse_average_precision_at_k as sparse_average_precision_at_k,
+    sparse_precision_at_k as sparse_precision_at_k,
+)
 from .metrics_at_thresholds import (  # noqa: E402
     auc as auc,
     false_negatives_at_thresholds as false_negatives_at_thresholds,

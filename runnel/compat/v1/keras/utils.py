@@ -128,7 +128,7 @@ class DeterministicRandomTestTool:
         self._mode = mode
         self._seed = seed
         self._operation_seed = 0
-        self._used = set()
+        self._used: set[int] = set()
 
     @property
     def operation_seed(self):
