@@ -110,6 +110,8 @@ def test_names_that_exist_work_and_mean_something_to_the_original():
             strangers.append(name)
     modules = {
         "assertions", "building", "defaults", "fetching", "file_writer", "keras_session", "keys",
+        "meta_graphs", "older_nn", "older_sparse", "partial_runs", "layer_objects", "metrics_at_k",
+        "metrics_at_thresholds",
         "older", "parsing", "protos", "rnn", "rnn_cell", "sampling", "scopes", "server", "session",
         "shapes", "small_flags", "summary_ops", "values", "variables", "wrapping",
     }  # fmt: skip

@@ -178,6 +178,29 @@ from .older import (
     while_loop as while_loop,
     zeros_like as zeros_like,
 )
+from .older_nn import (
+    batch_to_space as batch_to_space,
+    quantize_v2 as quantize_v2,
+    space_to_batch as space_to_batch,
+)
+from .older_sparse import (
+    batch_scatter_update as batch_scatter_update,
+    batch_to_space_nd as batch_to_space_nd,
+    extract_image_patches as extract_image_patches,
+    serialize_many_sparse as serialize_many_sparse,
+    serialize_sparse as serialize_sparse,
+    sparse_add as sparse_add,
+    sparse_concat as sparse_concat,
+    sparse_matmul as sparse_matmul,
+    sparse_reduce_max as sparse_reduce_max,
+    sparse_reduce_max_sparse as sparse_reduce_max_sparse,
+    sparse_reduce_sum as sparse_reduce_sum,
+    sparse_reduce_sum_sparse as sparse_reduce_sum_sparse,
+    sparse_segment_mean as sparse_segment_mean,
+    sparse_segment_sqrt_n as sparse_segment_sqrt_n,
+    sparse_segment_sum as sparse_segment_sum,
+    sparse_split as sparse_split,
+)
 from .parsing import (
     decode_csv as decode_csv,
     decode_raw as decode_raw,

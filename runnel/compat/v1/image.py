@@ -12,12 +12,17 @@ from .older import either as _either
 
 # Functions of `tf.image` that take other arguments there, and have no older form here.
 _OTHERS = frozenset(
-    {"draw_bounding_boxes", "extract_glimpse", "sample_distorted_bounding_box"}
+    {"extract_glimpse", "sample_distorted_bounding_box"}
 )  # fmt: skip
 _NAMES = {
     "resize_image_with_crop_or_pad": "resize_with_crop_or_pad",
     "transpose_image": "transpose",
 }
+
+
+def draw_bounding_boxes(images, boxes, name=None, colors=None):
+    """Images with the outlines of boxes."""
+    return _tf.image.draw_bounding_boxes(images, boxes, colors, name)
 
 
 def _resized(op, images, size, **places):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib as _contextlib
 import functools as _functools
 
 import runnel as _tf
 
 from .building import add_to_collection as _add_to_collection
 from .keys import GraphKeys as _Keys
-from .scopes import get_variable as _get_variable, variable_scope as _variable_scope
+from .scopes import (
+    VariableScope as _VariableScope,
+    get_variable as _get_variable,
+    variable_scope as _variable_scope,
+)
 
 
 class _Scoped:
@@ -48,9 +53,19 @@ def _scoped(kind):
     return type(kind.__name__, (_Scoped, kind), {"__doc__": kind.__doc__, "__module__": __name__})
 
 
+@_contextlib.contextmanager
+def _entered(name, default_name, reuse):
+    """The variable scope of a layer, which an object of a class here has entered itself."""
+    if isinstance(name, _VariableScope):
+        yield name
+    else:
+        with _variable_scope(name, default_name=default_name, reuse=reuse) as scope:
+            yield scope
+
+
 def _apply(kind, default_name, inputs, name, reuse, arguments, **call):
     """Call a layer in a variable scope of its name."""
-    with _variable_scope(name, default_name=default_name, reuse=reuse) as scope:
+    with _entered(name, default_name, reuse) as scope:
         layer = kind(name=scope.name.rsplit("/", 1)[-1] or default_name, **arguments)
         before = len(layer.losses) if _tf.executing_eagerly() else 0
         layer.build(_tf.convert_to_tensor(inputs).shape)
@@ -165,6 +180,78 @@ def conv2d_transpose(
     return _apply(_class("Conv2DTranspose"), "conv2d_transpose", inputs, name, reuse, arguments)
 
 
+def conv3d_transpose(
+    inputs,
+    filters,
+    kernel_size,
+    strides=(1, 1, 1),
+    padding="valid",
+    data_format="channels_last",
+    activation=None,
+    use_bias=True,
+    kernel_initializer=None,
+    bias_initializer="zeros",
+    kernel_regularizer=None,
+    bias_regularizer=None,
+    activity_regularizer=None,
+    kernel_constraint=None,
+    bias_constraint=None,
+    trainable=True,
+    name=None,
+    reuse=None,
+):
+    """The transpose of a convolution of volumes."""
+    given = dict(locals())
+    arguments = {key: given[key] for key in _CONVOLUTION if key != "dilation_rate"}
+    return _apply(_class("Conv3DTranspose"), "conv3d_transpose", inputs, name, reuse, arguments)
+
+
+def _separable(name, default_name, ones, summary):
+    def function(
+        inputs,
+        filters,
+        kernel_size,
+        strides=ones,
+        padding="valid",
+        data_format="channels_last",
+        dilation_rate=ones,
+        depth_multiplier=1,
+        activation=None,
+        use_bias=True,
+        depthwise_initializer=None,
+        pointwise_initializer=None,
+        bias_initializer="zeros",
+        depthwise_regularizer=None,
+        pointwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        depthwise_constraint=None,
+        pointwise_constraint=None,
+        bias_constraint=None,
+        trainable=True,
+        name=None,
+        reuse=None,
+    ):
+        given = dict(locals())
+        left_out = ("class_name", "default_name", "inputs", "name", "reuse")
+        arguments = {key: value for key, value in given.items() if key not in left_out}
+        return _apply(_class(class_name), default_name, inputs, name, reuse, arguments)
+
+    class_name = name
+    function.__name__ = function.__qualname__ = default_name
+    function.__doc__ = summary
+    return function
+
+
+separable_conv1d = _separable(
+    "SeparableConv1D", "separable_conv1d", 1, "Convolution of each channel, and then of points."
+)
+separable_conv2d = _separable(
+    "SeparableConv2D", "separable_conv2d", (1, 1),
+    "Convolution of each channel, and then of points.",
+)  # fmt: skip
+
+
 def _pooling(name, default_name, data_format, summary):
     def function(inputs, pool_size, strides, padding="valid", data_format=data_format, name=None):
         layer = getattr(_tf.keras.layers, class_name)
@@ -252,7 +339,7 @@ def batch_normalization(
     size = x.shape[axis]
     shape = [size if each == axis else 1 for each in range(x.shape.rank)]
     others = [each for each in range(x.shape.rank) if each != axis]
-    with _variable_scope(name, default_name="batch_normalization", reuse=reuse):
+    with _entered(name, "batch_normalization", reuse):
 
         def weight(title, initializer, regularizer, constraint, trained):
             make = _functools.partial(_filled_by, _tf.keras.initializers.get(initializer))
@@ -310,3 +397,31 @@ def _statistics(x, axes, averages, momentum, training, fused, trainable):
         if not _tf.executing_eagerly():
             _add_to_collection(_Keys.UPDATE_OPS, update)
     return mean, variance
+
+
+_CLASSES = {
+    "AveragePooling1D": ("average_pooling1d",), "AveragePooling2D": ("average_pooling2d",),
+    "AveragePooling3D": ("average_pooling3d",),
+    "BatchNormalization": ("batch_normalization", ("training",)), "Conv1D": ("conv1d",),
+    "Conv2D": ("conv2d",), "Conv2DTranspose": ("conv2d_transpose",), "Conv3D": ("conv3d",),
+    "Conv3DTranspose": ("conv3d_transpose",), "Dense": ("dense",),
+    "Dropout": ("dropout", ("training",)), "Flatten": ("flatten",),
+    "MaxPooling1D": ("max_pooling1d",), "MaxPooling2D": ("max_pooling2d",),
+    "MaxPooling3D": ("max_pooling3d",), "SeparableConv1D": ("separable_conv1d",),
+    "SeparableConv2D": ("separable_conv2d",),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name == "InputSpec":
+        return _tf.keras.layers.InputSpec
+    if name in _CLASSES:
+        from .layer_objects import made_class
+
+        made = globals()[name] = made_class(name, *_CLASSES[name])
+        return made
+    raise AttributeError(f"module 'runnel.compat.v1.layers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_CLASSES, "InputSpec"})

@@ -12,7 +12,15 @@ from .scopes import variable_scope as _variable_scope
 from .variables import VariableV1 as _Variable
 
 # Scopes of another name than their metric.
-_TITLES = {"percentage_below": "percentage_below_threshold"}
+_TITLES = {
+    "false_negatives_at_thresholds": "false_negatives",
+    "false_positives_at_thresholds": "false_positives",
+    "mean_per_class_accuracy": "mean_accuracy",
+    "mean_tensor": "mean",
+    "percentage_below": "percentage_below_threshold",
+    "true_negatives_at_thresholds": "true_negatives",
+    "true_positives_at_thresholds": "true_positives",
+}
 
 
 def _in_scope(function):
@@ -212,3 +220,122 @@ def recall(
     """The share of the positives that were found."""
     pair = _share(labels, predictions, weights, false_negatives)
     return _given(*pair, metrics_collections, updates_collections)
+
+
+@_in_scope
+def mean_relative_error(
+    labels, predictions, normalizer, weights=None, metrics_collections=None,
+    updates_collections=None, name=None,
+):  # fmt: skip
+    """The mean of |labels - predictions| / normalizer."""
+    labels, predictions = _pair(labels, predictions)
+    normalizer = _tf.cast(_tf.convert_to_tensor(normalizer), _tf.float32)
+    errors = _tf.where(
+        _tf.equal(normalizer, 0.0), _tf.zeros_like(labels),
+        _tf.math.divide_no_nan(_tf.abs(labels - predictions), normalizer),
+    )  # fmt: skip
+    return _given(*_average(errors, weights), metrics_collections, updates_collections)
+
+
+@_in_scope
+def mean_cosine_distance(
+    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None,
+    name=None,
+):  # fmt: skip
+    """1 - the mean of the sums of labels · predictions along an axis."""
+    labels, predictions = _pair(labels, predictions)
+    products = _tf.reduce_sum(predictions * labels, [dim], keepdims=True)
+    now, after = _average(products, weights)
+    return _given(1.0 - now, 1.0 - after, metrics_collections, updates_collections)
+
+
+@_in_scope
+def mean_tensor(
+    values, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
+    """The mean of tensors of one shape over all batches so far, element by element."""
+    values = _tf.cast(_tf.convert_to_tensor(values), _tf.float32)
+    total, count = _local("total_tensor", values.shape), _local("count_tensor", values.shape)
+    number = _tf.ones_like(values)
+    if weights is not None:
+        weights = _weights(weights, values)
+        values, number = values * weights, number * weights
+    now = _tf.math.divide_no_nan(total.read_value(), count.read_value())
+    after = _tf.math.divide_no_nan(
+        _tf.identity(total.assign_add(values)), _tf.identity(count.assign_add(number))
+    )
+    return _given(now, after, metrics_collections, updates_collections)
+
+
+def _as_classes(values):
+    return _tf.reshape(_tf.cast(values, _tf.int64), [-1])
+
+
+@_in_scope
+def mean_iou(
+    labels, predictions, num_classes, weights=None, metrics_collections=None,
+    updates_collections=None, name=None,
+):  # fmt: skip
+    """The mean over classes of intersection over union."""
+    labels, predictions = (
+        _tf.reshape(_tf.cast(each, _tf.int64), [-1]) for each in (labels, predictions)
+    )
+    if weights is not None:
+        weights = _tf.reshape(_tf.convert_to_tensor(weights), [-1])
+    matrix = _local("total_confusion_matrix", [num_classes, num_classes], "float64")
+    found = _tf.math.confusion_matrix(labels, predictions, num_classes, weights, _tf.float64)
+    update = _tf.identity(matrix.assign_add(found))
+    counts = matrix.read_value()
+    right = _tf.cast(_tf.linalg.diag_part(counts), _tf.float32)
+    union = _tf.cast(_tf.reduce_sum(counts, 0) + _tf.reduce_sum(counts, 1), _tf.float32) - right
+    there = _tf.reduce_sum(_tf.cast(union > 0, _tf.float32))
+    share = right / _tf.where(union > 0, union, _tf.ones_like(union))
+    now = _tf.where(there > 0, _tf.math.divide_no_nan(_tf.reduce_sum(share), there), 0.0)
+    return _given(now, update, metrics_collections, updates_collections)
+
+
+@_in_scope
+def mean_per_class_accuracy(
+    labels, predictions, num_classes, weights=None, metrics_collections=None,
+    updates_collections=None, name=None,
+):  # fmt: skip
+    """The mean over classes of the share of their elements that were found."""
+    labels, predictions = (
+        _tf.reshape(_tf.cast(each, _tf.int64), [-1]) for each in (labels, predictions)
+    )
+    total, count = _local("total", [num_classes]), _local("count", [num_classes])
+    number = _tf.ones_like(labels, _tf.float32)
+    right = _tf.cast(_tf.equal(predictions, labels), _tf.float32)
+    if weights is not None:
+        weights = _tf.reshape(_tf.cast(_tf.convert_to_tensor(weights), _tf.float32), [-1])
+        number, right = number * weights, right * weights
+
+    def of_classes(values):
+        return _tf.math.unsorted_segment_sum(values, labels, num_classes)
+
+    updates = [count.assign_add(of_classes(number)), total.assign_add(of_classes(right))]
+    now = _tf.reduce_mean(_tf.math.divide_no_nan(total.read_value(), count.read_value()))
+    after = _tf.math.divide_no_nan(_tf.identity(updates[1]), _tf.identity(updates[0]))
+    return _given(now, after, metrics_collections, updates_collections)
+
+
+from .metrics_at_k import (  # noqa: E402
+    average_precision_at_k as average_precision_at_k,
+    precision_at_k as precision_at_k,
+    precision_at_top_k as precision_at_top_k,
+    recall_at_k as recall_at_k,
+    recall_at_top_k as recall_at_top_k,
+    sparse_average_precision_at_k as sparse_average_precision_at_k,
+    sparse_precision_at_k as sparse_precision_at_k,
+)
+from .metrics_at_thresholds import (  # noqa: E402
+    auc as auc,
+    false_negatives_at_thresholds as false_negatives_at_thresholds,
+    false_positives_at_thresholds as false_positives_at_thresholds,
+    precision_at_thresholds as precision_at_thresholds,
+    recall_at_thresholds as recall_at_thresholds,
+    sensitivity_at_specificity as sensitivity_at_specificity,
+    specificity_at_sensitivity as specificity_at_sensitivity,
+    true_negatives_at_thresholds as true_negatives_at_thresholds,
+    true_positives_at_thresholds as true_positives_at_thresholds,
+)

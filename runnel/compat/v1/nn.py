@@ -11,6 +11,20 @@ from .older import (
     either as _either,
     space_to_depth as space_to_depth,
 )
+from .older_nn import (
+    batch_norm_with_global_normalization as batch_norm_with_global_normalization,
+    conv3d_transpose as conv3d_transpose,
+    ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2,
+    ctc_loss_v2 as ctc_loss_v2,
+    dilation2d as dilation2d,
+    embedding_lookup_sparse as embedding_lookup_sparse,
+    erosion2d as erosion2d,
+    max_pool_with_argmax as max_pool_with_argmax,
+    pool as pool,
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+    space_to_batch as space_to_batch,
+    static_bidirectional_rnn as static_bidirectional_rnn,
+)
 from .rnn import (
     bidirectional_dynamic_rnn as bidirectional_dynamic_rnn,
     dynamic_rnn as dynamic_rnn,
@@ -20,10 +34,7 @@ from .sampling import nce_loss as nce_loss, sampled_softmax_loss as sampled_soft
 
 # Functions of `tf.nn` that take other arguments there, and have no older form here.
 _OTHERS = frozenset({
-    "batch_norm_with_global_normalization", "conv3d_transpose", "ctc_beam_search_decoder",
-    "ctc_loss", "dilation2d", "embedding_lookup_sparse", "erosion2d", "fractional_avg_pool",
-    "fractional_max_pool", "max_pool_with_argmax", "pool",
-    "safe_embedding_lookup_sparse", "space_to_batch"
+    "ctc_beam_search_decoder", "ctc_loss", "fractional_avg_pool", "fractional_max_pool"
 })  # fmt: skip
 
 

@@ -11,6 +11,11 @@ multinomial = _older.multinomial
 poisson = _older.random_poisson
 
 
+def stateless_multinomial(logits, num_samples, seed, output_dtype=_tf.int64, name=None):
+    """Classes drawn from logits, the same ones for the same pair of seeds."""
+    return _tf.random.stateless_categorical(logits, num_samples, seed, output_dtype, name)
+
+
 def __getattr__(name: str) -> object:
     if name == "set_seed":
         raise AttributeError("module 'runnel.compat.v1.random' has no attribute 'set_seed'")

@@ -87,6 +87,11 @@ def tracking(variables, regularize):
         _tracking.store = before
 
 
+def is_tracking():
+    """Whether `get_variable` finds the variables of an object."""
+    return _tracking.store is not None
+
+
 def _store():
     if _tracking.store is not None:
         return _tracking.store

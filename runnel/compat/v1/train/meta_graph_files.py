@@ -157,10 +157,11 @@ def _imported(graph, meta_graph, clear_devices, import_scope, input_map, is_want
 class _Restoring:
     """The nodes that a saver runs to restore, and those that are for it alone."""
 
+    own: set[str]
+
     def __init__(self, nodes: Any, message: Any) -> None:
         if message is None:
-            self.nodes = list(nodes)
-            self.own: frozenset[Any] = frozenset()
+            self.nodes, self.own = list(nodes), set()
             return
         scope = _scope(message)
         named = {node.name: node for node in nodes}
@@ -176,7 +177,7 @@ class _Restoring:
             _node_name(each) for node in nodes if node.name not in inside for each in node.input
         }
         # A program may keep nodes of its own under this name.
-        self.own = frozenset() if inside & used else frozenset(inside)
+        self.own = set() if inside & used else inside
 
 
 def _fill_collections(graph, meta_graph, variables, operations, prefix, is_wanted):
