@@ -342,6 +342,7 @@ FUNCTIONS = (
     *("saved_model.load", "train.load_checkpoint", "data.TextLineDataset", "load_op_library"),
     *("raw_ops.WriteFile", "math.np.load", "keras.activations.tf.io.write_file", "__doc__"),
     *("random.fixed_unigram_candidate_sampler", "debugging.Assert", "summary.create_file_writer"),
+    *("random.set_seed", "random.set_global_generator", "random.experimental.create_rng_state"),
     *("io.write_graph", "io", "", ".", "math..add", "io.TFRecordWriter", "ops.io.write_file"),
 )
 
