@@ -686,6 +686,22 @@ def test_other_numbers_that_would_use_up_memory(kind, attack, words):
         load(kind, change)
 
 
+@pytest.mark.parametrize("config", [5, [], {"loss": 5}, {"optimizer_config": []}])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_senseless_training_config_of_a_folder(config, known):
+    keras.Sequential([layers.Dense(2, input_shape=(3,))]).save("m", save_format="tf")
+    place = Path("m", "keras_metadata.pb")
+    metadata = KerasMetadata.FromString(place.read_bytes())
+    root = json.loads(metadata.nodes[0].metadata)
+    root["training_config"] = config
+    if not known:
+        root["class_name"] = root["model_config"]["class_name"] = "Unknown"
+    metadata.nodes[0].metadata = json.dumps(root)
+    place.write_bytes(metadata.SerializeToString())
+    with pytest.raises((ValueError, TypeError, OSError)):
+        keras.models.load_model("m")
+
+
 def test_deep_and_senseless_json():
     for text in ("[" * 100_000, '{"class_name": 3, "config": {}}', '{"a": [', "3"):
         with pytest.raises(ValueError):
