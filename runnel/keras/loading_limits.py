@@ -71,7 +71,8 @@ def claim_calls(name: Any, layer: Any) -> None:
     """Note that a layer is called in a model, and what it calls with it; refuse it beyond all."""
     if _left.calls is None:
         return
-    _left.calls -= _calls_of(layer, {})
+    # The call itself is in the file; what it makes others call is not.
+    _left.calls -= _calls_of(layer, {}) - 1
     if _left.calls < 0:
         raise ValueError(
             f"The config of the model calls models in models, such as {name!r}, so often that more "

@@ -4,6 +4,9 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow
+
+import runnel as tf
 
 # What the original answers with 8 GB of address space. ("shape", ...) is a result; OOM its
 # ResourceExhaustedError, INVALID its InvalidArgumentError.
@@ -81,3 +84,11 @@ def test_sizes_beyond_32_bits():
     )
     found = dict(zip(ANSWERS, map(eval, run.stdout.splitlines()), strict=False))
     assert found == ANSWERS, run.stderr[-2000:]
+
+
+def test_an_identity_matrix_is_not_made_with_its_graph():
+    def shapes(library):
+        made = library.function(lambda: library.eye(2**24)).get_concrete_function()
+        return made.output_shapes.as_list()
+
+    assert shapes(tf) == shapes(tensorflow) == [2**24, 2**24]

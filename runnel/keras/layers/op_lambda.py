@@ -33,12 +33,13 @@ _COMPUTING = frozenset(
 )
 # In `tf.io` those compute that turn bytes into values and back.
 _CODECS = ("decode_", "encode_", "parse_", "serialize_", "deserialize_")
-# Homes of functions that run Python functions, reach files or processes, or change variables.
+# Homes of functions that run Python functions, reach files or processes, or change variables or
+# the random numbers of the program.
 _FORBIDDEN = tuple(
     f"runnel.ops.{name}"
     for name in (
         *("debugging", "lookup", "message_types", "printing", "protos", "queues", "script"),
-        *("training", "variable_updates"),
+        *("random_generator", "random_streams", "training", "variable_updates"),
     )
 )
 # The parameters of computing functions that are paths of files.

@@ -101,7 +101,7 @@ def _loaded(path: str, custom_objects: Any, compile: bool, options: Any) -> Any:
     if not isinstance(root, dict):
         raise DamagedFileError(f"The file {found} is damaged: {root!r} is no config of a model.")
     limits = nullcontext() if is_trusted() else weights_of_file(_bytes_of_variables(path))
-    with limits:
+    with limits, reading(found):
         model = _from_config(root, custom_objects)
         if model is not None and compile:
             _compile(model, root.get("training_config"), custom_objects)

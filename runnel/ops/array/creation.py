@@ -35,6 +35,9 @@ from . import indexing, joining
 from .arguments import INDEX, integers, number, plain_integers, sizes_tensor
 from .shaping import broadcast_dynamic_shape, broadcast_to, expand_dims, rank, reshape, shape
 
+# A larger identity matrix is computed when its graph runs.
+_LARGEST_CONSTANT = 1 << 20
+
 _range = builtins.range
 
 
@@ -187,10 +190,12 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None) 
     batch = [] if batch_shape is None else batch_shape
     if not isinstance(batch, Tensor):
         batch = sizes_tensor(list(batch))
-    if all(isinstance(count, int) for count in counts):
-        for count in counts:
-            if count < 0:
-                raise InvalidArgumentError(None, None, f"Dimension {count} must be >= 0 [Op:Fill]")
+    known = all(isinstance(count, int) for count in counts)
+    for count in counts if known else ():
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"Dimension {count} must be >= 0 [Op:Fill]")
+    # While a graph is made, a large matrix is not made with it.
+    if known and (state.graph is None or math.prod(counts) <= _LARGEST_CONSTANT):
         try:
             matrix = tensor_of(np.eye(*counts, dtype=dtype.numpy), dtype)
         except (MemoryError, ValueError) as failure:
