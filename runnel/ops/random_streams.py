@@ -36,7 +36,8 @@ _collected = _Collected()
 @contextmanager
 def collected() -> Iterator[list[Stream]]:
     """The streams that a block makes."""
-    outer, streams = _collected.streams, []
+    outer = _collected.streams
+    streams: list[Stream] = []
     _collected.streams = streams
     try:
         yield streams
