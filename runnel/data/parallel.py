@@ -43,8 +43,9 @@ class _Shared:
         self.ready: deque[tuple[bool, Any]] = deque()
         self.changed = threading.Condition()
         self.closed = False
-        # Whether the thread gets as far as it would have got when the consumer leaves it.
-        self._lingers = lingers
+        # Whether it shows how far the thread gets: it prepares `size` elements then and not one
+        # more, even when the consumer has left it.
+        self.lingers = lingers
         self._begun = self._finished = False
 
     def begin(self, elements: Iterator[Any]) -> None:
@@ -57,7 +58,7 @@ class _Shared:
         with self.changed:
             while self._is_full() and not self.closed:
                 self.changed.wait()
-            wanted = not self.closed or (self._lingers and not self._is_full())
+            wanted = not self.closed or (self.lingers and not self._is_full())
             if not wanted:
                 self._finished = True
                 self.changed.notify_all()
@@ -84,19 +85,21 @@ class _Shared:
         """Say that the consumer has left."""
         with self.changed:
             self.closed = True
-            if not self._lingers:
+            if not self.lingers:
                 self.ready.clear()
             self.changed.notify_all()
 
 
 def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
     enter_parallel_region()
-    while shared.wait_for_room():
+    while not shared.lingers or shared.wait_for_room():
         try:
             entry: tuple[bool, Any] = True, next(elements)
         except BaseException as failure:
             entry = False, failure
         ended = not entry[0] and isinstance(entry[1], StopIteration)
+        if not shared.lingers and not shared.wait_for_room():
+            return
         shared.put(entry, ended)
         del entry
         if ended:

@@ -142,7 +142,7 @@ def _unrolled(
     masking: _Masking | None,
     axis: int,
     return_all: bool,
-    tries: bool,
+    tries: bool = False,
 ) -> tuple[Any, Any, Any]:
     columns = [tf.unstack(x, axis=axis) for x in tf.nest.flatten(inputs)]
     nested = tf.nest.is_nested(inputs)
