@@ -281,11 +281,12 @@ class _LoadDataset(Dataset):
                 None, None, f"Could not find metadata of a complete saved dataset in {folder}."
             )
         self._spec = spec
-        if len(known.dtypes) != len(nest.flatten(spec)):
+        count = len(dtypes_of(nest.flatten(spec)))
+        if len(known.dtypes) != count:
             raise errors.InvalidArgumentError(
                 None, None,
                 f"{folder} holds elements of {len(known.dtypes)} components, the element_spec has "
-                f"{len(nest.flatten(spec))}: {spec}.",
+                f"{count}: {spec}.",
             )  # fmt: skip
         self._known = known.elements
         self._shards = _Shards(folder, known.run, spec, compression)

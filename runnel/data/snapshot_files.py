@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.convert import convert_to_tensor
 from ..core.tensor import Tensor
 from ..core.type_spec import TensorSpec
 from ..formats.safe_files import replace_file
@@ -105,8 +106,19 @@ def new_run() -> str:
 # Elements.
 
 
+def _is_extension(spec: Any) -> bool:
+    """Whether files hold the tensors of a leaf one by one: those of an extension type."""
+    return hasattr(spec, "_registered_name")
+
+
+def _written(specs: Sequence[Any]) -> list[Any]:
+    """The specs of the records that an element is written as."""
+    return [each for spec in specs for each in (spec.flatten() if _is_extension(spec) else [spec])]
+
+
 def dtypes_of(specs: Sequence[Any]) -> tuple[int, ...]:
     """The dtypes of what is written for elements of these specs."""
+    specs = _written(specs)
     kinds = [spec.dtype if type(spec) is TensorSpec else dtypes.variant for spec in specs]
     return tuple(int(kind.as_datatype_enum) for kind in kinds)
 
@@ -252,7 +264,11 @@ class ShardWriter:
     def write(self, leaves: Leaves) -> None:
         """Append an element."""
         for spec, leaf in zip(self._specs, leaves, strict=True):
-            self._writer.write(encoded(spec, leaf))
+            if _is_extension(spec):
+                for tensor in spec.to_tensors(leaf):
+                    self._writer.write(encoded(tensor._type_spec, tensor.numpy()))
+            else:
+                self._writer.write(encoded(spec, leaf))
 
     def close(self) -> None:
         """Finish the file."""
@@ -261,16 +277,29 @@ class ShardWriter:
 
 def read_shard(folder: str, specs: Sequence[Any], compression: str) -> Iterator[Leaves]:
     """The elements of a shard."""
+    written = _written(specs)
+    extended = any(map(_is_extension, specs))
     leaves: Leaves = []
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".snapshot"):
             continue
         path = os.path.join(folder, name)
         for record in _records_of(path, compression):
-            leaves.append(decoded(specs[len(leaves)], record))
-            if len(leaves) == len(specs):
-                yield leaves
+            leaves.append(decoded(written[len(leaves)], record))
+            if len(leaves) == len(written):
+                yield _joined(specs, leaves) if extended else leaves
                 leaves = []
+
+
+def _joined(specs: Sequence[Any], parts: Leaves) -> Leaves:
+    """The leaves of an element, made of what its records hold."""
+    rest = iter(parts)
+    return [
+        spec.from_tensors(convert_to_tensor(next(rest)) for _ in spec.flatten())
+        if _is_extension(spec)
+        else next(rest)
+        for spec in specs
+    ]
 
 
 def _records_of(path: str, compression: str) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import typing
 from typing import Any, cast
@@ -23,6 +24,35 @@ from .fields import (
 
 _RESERVED = frozenset({"self", "Spec", "_type_spec"})
 _NO_DEFAULT = inspect.Parameter.empty
+_REGISTERED_NAME = re.compile(r"\w+(\.\w+)+")
+
+# The specs of classes that have a `__name__` for files, by that name.
+_registered: dict[str, type] = {}
+
+
+def registered_spec(name: str) -> Any:
+    """The class of specs that files call so; None if no class of this program has the name."""
+    return _registered.get(name)
+
+
+def _register(cls: type, name: str) -> None:
+    """Let files know the specs of a class by a name; ValueError if it is no name, or another's."""
+    if not _REGISTERED_NAME.fullmatch(name):
+        raise ValueError(
+            "Registered name must have the form '{project_name}.{type_name}' (e.g. "
+            f"'my_project.MyTypeSpec'); got {name!r}, which the __name__ of the class gives."
+        )
+    spec = cls.Spec  # type: ignore[attr-defined]
+    known = _registered.get(name)
+    place = spec.__module__, spec.__qualname__
+    # A class that is defined once more, as by a cell of a notebook, takes its own place.
+    if known is not None and (known.__module__, known.__qualname__) != place:
+        raise ValueError(
+            f"Name {name} has already been registered for class {known.__module__}."
+            f"{known.__qualname__}. Give this one another __name__."
+        )
+    _registered[name] = spec
+    spec._registered_name = name
 
 
 class _Maker(type):
@@ -48,6 +78,8 @@ class ExtensionTypeSpec(TypeSpec):
     """The type of an extension type's values: a spec, or a Python value, for each field."""
 
     _value_class: type
+    # What files call the class; None for classes without a `__name__` of their own.
+    _registered_name: str | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = _bound(self._value_class._field_kinds, {}, args, kwargs)  # type: ignore[attr-defined]
@@ -112,6 +144,8 @@ class ExtensionTypeSpec(TypeSpec):
         return tuple(spec for field in fields for spec in parts_of(field, field))
 
     def _to_components(self, value: Any) -> Any:
+        if not isinstance(value, self._value_class):
+            raise TypeError(f"Can not cast {value!r} to {self}")
         fields = self._field_specs().items()
         return tuple(part for name, spec in fields for part in parts_of(spec, getattr(value, name)))
 
@@ -223,10 +257,12 @@ class ExtensionType(metaclass=_Maker):
         body = dict(vars(namespace["Spec"])) if "Spec" in namespace else {}
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
-        body |= {"_value_class": cls, "__module__": cls.__module__}
+        body |= {"_value_class": cls, "__module__": cls.__module__, "_registered_name": None}
         body["__qualname__"] = f"{cls.__qualname__}.Spec"
         cls.Spec = type(f"{cls.__name__}.Spec", (cls._spec_class,), body)  # type: ignore[attr-defined]
         register_type_spec(cls, cls.Spec.from_value)  # type: ignore[attr-defined]
+        if "__name__" in namespace:
+            _register(cls, namespace["__name__"] + ".Spec")
 
     @property
     def _type_spec(self) -> Any:

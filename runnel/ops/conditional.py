@@ -23,6 +23,7 @@ from ..core.graph.graph import Operation
 from ..core.op import execute, op
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
+from ..core.type_spec import TypeSpec
 from .array.shaping import identity
 
 
@@ -173,6 +174,7 @@ def common_outputs(branches, structures, names):
                 f"{names[0]} and {name} must return the same structure of results, with as many "
                 f"tensors. {names[0]} returns {shown[0]!r}, {name} returns {shown[1]!r}."
             ) from None
+    _join_types(structures, names)
     columns = list(zip(*[branch.outputs for branch in branches], strict=False))
     if len({len(branch.outputs) for branch in branches}) > 1:
         raise TypeError(
@@ -192,6 +194,29 @@ def common_outputs(branches, structures, names):
             shape = _common_shape(shape, each.shape)
         shapes.append(shape)
     return [column[0].dtype for column in columns], shapes
+
+
+def _join_types(structures, names):
+    """Let the first structure have the types that the composites of all branches have in common.
+
+    TypeError where an extension type has none with what another branch returns in its place;
+    other composites differ by the number or the dtypes of their tensors.
+    """
+    for structure, name in zip(structures[1:], names[1:], strict=True):
+        for leaf, other in zip(nest.flatten(structures[0]), nest.flatten(structure), strict=False):
+            ours, theirs = getattr(leaf, "spec", None), getattr(other, "spec", None)
+            common = None
+            if type(ours) is type(theirs) and isinstance(ours, TypeSpec):
+                common = ours.most_specific_common_supertype([theirs])
+            if common is not None:
+                leaf.spec = common
+            elif hasattr(ours, "_registered_name") or hasattr(theirs, "_registered_name"):
+                shown = [repr(spec or "a tensor") for spec in (ours, theirs)]
+                raise TypeError(
+                    f"{names[0]} and {name} arguments to tf.cond must have the same number, type, "
+                    "and overall structure of return values. They have no type in common: "
+                    f"{names[0]} returns {shown[0]}, {name} returns {shown[1]}."
+                )
 
 
 def _common_shape(a, b):

@@ -339,8 +339,22 @@ def _body_results(result, structure, specs):
                 )
             flat.append(value)
         else:
+            if hasattr(spec, "_registered_name"):
+                spec = _of_other_sizes(spec, value)
             flat += [convert_to_tensor(each) for each in spec.to_tensors(value)]
     return flat, result_specs
+
+
+def _of_other_sizes(spec, value):
+    """The spec of what an extension type became; its sizes are the affair of the invariants."""
+    given = getattr(value, "_type_spec", None)
+    if type(given) is not type(spec) or spec.most_specific_common_supertype([given]) is None:
+        raise ValueError(
+            f"The two structures don't have the same nested structure: a loop variable enters the "
+            f"loop as {spec} and is {given or value!r} after one iteration. Only the shapes of its "
+            "tensors may change."
+        )
+    return given
 
 
 def _require_invariant(feeds, outputs):

@@ -18,7 +18,7 @@ from ..train.object_graph import ObjectWalk
 from ..train.trackables import children_of
 from .assets import Asset, asset_of
 from .restored import RestoredFunction, RestoredResource, SignatureMap, UserObject
-from .structured_values import NotEncodable, encode, is_callable
+from .structured_values import NotEncodable, NotRegistered, encode, is_callable
 from .table_export import TableExport, is_table, table_of
 
 
@@ -105,6 +105,9 @@ def signature_messages(concrete: ConcreteFunction) -> tuple[Any, Any] | None:
     """The messages of a function's arguments and results; None where there are none."""
     try:
         return encode(concrete.structured_input_signature), encode(result_specs(concrete))
+    except NotRegistered:
+        # The program can give the name, and would miss the trace.
+        raise
     except NotEncodable as failure:
         get_logger().debug("A trace of %s is not saved: %s", concrete.graph.name, failure)
         return None

@@ -27,6 +27,10 @@ class NotEncodable(TypeError):
     """A value that a SavedModel has no message for."""
 
 
+class NotRegistered(NotEncodable):
+    """A spec of a class that files have no name for, which only the program can give it."""
+
+
 def _kinds() -> dict[int, Any]:
     """The classes of specs by their numbers; they are loaded when one of them comes."""
     from ..ops.ragged.ragged_tensor import RaggedTensorSpec
@@ -85,7 +89,26 @@ def _put_type_spec(message: Any, spec: TypeSpec) -> None:
             message.num_flat_components = len(spec.flatten())
             _put(message.type_state, spec._serialize())
             return
+    if hasattr(spec, "_registered_name"):
+        _put_extension(message, spec)
+        return
     raise NotEncodable(f"SavedModels have no message for the type {spec!r}.")
+
+
+def _put_extension(message: Any, spec: Any) -> None:
+    """The message of an extension type's spec, which files know by the `__name__` of its class."""
+    name = spec._registered_name
+    if name is None:
+        kind = spec.value_type.__qualname__
+        raise NotRegistered(
+            f"No TypeSpec has been registered with name {kind}.Spec, so files cannot hold "
+            f"{spec!r}. Give the class a name that says whose it is, in its body: "
+            f'__name__ = "my_project.{spec.value_type.__name__}".'
+        )
+    message.type_spec_class = TypeSpecProto.EXTENSION_TYPE_SPEC
+    message.type_spec_class_name = name
+    message.num_flat_components = len(spec.flatten())
+    _put(message.type_state, spec._serialize())
 
 
 def _put_container(message: Any, value: Any) -> None:
@@ -123,9 +146,18 @@ def _spec(message: Any) -> TensorSpec:
 def _type_spec(message: Any) -> Any:
     kind = _kinds().get(message.type_spec_class)
     state = decode(message.type_state)
+    if message.type_spec_class == TypeSpecProto.EXTENSION_TYPE_SPEC:
+        kind = _extension(message.type_spec_class_name)
     if kind is None:
         return UnknownSpec(message.type_spec_class_name, state)
     return kind._deserialize(state)
+
+
+def _extension(name: str) -> Any:
+    """The class of specs of a registered extension type; None if the program has none so called."""
+    from ..experimental.extensions import registered_spec
+
+    return registered_spec(name)
 
 
 class UnknownSpec:

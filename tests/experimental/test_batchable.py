@@ -264,7 +264,7 @@ def test_placeholders_hold_the_parts_of_a_spec():
     with pytest.raises(ValueError, match="traced"):
         spec.placeholder_value(None)
     assert spec.experimental_type_proto().__name__ == "TypeSpecProto"
-    with pytest.raises(TypeError, match="no message"):
+    with pytest.raises(TypeError, match="No TypeSpec has been registered"):
         spec.experimental_as_proto()
 
 

@@ -258,6 +258,78 @@ def test_functions_conditions_loops_and_gradients_carry_them():
     same(program)
 
 
+# What the branches of a condition and the rounds of a loop return must be one type.
+MISMATCHES = {
+    "static field": lambda tf, Masked, x: (x, Masked(x.values, x.mask, "other")),
+    "other class": lambda tf, Masked, x: (x, other_of_two(tf)(x.values, x.mask)),
+    "other sizes": lambda tf, Masked, x: (x, Masked(x.values[:1], x.mask[:1])),
+    "other dtype": lambda tf, Masked, x: (x, Masked(tf.cast(x.values, tf.int32), x.mask)),
+}
+
+
+def other_of_two(tf):
+    class Other(tf.experimental.ExtensionType):
+        values: tf.Tensor
+        mask: tf.Tensor
+
+    return Other
+
+
+@pytest.mark.parametrize("name", MISMATCHES)
+@pytest.mark.parametrize("use", ["cond", "while_loop", "switch_case"])
+def test_branches_and_rounds_return_one_type(name, use):
+    def program(tf, note):
+        Masked = masked(tf)
+
+        @tf.function
+        def f(flag, x):
+            first, second = MISMATCHES[name](tf, Masked, x)
+            if use == "cond":
+                return tf.cond(flag, lambda: first, lambda: second)
+            if use == "switch_case":
+                return tf.switch_case(tf.cast(flag, tf.int32), [lambda: first, lambda: second])
+            return tf.while_loop(lambda x: flag, lambda x: [second], [first])[0]
+
+        result = f(tf.constant(False), Masked([1.0, 2.0], [True, False]))
+        return result.values
+
+    same(program)
+
+
+def test_composites_of_branches_differ_in_size():
+    def program(tf, note):
+        @tf.function
+        def f(flag, x):
+            made = tf.cond(
+                flag, lambda: tf.sparse.from_dense(x), lambda: tf.sparse.from_dense(x[:1])
+            )
+            return tf.sparse.to_dense(made)
+
+        note(f(tf.constant(True), tf.constant([1.0, 2.0])))
+        return f(tf.constant(False), tf.constant([1.0, 2.0]))
+
+    same(program)
+
+
+def test_a_signature_takes_no_other_values():
+    def program(tf, note):
+        Masked = masked(tf)
+        spec = Masked.Spec(tf.TensorSpec([2]), tf.TensorSpec([2], tf.bool), "x")
+        f = tf.function(lambda x: x.values, input_signature=[spec])
+        note(f(Masked([1.0, 2.0], [True, False])))
+        raised = []
+        for value in (tf.constant([1.0, 2.0]), Masked([1.0], [True]), 3, None,
+                      Masked([1.0, 2.0], [True, False], "other")):  # fmt: skip
+            try:
+                f(value)
+                raised.append("nothing")
+            except TypeError:
+                raised.append("TypeError")
+        return raised
+
+    same(program)
+
+
 def test_datasets_carry_them():
     def program(tf, note):
         Masked = masked(tf)

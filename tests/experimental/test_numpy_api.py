@@ -99,6 +99,36 @@ def test_the_behaviour_can_be_taken_back():
         enable(dtype_conversion_mode="other")
 
 
+@pytest.mark.parametrize("mode", ["legacy", "all", "safe"])
+def test_all_pairs_of_dtypes_promote_as_in_the_original(mode):
+    done = subprocess.run(
+        [sys.executable, str(HERE / "promotions.py"), mode],
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    compared, differing = json.loads(done.stdout.splitlines()[-1])
+    assert compared > 9000 and differing == [], "\n".join(differing[:20])
+
+
+@pytest.mark.parametrize("mode", ["all", "safe"])
+def test_python_integers_that_fit_no_result_are_refused(mode):
+    tnp.experimental_enable_numpy_behavior(dtype_conversion_mode=mode)
+    try:
+        for dtype in ("uint8", "int32", "bool"):
+            x = runnel.cast(runnel.constant([1]), dtype)
+            for use in (lambda x: x + 2**40, lambda x: 2**40 - x, lambda x: x * [2**31]):
+                with pytest.raises(OverflowError, match="too large to convert"):
+                    use(x)
+        wide = runnel.constant([1], runnel.int64) + 2**40
+        assert wide.dtype is runnel.int64 and wide.numpy().tolist() == [2**40 + 1]
+    finally:
+        tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="off")
+
+
 def test_safe_promotion_names_what_it_refuses():
     enable = tnp.experimental_enable_numpy_behavior
     enable(dtype_conversion_mode="safe")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import runnel as tf
+
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ..dispatch import convert_operands
@@ -21,7 +23,8 @@ _PROMOTING = (
     "add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow", "and", "or", "xor",
 )  # fmt: skip
 _COMPARING = ("lt", "le", "gt", "ge", "eq", "ne")
-# The functions that promote in the modes of the lattice; in "legacy" only operators do.
+# The functions that promote in the modes of the lattice; in "legacy" only operators do, and the
+# function that is one.
 _PROMOTING_FUNCTIONS = """
 linalg.matmul linalg.matvec tensordot math.add math.divide math.divide_no_nan math.equal
 math.floordiv math.floormod math.maximum math.minimum math.multiply math.multiply_no_nan math.pow
@@ -37,6 +40,21 @@ def _in_lattice(x: Any, y: Any) -> tuple[Any, Any]:
     if not all(_is_numeric(leaf) for leaf in leaves):
         return x, y
     dtype = lattice_type(leaves)
+    return to_array(x, dtype), to_array(y, dtype)
+
+
+def _by_numpy(x: Any, y: Any) -> tuple[Any, Any]:
+    """The operands of tf.divide as its operator takes them: it is that of the first.
+
+    A first operand that is no tensor takes the dtype of the second, where that is one.
+    """
+    if not isinstance(x, Tensor | Variable):
+        if isinstance(y, Tensor | Variable):
+            return x, y
+        x = tf.convert_to_tensor(x)
+    if not all(_is_numeric(leaf) for leaf in (*leaves_of(x), *leaves_of(y))):
+        return x, y
+    dtype = shared_type(x, y)
     return to_array(x, dtype), to_array(y, dtype)
 
 
@@ -163,6 +181,8 @@ def experimental_enable_numpy_behavior(
     elif not _saved:
         _install()
     convert_operands(_PROMOTING_FUNCTIONS, _in_lattice if behaviour.is_lattice else None)
+    if behaviour.mode == "legacy":
+        convert_operands("math.divide", _by_numpy)
 
 
 def _install() -> None:

@@ -11,7 +11,7 @@ import runnel as tf
 from ...core.convert import constant_value
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from .promotion import as_dtype, behaviour, default_float, leaves_of, shared_type
+from .promotion import as_dtype, behaviour, default_float, lattice_type, leaves_of, shared_type
 
 # np.float64 is a Python float too, and prefer_float32 means it as well.
 _PYTHON = (list, tuple, bool, int, float, complex)
@@ -64,6 +64,17 @@ def promoted(*values: Any) -> list[Tensor]:
 def blended(*values: Any) -> list[Tensor]:
     """Values as tensors of the dtype they share, where numbers count as the lists' elements do."""
     dtype = shared_type(*[value if isinstance(value, Tensor) else [value] for value in values])
+    return [to_array(value, dtype) for value in values]
+
+
+def joined(*values: Any) -> list[Tensor]:
+    """Values to be put together, as tensors of one dtype.
+
+    Unlike the functions that compute, those that only join follow the lattice where it holds.
+    """
+    if not behaviour.is_lattice:
+        return blended(*values)
+    dtype = lattice_type(list(leaves_of(list(values))))
     return [to_array(value, dtype) for value in values]
 
 

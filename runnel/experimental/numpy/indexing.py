@@ -10,7 +10,7 @@ import runnel as tf
 
 from ...core.tensor import Tensor
 from ...ops.array.indexing import getitem as plain_getitem
-from .conversion import blended, rank_of, to_array
+from .conversion import blended, joined, rank_of, to_array
 from .promotion import default_integer
 from .shaping import axes_of, moveaxis
 
@@ -134,7 +134,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError(f"where: either both or neither of x and y must be given, got {x}, {y}.")
-    x, y = blended(x, y)
+    x, y = joined(x, y)
     return tf.where(condition, x, y)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import runnel as tf
 
 from ...core.tensor import Tensor
-from .conversion import blended, known, promoted, to_array
+from .conversion import joined, known, promoted, to_array
+from .promotion import behaviour
 from .shaping import atleast_1d, atleast_2d, atleast_3d
 
 
@@ -25,7 +26,7 @@ def concatenate(arys: Any, axis: Any = 0) -> Tensor:
         arys = [arys]
     if not arys:
         raise ValueError("concatenate: at least one array is needed, got none.")
-    parts = promoted(*arys)
+    parts = joined(*arys) if behaviour.is_lattice else promoted(*arys)
     if axis is None:
         parts, axis = [tf.reshape(part, [-1]) for part in parts], 0
     return tf.concat(parts, axis)
@@ -47,7 +48,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
             return arrays
     if isinstance(arrays, Tensor):
         arrays = tf.unstack(arrays)
-    return tf.stack(blended(*arrays), axis)
+    return tf.stack(joined(*arrays), axis)
 
 
 def hstack(tup: Any) -> Tensor:

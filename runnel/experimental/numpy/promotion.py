@@ -145,6 +145,7 @@ def lattice_type(values: list[Any]) -> DType:
         result = _WEAK[widest] if result is None else _join_weak(result, widest)
     if result is None:
         return tf.float32
+    _require_room(values, result)
     # Safe is what one of the operands has already, if it keeps every integer of the others.
     given = {*strong, *(_WEAK[kind] for kind in weak)}
     exact = all(_keeps_integers(result, dtype) for dtype in strong)
@@ -155,6 +156,21 @@ def lattice_type(values: list[Any]) -> DType:
             'with tf.cast, or use dtype_conversion_mode="all".'
         )
     return result
+
+
+def _require_room(values: list[Any], result: DType) -> None:
+    """OverflowError where a Python integer fits neither int32, which it is, nor the result."""
+    if not result.is_integer:
+        return
+    for value in values:
+        if not _is_weak(value) or not isinstance(value, int) or -(2**31) <= value < 2**31:
+            continue
+        if not result.min <= value <= result.max:
+            raise OverflowError(
+                f"Python int {value} too large to convert to np.int32, which Python's integers "
+                f"are in this dtype_conversion_mode, and to {result.name}, the dtype of the "
+                "result. Use tf.cast(x, tf.int64) on the other operand."
+            )
 
 
 def _is_weak(value: Any) -> bool:

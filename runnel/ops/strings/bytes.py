@@ -10,8 +10,9 @@ from ...core.errors import OutOfRangeError, UnimplementedError
 from ...core.op import execute, op
 from ...core.shape_rules import SCALAR, UNKNOWN, broadcast, dimensions_text, unchanged
 from ...core.shapes import TensorShape
-from ...core.tensor import Tensor
+from ...core.tensor import SymbolicTensor, Tensor
 from ..array.arguments import INDEX, require_choice
+from ..array.joining import unstack
 from .elements import as_bytes, each, filled, measured, scalar_text, text
 
 _UNITS = ("BYTE", "UTF8_CHAR")
@@ -206,7 +207,7 @@ def join(inputs, separator="", name=None):
     if isinstance(inputs, str | bytes):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
     separator = as_bytes(separator, "separator")
-    values = list(inputs)
+    values = unstack(inputs) if isinstance(inputs, SymbolicTensor) else list(inputs)
     tensors = tuple([text(value) for value in values])
     return execute(StringJoin, tensors, {"separator": separator})
 
