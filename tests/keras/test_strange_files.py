@@ -31,9 +31,8 @@ import pytest
 from side_by_side import tf_keras
 
 import runnel as tf
-from runnel.keras import code_objects
-from runnel.keras import loading_limits
 from runnel.formats.saved_model_messages import KerasMetadata
+from runnel.keras import code_objects, loading_limits
 from runnel.keras.layers.op_lambda import computing_function
 from runnel.keras.saving.files import DamagedFileError
 
