@@ -17,6 +17,7 @@ OTHERS = {
     "compiler/passes/accumulated_matmuls.py": "the ops that the rewrite matches",
     "compiler/passes/algebraic_simplification.py": "the ops that its rules match",
     "core/autodiff/backward.py": "scopes of names",
+    "compat/v1/layers.py": "the names of layers",
     "compat/v1/graph_util.py": "what freezing a graph leaves out",
     "compat/v1/train/meta_graph_files.py": "the ops of savers in meta graphs",
     "compat/v1/session.py": "queues, which live as long as a session",

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+# The classes of specs of extension types, by the names that files use for them.
+REGISTERED_SPECS: dict[str, type] = {}
+
+
 class TypeSpec(ABC):
     """The static type of a value that a traced function takes, returns or keeps.
 

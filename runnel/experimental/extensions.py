@@ -12,7 +12,7 @@ import runnel as tf
 
 from ..core.context import state
 from ..core.tensor import Tensor
-from ..core.type_spec import TypeSpec, register_type_spec
+from ..core.type_spec import REGISTERED_SPECS, TypeSpec, register_type_spec
 from .fields import (
     check_annotation,
     converted,
@@ -26,15 +26,8 @@ _RESERVED = frozenset({"self", "Spec", "_type_spec"})
 _NO_DEFAULT = inspect.Parameter.empty
 _REGISTERED_NAME = re.compile(r"\w+(\.\w+)+")
 
+
 # The specs of classes that have a `__name__` for files, by that name.
-_registered: dict[str, type] = {}
-
-
-def registered_spec(name: str) -> Any:
-    """The class of specs that files call so; None if no class of this program has the name."""
-    return _registered.get(name)
-
-
 def _register(cls: type, name: str) -> None:
     """Let files know the specs of a class by a name; ValueError if it is no name, or another's."""
     if not _REGISTERED_NAME.fullmatch(name):
@@ -43,7 +36,7 @@ def _register(cls: type, name: str) -> None:
             f"'my_project.MyTypeSpec'); got {name!r}, which the __name__ of the class gives."
         )
     spec = cls.Spec  # type: ignore[attr-defined]
-    known = _registered.get(name)
+    known = REGISTERED_SPECS.get(name)
     place = spec.__module__, spec.__qualname__
     # A class that is defined once more, as by a cell of a notebook, takes its own place.
     if known is not None and (known.__module__, known.__qualname__) != place:
@@ -51,7 +44,7 @@ def _register(cls: type, name: str) -> None:
             f"Name {name} has already been registered for class {known.__module__}."
             f"{known.__qualname__}. Give this one another __name__."
         )
-    _registered[name] = spec
+    REGISTERED_SPECS[name] = spec
     spec._registered_name = name
 
 

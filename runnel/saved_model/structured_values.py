@@ -15,7 +15,7 @@ from ..core.dtypes import DType, as_dtype
 from ..core.indexed_slices import IndexedSlicesSpec
 from ..core.shapes import TensorShape
 from ..core.tensor import SymbolicTensor, Tensor
-from ..core.type_spec import TensorSpec, TypeSpec
+from ..core.type_spec import REGISTERED_SPECS, TensorSpec, TypeSpec
 from ..formats.saved_model_messages import StructuredValue, TypeSpecProto
 from .limits import require_small
 from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
@@ -147,17 +147,10 @@ def _type_spec(message: Any) -> Any:
     kind = _kinds().get(message.type_spec_class)
     state = decode(message.type_state)
     if message.type_spec_class == TypeSpecProto.EXTENSION_TYPE_SPEC:
-        kind = _extension(message.type_spec_class_name)
+        kind = REGISTERED_SPECS.get(message.type_spec_class_name)
     if kind is None:
         return UnknownSpec(message.type_spec_class_name, state)
     return kind._deserialize(state)
-
-
-def _extension(name: str) -> Any:
-    """The class of specs of a registered extension type; None if the program has none so called."""
-    from ..experimental.extensions import registered_spec
-
-    return registered_spec(name)
 
 
 class UnknownSpec:
