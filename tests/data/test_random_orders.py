@@ -7,6 +7,7 @@ or when it comes to where they are needed, or where the one element that is read
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -89,42 +90,45 @@ def orders_drawn(tf, use, rows=ROWS):
     return orders.index(list(dataset.as_numpy_iterator()))
 
 
-def left_after(count):
-    def use_of(make):
-        def use(dataset):
-            iterator = iter(make(dataset))
-            for _ in range(count):
-                if next(iterator, None) is None:
-                    break
-            # The threads of the original get as far as they do while a step of training runs.
-            time.sleep(0.01)
+def assert_same_number(use):
+    """Both draw as many orders by `use(tf, dataset, pause)`.
 
-        return use
+    The threads of the original need a pause to get as far as they do in a step of training, and a
+    longer one where others compute, too.
+    """
+    drawn = orders_drawn(runnel, partial(use, runnel, pause=0))
+    for pause in (0.01, 0.1, 0.5):
+        wanted = orders_drawn(tensorflow, partial(use, tensorflow, pause=pause))
+        if wanted == drawn:
+            return
+    assert drawn == wanted
 
-    return use_of
+
+def pull(iterator, count, pause):
+    for _ in range(count):
+        if next(iterator, None) is None:
+            break
+        time.sleep(pause if count < 20 else pause / 20)
+    time.sleep(pause)
 
 
 @pytest.mark.parametrize("name", transformations(runnel))
 @pytest.mark.parametrize("count", [0, 1, 100])
 def test_an_iteration_that_is_left(name, count, tmp_path, monkeypatch):
-    drawn = []
-    for tf in (tensorflow, runnel):
-        folder = tmp_path / tf.__name__
+    def use(tf, dataset, pause):
+        folder = tmp_path / f"{tf.__name__}{pause}"
         folder.mkdir()
         monkeypatch.chdir(folder)
-        drawn.append(orders_drawn(tf, left_after(count)(transformations(tf)[name])))
-    assert drawn[1] == drawn[0]
+        pull(iter(transformations(tf)[name](dataset)), count, pause)
+
+    assert_same_number(use)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 5, 6, 7, 12])
 def test_rounds_begin_one_batch_early(steps):
-    def use(dataset):
-        iterator = iter(dataset.repeat().batch(2))
-        for _ in range(steps):
-            next(iterator)
-            time.sleep(0.01)
-
-    assert orders_drawn(runnel, use) == orders_drawn(tensorflow, use)
+    assert_same_number(
+        lambda tf, dataset, pause: pull(iter(dataset.repeat().batch(2)), steps, pause)
+    )
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
@@ -189,19 +193,15 @@ def test_adapt(name):
     ],
 )
 def test_fit(prepare, options):
-    def use(tf):
-        def fit(dataset):
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-            model.compile("sgd", "mse")
-            columns = dataset.map(lambda x: tf.ones([1]) * tf.cast(x, tf.float32))
-            pairs = prepare(columns).map(lambda x: (x, x))
-            model.fit(pairs, verbose=0, **options)
-            time.sleep(0.05)
+    def use(tf, dataset, pause):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        columns = dataset.map(lambda x: tf.ones([1]) * tf.cast(x, tf.float32))
+        pairs = prepare(columns).map(lambda x: (x, x))
+        waiting = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda *_: time.sleep(pause))
+        model.fit(pairs, verbose=0, callbacks=[waiting], **options)
 
-        return fit
-
-    drawn = [orders_drawn(tf, use(tf)) for tf in (tensorflow, runnel)]
-    assert drawn[1] == drawn[0]
+    assert_same_number(use)
 
 
 def test_random_numbers_begin_with_a_loop_over_a_dataset():
