@@ -548,7 +548,7 @@ class FuncGraph(Graph):
                 return tensor
             if not self._encloses(tensor.op.graph):
                 raise OutOfScopeError(tensor)
-            # A constant that a tape watches has a key, and its gradient flows through a capture. One
+            # A constant watched by a tape has a key, and its gradient flows through a capture. One
             # with control dependencies, as after an update, is captured to preserve these.
             if tensor.op.type == "Const" and not (tensor._key or tensor.op.control_inputs):
                 with self.as_default():
