@@ -163,7 +163,7 @@ def _field(name: str) -> property:
 
 
 def _forwarded(name: str, given: Callable[[Any], Any] | None = None) -> Any:
-    """A method forwarded to the protocol message, or container; its arguments may need conversion."""
+    """A method forwarded to the protocol message or container; may convert its arguments."""
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         if given is not None:

@@ -25,7 +25,7 @@ _FOOTER = struct.Struct("<I")
 _WRITTEN_AT_ONCE = 1 << 18
 _CHUNK = 1 << 20
 COMPRESSIONS = ("", "ZLIB", "GZIP")
-# Adding 16 to the window bits selects the gzip format instead of zlib's; 32 detects either.
+# Adding 16 to the window bits selects a gzip header instead of zlib's.
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
 
 

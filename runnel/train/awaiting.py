@@ -1,8 +1,8 @@
-"""Restorations that wait for objects still to be made, and how they learn of them.
+"""Deferred restorations: notification of new objects.
 
-While any waits, the classes whose instances get parts (`tf.Module`, Keras layers and optimizers)
-report every new part. Their methods are wrapped when a restoration begins to wait, and unwrapped
-when none does: objects cost nothing extra at any other time.
+While a restoration is pending, the classes whose instances gain children (`tf.Module`, Keras layers
+and optimizers) report every new child. Their methods are wrapped when a restoration becomes
+pending, and unwrapped when none is: otherwise there is no overhead.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .trackables import is_trackable
 
 _active: list[Restoration] = []
 _lock = threading.RLock()
-# (class, attribute, its own value or None) of every method that is wrapped.
+# (class, attribute, its original value or None) of every wrapped method.
 _wrapped: list[tuple[type, str, Any]] = []
 
 
 def add(restoration: Restoration) -> None:
-    """Let a restoration wait for parts."""
+    """Register a pending restoration."""
     with _lock:
         _active.append(restoration)
         _install()
 
 
 def notify(owner: Any) -> None:
-    """Tell waiting restorations that an object has new parts."""
+    """Notify pending restorations that an object has new children."""
     if _active:
         _tell(lambda each: each.match(owner if each.nodes_of(owner) else None))
 
@@ -48,7 +48,7 @@ def _tell(match: Callable[[Restoration], bool]) -> None:
 
 
 def _install() -> None:
-    """Wrap the methods of the classes that are loaded by now."""
+    """Wrap the methods of the classes imported so far."""
     if not _wrapped:
         _wrap(Module, "__setattr__", _setting)
     if len(_wrapped) == 1:
@@ -106,5 +106,5 @@ def _adding(original: Any) -> Any:
     return add_and_tell
 
 
-# By the change that a call of a method brings.
+# By the kind of change that a method call makes.
 _WRAPPERS = {"attribute": _setting, "variable": _adding, "parts": _making}

@@ -14,7 +14,7 @@ def trace(
     num_tracing_attempts: int = 3,
     options: ProfilerOptions | None = None,
 ) -> None:
-    """Have servers take a profile and write it below `logdir/plugins/profile`.
+    """Request profiles from servers, written below `logdir/plugins/profile`.
 
     Args:
         service_addr: Where the servers listen, separated by commas: `"grpc://localhost:6009"`.
@@ -47,7 +47,7 @@ def trace(
 def _any_traced(
     addresses: list[str], folder: str, run: str, duration_ms: int, options: ProfilerOptions
 ) -> bool:
-    """Ask all servers at once; one that does not answer traces nothing."""
+    """Request profiles of all servers concurrently; one that does not respond traces nothing."""
     from concurrent.futures import ThreadPoolExecutor
 
     def ask(address: str) -> bool:
@@ -62,7 +62,7 @@ def _any_traced(
 
 
 def monitor(service_addr: str, duration_ms: int, level: int = 1) -> str:
-    """A summary of what a program does: the table of its slowest operations.
+    """A summary of a server's program: the table of its slowest operations.
 
     Args:
         service_addr: Where its server listens: `"grpc://localhost:6009"`.
