@@ -31,11 +31,11 @@ class OpError(Exception):
     """The base of all errors an operation raises.
 
     Args:
-        node_def: The NodeDef of the failing operation, None in eager work.
-        op: The graph operation that failed, None in eager work.
-        message: What happened.
+        node_def: The NodeDef of the failing operation, None in eager mode.
+        op: The graph operation that failed, None in eager mode.
+        message: The error message.
         error_code: One of the status codes of this module.
-        *args: Nothing, or one dictionary with more about the error.
+        *args: Optionally a dictionary with further information about the error.
     """
 
     def __init__(

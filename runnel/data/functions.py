@@ -124,7 +124,7 @@ class Traced:
         return self._random or not self._plain_outputs
 
     def renewed(self) -> Traced:
-        """The function for one iteration, with random operations seeded from `seeds`."""
+        """A copy for one iteration, whose random streams restart from the seeds."""
         copied = copy.copy(self)
         copied._streams, copied.inner = ({} if self._random else None), {}
         return copied

@@ -366,7 +366,7 @@ def after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
 
 
 def every(blocks: Iterator[Any], step: int, place: int) -> Iterator[Any]:
-    """One index out of every `num_shards`."""
+    """Every `step`-th index, starting at position `place`."""
     position = 0
     for block in blocks:
         start = (place - position) % step

@@ -498,7 +498,7 @@ def _fill(handle: int, offset: int, buffer: np.ndarray) -> None:
 
 
 def _read_at(handle: int, offset: int, view: memoryview) -> int:
-    # With pread: threads and forked processes have the file position in common.
+    # Positional reads: threads and forked processes share the file position.
     if hasattr(os, "preadv"):
         return os.preadv(handle, [view], offset)
     with open(handle, "rb", buffering=0, closefd=False) as file:

@@ -34,11 +34,11 @@ class Recorder:
     """A recorder of everything between `start()` and `stop()`.
 
     Attributes:
-        notes: Tuples that begin with what ran (an Op, a Plan, the name of a trace, a code object,
-            a function of an engine), its begin, its end and its thread.
-        threads: The names of the threads by number.
+        notes: Tuples of the code that ran (an Op, a Plan, the name of a trace, a code object, a
+            function of an engine), its begin, its end and its thread, then details.
+        threads: The names of the threads by ID.
         memory: Pairs of a time and the resident bytes of the process.
-        preparing: The nanoseconds that recording itself needed to get plans ready.
+        preparing: The time that the recorder spent compiling plans, in nanoseconds.
     """
 
     active: Recorder | None = None

@@ -18,10 +18,10 @@ class ProfilerOptions(NamedTuple):
     2
 
     Args:
-        host_tracer_level: 1: runs of functions and `Trace`s; 2 and more: every operation.
+        host_tracer_level: 1: function calls and `Trace`s; 2 and higher: every operation.
         python_tracer_level: 1: the calls of Python functions too, which slows the program down.
-        device_tracer_level: Of accelerators; there are none.
-        delay_ms: How long a remote profile waits before it begins.
+        device_tracer_level: For accelerators; there are none.
+        delay_ms: The delay of a remote profile's start.
     """
 
     host_tracer_level: int = 2
@@ -69,11 +69,11 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
     ['trace.json.gz', 'xplane.pb']
 
     Args:
-        logdir: TensorBoard's folder.
-        options: `ProfilerOptions`, how much to note.
+        logdir: TensorBoard's log folder.
+        options: `ProfilerOptions`, the level of detail.
 
     Raises:
-        AlreadyExistsError: A profile is being taken already.
+        AlreadyExistsError: Another profile is active.
     """
     folder = local(logdir)
     recorder = recorder_with(options)
@@ -86,10 +86,10 @@ def stop(save: bool = True) -> None:
     """End the profile started by `start`.
 
     Args:
-        save: Whether to write it.
+        save: Whether to write the profile.
 
     Raises:
-        UnavailableError: No profile is being taken.
+        UnavailableError: No profile is active.
     """
     with _session.lock:
         recorder, _session.recorder = _session.recorder, None

@@ -34,10 +34,10 @@ class OpTable:
     """The profile of a call; printed as a table.
 
     Attributes:
-        result: What the call returned.
-        seconds: How long it took.
+        result: The return value of the call.
+        seconds: The wall time of the call.
         rows: The operations, slowest first.
-        peak_bytes: The most memory that the process was seen to have; 0 where that is unknown.
+        peak_bytes: The peak resident memory among the samples; 0 if unknown.
     """
 
     def __init__(self, recorder: Recorder, result: Any) -> None:

@@ -126,10 +126,10 @@ def scalar(name: Any, data: Any, step: Any = None, description: str | None = Non
     """Write a scalar, shown as a point of a curve.
 
     Args:
-      name: The curve; enclosing name scopes stand before it.
-      data: A scalar; it is written as a float32.
-      step: The place on the x axis, by default that of `as_default` or `set_step`.
-      description: What TensorBoard says about the curve, in Markdown.
+      name: The curve's name, prefixed with enclosing name scopes.
+      data: A scalar, written as float32.
+      step: The position on the x axis, by default that of `as_default` or `set_step`.
+      description: A description for TensorBoard, in Markdown.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():

@@ -101,8 +101,8 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
     """Record the functions that are called, until `trace_export` writes their graphs.
 
     Args:
-      graph: Note the graphs.
-      profiler: Profile the program as well.
+      graph: Whether to record the graphs.
+      profiler: Whether to profile the program as well.
       profiler_outdir: The folder of the profile. It can also be given to `trace_export`.
     """
     if state.graph is not None:

@@ -192,11 +192,11 @@ def create_file_writer(
 
     Args:
       logdir: The folder.
-      max_queue: More summaries than these (10) do not wait to be written out.
-      flush_millis: Nor do they wait for longer (2 minutes).
-      filename_suffix: The end of the file's name (".v2").
+      max_queue: The maximum number of queued summaries (10).
+      flush_millis: The maximum time that they stay queued (2 minutes).
+      filename_suffix: The suffix of the file name (".v2").
       name: Not used.
-      experimental_trackable: Whether models may hold the writer as a part of theirs.
+      experimental_trackable: Whether models may track the writer.
       experimental_mesh: Not used.
     """
     if logdir is None:

@@ -34,11 +34,11 @@ class PythonState(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def serialize(self) -> Any:
-        """The state as bytes."""
+        """The serialized state, bytes or a string."""
 
     @abc.abstractmethod
     def deserialize(self, string_value: bytes) -> None:
-        """Set the state from the bytes that `serialize` returned."""
+        """Restore the state from the bytes of `serialize`."""
 
     def _checkpoint_tensors(self) -> dict[str, Any]:
         text = self.serialize()

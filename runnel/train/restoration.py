@@ -43,7 +43,7 @@ class Restoration:
             {child.local_name: child.node_id for child in node.children}
             for node in self.graph.nodes
         ]
-        # By node ID: a weak reference to the object, or a function that returns it.
+        # By node ID, a function that returns the object, or None if it is no longer alive.
         self.bound: dict[int, Callable[[], Any]] = {}
         self.restored: set[int] = set()
         self._count = sum(bool(node.attributes) for node in self.graph.nodes)

@@ -7,7 +7,7 @@ import sys
 
 
 def limit(bytes_: int) -> None:
-    """Limit memory and CPU time, where the system supports it."""
+    """Limit memory and disable core dumps, where the system supports it."""
     try:
         import resource
     except ImportError:

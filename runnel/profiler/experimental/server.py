@@ -10,6 +10,6 @@ def start(port: int) -> None:
     it to trusted networks only.
 
     Args:
-        port: Where to listen.
+        port: The port to listen on.
     """
     start_server(port)
