@@ -1,4 +1,4 @@
-"""tf.autograph: Python control flow that tensors may decide, on the standard library's `ast`."""
+"""tf.autograph: conversion of Python control flow to graph control flow, based on `ast`."""
 
 from . import experimental as experimental
 from .api import (

@@ -1,7 +1,7 @@
-"""Which names a piece of code reads and changes, and which are still needed after it.
+"""Static analysis: which symbols code reads and modifies, and which are live after it.
 
-All of this looks at one function at a time. A *symbol* is a name (`y`) or a place inside an
-object (`self.total`, `d['a']`) that an assignment can change.
+The analysis is per function. A *symbol* is a name (`y`) or a qualified name (`self.total`,
+`d['a']`) that can be assigned to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def is_try(node: ast.AST) -> TypeGuard[ast.Try]:
 
 
 def plain(node: ast.expr) -> ast.expr:
-    """The expression without the `ag__.ld` calls that conversion put around names."""
+    """The expression without the `ag__.ld` calls that conversion added around names."""
     if is_operator(node, "ld"):
         return plain(node.args[0])  # type: ignore[attr-defined]
     if isinstance(node, ast.Attribute):
@@ -35,7 +35,7 @@ def plain(node: ast.expr) -> ast.expr:
 
 
 def base_names(node: ast.expr) -> set[str] | None:
-    """The names a place in an object is reached by; None where a call stands in between."""
+    """The names that a qualified name is composed of; None if it contains a call."""
     if isinstance(node, ast.Name):
         return {node.id}
     if isinstance(node, ast.Constant):
@@ -50,13 +50,13 @@ def base_names(node: ast.expr) -> set[str] | None:
 
 @dataclass
 class Use:
-    """What a piece of code does with symbols; dictionaries keep the order of the text."""
+    """The symbols that code reads and writes; dictionaries keep the source order."""
 
     reads: set[str] = field(default_factory=set)
     writes: dict[str, None] = field(default_factory=dict)
     places: dict[str, ast.expr] = field(default_factory=dict)
     declared: set[str] = field(default_factory=set)
-    # Names that `:=` gives values, perhaps in a part of an expression that is not computed.
+    # Names bound by `:=`, possibly in a subexpression that is not evaluated.
     conditional: set[str] = field(default_factory=set)
 
 
@@ -151,7 +151,7 @@ class _UseVisitor(ast.NodeVisitor):
 
 
 def use_of(nodes: ast.AST | Sequence[ast.AST] | None) -> Use:
-    """What code does with names; nested functions count with the names they take from outside."""
+    """The symbols that code uses; nested functions use their free names."""
     visitor = _UseVisitor()
     for node in [nodes] if isinstance(nodes, ast.AST) else nodes or ():
         visitor.visit(node)
@@ -159,7 +159,7 @@ def use_of(nodes: ast.AST | Sequence[ast.AST] | None) -> Use:
 
 
 def _outer_reads(node: Scope) -> set[str]:
-    """Names that defining a function or class reads at once: decorators, defaults, bases."""
+    """The names evaluated by the definition of a function or class: decorators, defaults, bases."""
     parts: list[ast.AST] = list(getattr(node, "decorator_list", []))
     if isinstance(node, ast.ClassDef):
         parts += [*node.bases, *node.keywords]
@@ -174,14 +174,14 @@ def parameters(node: ast.arguments) -> list[str]:
 
 
 def free_reads(node: Scope) -> set[str]:
-    """The names a function or class body takes from the scopes around it."""
+    """The free names that a function or class body reads."""
     use = use_of(node.body)
     bound: set[str] = set() if isinstance(node, ast.ClassDef) else set(parameters(node.args))
     return use.reads - bound - (set(use.writes) - use.declared) | use.declared
 
 
 def outer_writes(node: Scope) -> set[str]:
-    """The names of enclosing functions that a nested one may change (`nonlocal`)."""
+    """The names of enclosing functions that a nested one may rebind (`nonlocal`)."""
     bound: set[str] = set() if isinstance(node, ast.ClassDef) else set(parameters(node.args))
     found: set[str] = set()
     own: set[str] = set()
@@ -194,10 +194,10 @@ def outer_writes(node: Scope) -> set[str]:
 
 
 class Liveness:
-    """For each `if` and loop of a function, the symbols needed before and after it.
+    """For each `if` and loop of a function, the symbols live before and after it.
 
-    One walk backwards through the statements; loops are walked until nothing changes. Reading
-    a local function counts as reading what its body reads, for it may be called there.
+    A backward data-flow analysis over the statements, iterated to a fixed point for loops. Reading
+    a local function counts as reading what its body reads, as it may be called there.
     """
 
     def __init__(self, body: Sequence[ast.stmt], needed_after: Iterable[str]) -> None:
@@ -209,7 +209,7 @@ class Liveness:
         self._block(body, self._exit, frozenset())
 
     def use(self, statement: ast.stmt) -> Use:
-        """What a simple statement does with names."""
+        """The symbols that a simple statement uses."""
         known = self._uses.get(statement)
         if known is None:
             known = self._uses[statement] = use_of(statement)
@@ -295,18 +295,18 @@ class Liveness:
         for handler in node.handlers:
             handled |= self._block(handler.body, final, caught) | self.reads(handler.type)
         orelse = self._block(node.orelse, final, caught)
-        # A failure may come anywhere in the body, so what handlers need is needed throughout.
+        # An exception may be raised anywhere in the body, so what handlers read is live throughout.
         return self._block(node.body, orelse, caught | handled)
 
 
 def _assigned(nodes: Sequence[ast.AST]) -> frozenset[str]:
-    """Names that code certainly gives a new value."""
+    """Names that code certainly rebinds."""
     use = use_of(nodes)
     return frozenset(use.writes) - use.conditional
 
 
 def _closures(body: Sequence[ast.stmt]) -> dict[str, set[str]]:
-    """What the functions that names stand for read: `def g` and `h = lambda: ...`."""
+    """The free names of the functions that names are bound to: `def g` and `h = lambda: ...`."""
     found: dict[str, set[str]] = {}
     for node in own_statements(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -320,7 +320,7 @@ def _closures(body: Sequence[ast.stmt]) -> dict[str, set[str]]:
 
 
 def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    """The statement lists inside a compound statement."""
+    """The statement lists of a compound statement."""
     lists = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
     lists += [each.body for each in getattr(node, "handlers", ())]
     lists += [each.body for each in getattr(node, "cases", ())]
@@ -328,7 +328,7 @@ def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def own_statements(body: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
-    """All statements of a function, without those of the functions and classes inside."""
+    """All statements of a function, excluding those of nested functions and classes."""
     for statement in body:
         yield statement
         if not isinstance(statement, SCOPES):
@@ -337,7 +337,7 @@ def own_statements(body: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
 
 
 def own_nodes(node: ast.AST) -> Iterable[ast.AST]:
-    """A tree's nodes without what is inside the functions and classes defined in it."""
+    """A tree's nodes, excluding those of nested functions and classes."""
     yield node
     if isinstance(node, SCOPES):
         return

@@ -1,4 +1,4 @@
-"""tf.autograph: converting functions by hand, looking at the result, and opting out."""
+"""tf.autograph: explicit conversion, inspection of the result, and opting out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .options import ConversionOptions
 def to_graph(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
-    """A function as AutoGraph converts it: tensors may decide in its control flow.
+    """Convert a function with AutoGraph, so that its control flow may depend on tensors.
 
     >>> def positive(x):
     ...     return x if x > 0 else -x
@@ -29,7 +29,7 @@ def to_graph(
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of a function as AutoGraph converts it.
+    """The source code that AutoGraph generates for a function.
 
     >>> def double(x):
     ...     if x > 0:
@@ -73,7 +73,7 @@ def _converted(
 
 
 def do_not_convert(func: Any = None) -> Any:
-    """Leave a function as it is when the functions that call it are converted.
+    """Exclude a function from conversion when its callers are converted.
 
     >>> @tf.autograph.experimental.do_not_convert
     ... def plain(x):
@@ -93,7 +93,7 @@ def do_not_convert(func: Any = None) -> Any:
 
 
 def trace(*args: Any) -> None:
-    """Print values while a function is traced.
+    """Print values at trace time.
 
     >>> tf.autograph.trace("x is", 3)
     x is 3
@@ -107,8 +107,8 @@ def set_loop_options(
     maximum_iterations: Any = None,
     shape_invariants: Any = None,
 ) -> None:
-    """Say how the loop that this call stands first in is staged; `shape_invariants` is a list of
-    pairs of a loop variable and the shape that it may take.
+    """Set options of the staged loop whose body begins with this call; `shape_invariants` is a list
+    of pairs of a loop variable and its shape invariant.
 
     >>> def pad(x, n):
     ...     for _ in tf.range(n):

@@ -1,4 +1,4 @@
-"""`if` and conditional expressions: Python's own, or tf.cond where the condition is staged."""
+"""`if` and conditional expressions: Python's own, or tf.cond for a staged condition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def if_stmt(
     symbol_names: Sequence[str],
     nouts: int,
 ) -> None:
-    """`if cond: body() else: orelse()`, whose effect is on the state."""
+    """`if cond: body() else: orelse()`, with its effects on the state."""
     if not is_staged(cond):
         if cond:
             body()
@@ -75,11 +75,11 @@ Branch = Callable[[], tuple[Any, ...]]
 
 
 class _TypesNeeded(Exception):
-    """The branch traced first lacks a value whose type only the other one knows."""
+    """The branch traced first lacks a value whose type only the other one determines."""
 
 
 def _choose(cond: Any, main: Branch, other: Branch, names: Sequence[str]) -> list[Any]:
-    """The values that the branch of the condition gives to the names."""
+    """The values that the branch selected by the condition assigns to the names."""
     try:
         outcome = _Outcome(names)
         results = control_flow.cond(cond, outcome.first(main), outcome.second(other))
@@ -94,9 +94,9 @@ def _choose(cond: Any, main: Branch, other: Branch, names: Sequence[str]) -> lis
 class _Outcome:
     """The values of the same names at the end of two branches.
 
-    The first branch is traced before the second is known. So every name that has a value a graph
-    can carry gives its leaves to tf.cond, and the second branch checks that both agree. `model`
-    are values of the types that the second branch will have, where the first one needs them.
+    The first branch is traced before the second is known. So every name with a stageable value
+    contributes its leaves to tf.cond, and the second branch checks that both agree. `model` are
+    values of the types that the second branch will have, if the first one needs them.
     """
 
     def __init__(self, names: Sequence[str], model: tuple[Any, ...] | None = None) -> None:
@@ -127,9 +127,9 @@ class _Outcome:
         return run
 
     def _is_unneeded(self, name: str, value: Any, values: tuple[Any, ...]) -> bool:
-        """Whether a name has no value in a branch and nothing will ask for one.
+        """Whether a name has no value in a branch and is not read afterwards.
 
-        A result is not looked at before a return statement was reached, and after that the
+        The return value is not read before a return statement was reached; after that, the
         variables of the function are not.
         """
         flags = [v for n, v in zip(self._names, values, strict=True) if "do_return" in n]
@@ -138,7 +138,7 @@ class _Outcome:
         return is_undefined(value) and name.isidentifier() and any(flag is True for flag in flags)
 
     def _filled(self, values: tuple[Any, ...], model: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The values, with zeros of the model's types for those that are not needed."""
+        """The values, with zeros of the model's types for unneeded ones."""
         return tuple(
             nest.map_structure(_blank, like)
             if self._is_unneeded(name, value, values) and stageable(like)
@@ -164,14 +164,15 @@ class _Outcome:
                 restored.append(first)
                 continue
             tensors = next(remaining)
-            # What both branches leave alike needs no tensor: variables, and flags of jumps.
+            # Values that both branches leave unchanged need no tensor: variables, and flags of
+            # jumps.
             same = first is second and isinstance(first, bool | Variable)
             restored.append(first if same else nest.pack_sequence_as(first, list(tensors)))
         return restored
 
 
 def _check_agreement(name: str, first: Any, second: Any) -> None:
-    """Refuse a name whose values at the ends of the branches do not go together."""
+    """Raise an error for a name with incompatible values at the ends of the branches."""
     one, two = _BRANCHES
     if is_undefined(first) and is_undefined(second):
         return

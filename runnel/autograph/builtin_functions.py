@@ -1,7 +1,7 @@
-"""Python's own functions where their arguments are staged: `range`, `len`, `int`, `sorted`, ...
+"""Python builtins with staged arguments: `range`, `len`, `int`, `sorted`, ...
 
-An object may bring its own versions: `__runnel_builtin__(name, *arguments, **keywords)` of the
-first argument that has it is asked, and answers NotImplemented to decline (tf.data does).
+An object may override them: `__runnel_builtin__(name, *arguments, **keywords)` of the first
+argument that defines it is called, and returns NotImplemented to decline (tf.data does).
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ _ASKED = frozenset(
 
 
 def is_builtin(function: Any) -> bool:
-    """Whether a function is one of Python's own."""
+    """Whether a function is a Python builtin."""
     name = getattr(function, "__name__", None)
     return isinstance(name, str) and getattr(builtins, name, None) is function
 
 
 def call_builtin(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Call one of Python's own functions, or what takes its place for these arguments."""
+    """Call a builtin function, or its replacement for these arguments."""
     if function in _ASKED:
         for argument in arguments:
             own = getattr(type(argument), "__runnel_builtin__", None)

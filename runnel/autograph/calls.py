@@ -1,4 +1,4 @@
-"""Calls from converted code: which functions are converted in turn, and which are left alone."""
+"""Calls from converted code: which functions are converted recursively, and which are not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def converted_call(
     caller_fn_scope: Any = None,
     options: ConversionOptions | None = None,
 ) -> Any:
-    """Call a function from converted code, itself converted where it is the user's."""
+    """Call a function from converted code, after converting it if it is the user's."""
     keywords = kwargs or {}
     if options is None:
         options = STD if caller_fn_scope is None else caller_fn_scope.callopts
@@ -66,7 +66,7 @@ def converted_call(
 def _converted_arguments(
     args: tuple[Any, ...], keywords: dict[str, Any], options: ConversionOptions
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a function that calls back, which would call them unconverted."""
+    """The arguments of a higher-order function, which would call them unconverted."""
     return (
         tuple(_as_argument(each, options) for each in args),
         {name: _as_argument(each, options) for name, each in keywords.items()},
@@ -85,7 +85,7 @@ def _as_argument(value: Any, options: ConversionOptions) -> Any:
 
 
 def _python_function(f: Any) -> tuple[types.FunctionType | None, tuple[Any, ...]]:
-    """The function written in Python behind a callable, and the `self` that it is given."""
+    """The Python function that implements a callable, and its bound `self`."""
     if isinstance(f, types.FunctionType):
         return f, ()
     if isinstance(f, types.MethodType):
@@ -100,7 +100,7 @@ def _python_function(f: Any) -> tuple[types.FunctionType | None, tuple[Any, ...]
 
 
 def is_left_alone(function: Any) -> bool:
-    """Whether a function is converted already, asks not to be, or belongs to this library."""
+    """Whether a function is converted already, opted out, or belongs to this library."""
     if getattr(function, "ag_artifact", False) or getattr(function, "ag_do_not_convert", False):
         return True
     code = getattr(function, "__code__", None)
@@ -108,12 +108,12 @@ def is_left_alone(function: Any) -> bool:
 
 
 def is_users(function: types.FunctionType) -> bool:
-    """Whether a function is the user's: not of the library, of Python, or of others."""
+    """Whether a function is the user's: not of the library, the standard library or a package."""
     filename = function.__code__.co_filename
     if is_left_alone(function):
         return False
     if any(each in filename for each in _INSTALLED):
-        # Installed packages are converted where they are written on this library.
+        # Installed packages are converted if they depend on this library.
         return any(
             isinstance(each, types.ModuleType) and each.__name__.partition(".")[0] in _OWN_NAMES
             for each in list(function.__globals__.values())
@@ -127,13 +127,13 @@ _OWN_NAMES = ("runnel", "tensorflow")
 def converted_function(
     function: types.FunctionType, options: ConversionOptions
 ) -> types.FunctionType | None:
-    """The converted form of a function; None, with a warning, where there is none."""
+    """The converted function; None, with a warning, if conversion fails."""
     try:
         return conversion.convert_code(function, options).of(function)
     except AutoGraphError as failure:
         _tell(function, str(failure))
     except Exception as failure:
-        # A function that conversion cannot cope with still runs, and the user hears of it.
+        # A function that cannot be converted still runs, and a warning is logged.
         _tell(function, f"{type(failure).__name__}: {failure}")
     return None
 
@@ -150,10 +150,10 @@ def _tell(function: types.FunctionType, cause: str) -> None:
 def convert(
     python_function: Callable[..., Any], optional_features: Any = None
 ) -> Callable[..., Any]:
-    """A function that does the same with its control flow ready to be staged.
+    """An equivalent function whose control flow can be staged.
 
-    Errors that come out of it name the user's lines. Where conversion fails, a warning says so
-    and the function itself is returned.
+    Errors raised from it refer to the user's lines. If conversion fails, a warning is logged and
+    the function itself is returned.
     """
     if isinstance(python_function, functools.partial):
         inner = convert(python_function.func, optional_features)
@@ -182,9 +182,9 @@ def convert(
 
 
 def behind(f: Any) -> tuple[types.FunctionType | None, tuple[Any, ...]]:
-    """The function written in Python behind what tf.function or the user hands over."""
+    """The Python function that tf.function or a user's object wraps."""
     method = inspect.getattr_static(type(f), "method", None)
     if isinstance(method, property) and type(f).__module__ == "runnel.core.graph.function":
-        # tf.function's methods hold their object weakly; the conversion lasts as long as a trace.
+        # tf.function's methods hold their object weakly; the conversion lives as long as a trace.
         f = f.method
     return _python_function(f)

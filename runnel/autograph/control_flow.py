@@ -1,4 +1,4 @@
-"""`if`, `while` and `for` become calls of operators that take their parts as functions.
+"""`if`, `while` and `for` are lowered to operator calls with their bodies as functions.
 
     if x > 0:                 def get_state(): return (y,)
         y = x                 def set_state(vars_): nonlocal y; y, = vars_
@@ -7,8 +7,8 @@
                               y = ag__.Undefined('y')
                               ag__.if_stmt(ag__.ld(x) > 0, if_body, else_body, get_state, ...)
 
-The state is what the statement changes and what matters before or after it. Other names that a
-body assigns stay local to the function made of it.
+The state is the symbols that the statement modifies and that are live before or after it. Other
+names assigned in a body are locals of its function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .templates import Names, expression, is_operator, place, statements, tuple_
 
 @dataclass
 class _State:
-    """The symbols that a statement's functions share, those needed afterwards first."""
+    """The symbols in a statement's state, those live afterwards first."""
 
     symbols: dict[str, ast.expr]
     outputs: int
@@ -38,7 +38,7 @@ class _State:
 
 
 class _Block:
-    """The names bound so far in a generated function, as its statements are converted."""
+    """The names bound so far in a generated function during conversion."""
 
     def __init__(self, bound: set[str]) -> None:
         self.bound = set(bound)
@@ -77,7 +77,7 @@ class ControlFlow:
         self._body = body
 
     def converted(self) -> list[ast.stmt]:
-        """The body with its control flow in the form of operators."""
+        """The body with its control flow lowered to operators."""
         return self._block_of(self._body, self._first)
 
     # Blocks
@@ -91,7 +91,7 @@ class ControlFlow:
         return [*start, *done]
 
     def _inner(self, body: list[ast.stmt], block: _Block) -> list[ast.stmt]:
-        """A block that stays a block: the names that it binds may be bound afterwards."""
+        """A block that is not outlined: its bindings are visible afterwards."""
         inner = _Block(block.bound)
         inner.maybe |= block.maybe
         done = [each for statement in body for each in self._statement(statement, inner)]
@@ -102,7 +102,7 @@ class ControlFlow:
     def _function_body(
         self, body: list[ast.stmt], state: _State, block: _Block, first: Sequence[str] = ()
     ) -> list[ast.stmt]:
-        """The body of a function made of a block, with its declarations."""
+        """The body of a function outlined from a block, with its declarations."""
         declared = self._declarations(state, body[0])
         kept = block.maybe - set(self._writes(body)) - set(first)
         inner = _Block(kept | set(state.names) | set(first) | self._globals | self._outer)
@@ -145,7 +145,7 @@ class ControlFlow:
         return [node]
 
     def _writes(self, nodes: Sequence[ast.AST]) -> dict[str, None]:
-        """The names that code changes, itself or through local functions that it may call."""
+        """The symbols that code modifies, directly or through local functions that it may call."""
         use = use_of(nodes)
         writes = dict(use.writes)
         for name in sorted(use.reads & self._writers.keys()):
@@ -265,7 +265,7 @@ class ControlFlow:
     # State
 
     def _prepared(self, state: _State, block: _Block, like: ast.AST) -> list[ast.stmt]:
-        """`y = ag__.Undefined('y')` for the names that have no value yet."""
+        """`y = ag__.Undefined('y')` for the names that are possibly unbound."""
         done: list[ast.stmt] = []
         for name in state.names:
             if name not in block.maybe:
@@ -323,7 +323,7 @@ def _undefined(name: str, like: ast.AST) -> list[ast.stmt]:
 
 
 def _careful(target: ast.expr, text: str) -> ast.expr:
-    """Read what may not be there."""
+    """Read a possibly unbound symbol."""
     return expression(
         "ag__.ldu(lambda: target, text)",
         ast.Module([], []),
@@ -356,7 +356,8 @@ def _texts(state: _State) -> ast.expr:
 def _take_options(loop: ast.For | ast.While) -> ast.Dict:
     """Move `set_loop_options(...)` out of a loop's body: the options as a dict display.
 
-    They also name the flags that end the loop, which are therefore unset when a round begins.
+    They also name the flags that end the loop, which are therefore unset at the start of an
+    iteration.
     """
     options = ast.Dict([], [])
     for statement in list(loop.body):

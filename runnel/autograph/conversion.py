@@ -1,4 +1,4 @@
-"""From a function to its converted code: the passes in their order, and the cache."""
+"""Conversion of a function: the passes in order, and the cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .verbosity import Verbosity
 
 @dataclass
 class Converted:
-    """The code of a converted function, for any function object made of the same source."""
+    """A converted code object, for all function objects that have the same source."""
 
     tree: ast.FunctionDef | ast.Assign
     name: str
@@ -31,7 +31,7 @@ class Converted:
         return ast.unparse(self.tree) + "\n"
 
     def of(self, function: types.FunctionType) -> types.FunctionType:
-        """A function that sees the globals, defaults and closure of the original one."""
+        """A function with the globals, defaults and closure of the original one."""
         from . import operators
 
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -47,13 +47,13 @@ class Converted:
         return made
 
 
-# Code objects are equal where their instructions are, whatever file they are from.
+# Code objects compare equal if their instructions do, whatever their files.
 _Known = dict[tuple[str, ConversionOptions], Converted]
 _cache: weakref.WeakKeyDictionary[types.CodeType, _Known] = weakref.WeakKeyDictionary()
 
 
 def convert_code(function: types.FunctionType, options: ConversionOptions) -> Converted:
-    """The converted form of a function's code, made once."""
+    """The converted form of a function's code, cached."""
     code = function.__code__
     known = _cache.setdefault(code, {})
     key = code.co_filename, options
@@ -92,7 +92,7 @@ def _code_named(code: types.CodeType, name: str) -> types.CodeType:
 
 
 class _Converter:
-    """Converts one function with the functions inside it."""
+    """Converts a function and its nested functions."""
 
     def __init__(
         self, found: source.Source, options: ConversionOptions, free: tuple[str, ...]
@@ -148,7 +148,7 @@ class _Converter:
         keyword_defaults, node.args.kw_defaults = node.args.kw_defaults, []
         self._function(node, "ag__.STD", first_argument=None)
         node.args.defaults, node.args.kw_defaults = defaults, keyword_defaults
-        # Innermost, so that what decorators make of the function finds it converted.
+        # Innermost, so that other decorators receive the converted function.
         node.decorator_list.append(expression("ag__.autograph_artifact", node))
         return node
 
@@ -178,7 +178,7 @@ class _Converter:
 
 
 def _forget_defaults(arguments: ast.arguments) -> None:
-    """Defaults are values of the function object; the code only says that there are some."""
+    """Defaults are values of the function object; the code only needs their number."""
     arguments.defaults = [ast.copy_location(ast.Constant(None), d) for d in arguments.defaults]
     arguments.kw_defaults = [
         each and ast.copy_location(ast.Constant(None), each) for each in arguments.kw_defaults
@@ -191,5 +191,5 @@ def _is_generator(node: ast.FunctionDef) -> bool:
 
 
 def _is_left_alone(node: ast.FunctionDef) -> bool:
-    """Whether a decorator asks that a nested function be left as it is."""
+    """Whether a decorator excludes a nested function from conversion."""
     return any("do_not_convert" in ast.unparse(each) for each in node.decorator_list)

@@ -1,4 +1,4 @@
-"""What AutoGraph raises, and how errors in converted functions name the user's own lines."""
+"""AutoGraph's exceptions, and the mapping of errors in converted functions to the user's lines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..core import errors as core_errors
 
 
 class AutoGraphError(Exception):
-    """A problem that AutoGraph found."""
+    """The base class of AutoGraph errors."""
 
 
 class ConversionError(AutoGraphError):
-    """A function that was to be converted cannot be."""
+    """A function cannot be converted."""
 
 
 class InaccessibleSourceCodeError(AutoGraphError, ValueError):
-    """The text of a function cannot be found."""
+    """The source of a function is not available."""
 
 
 class UnsupportedLanguageElementError(AutoGraphError, NotImplementedError):
-    """A construct of Python that AutoGraph leaves alone."""
+    """A Python construct that AutoGraph does not convert."""
 
 
 class MultilineMessageKeyError(KeyError):
-    """A KeyError whose message is printed as it stands."""
+    """A KeyError whose message is printed verbatim."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -39,19 +39,19 @@ class MultilineMessageKeyError(KeyError):
         return self._message
 
 
-# The class that users see, and catch.
+# The exception class that users see and catch.
 MultilineMessageKeyError.__name__ = MultilineMessageKeyError.__qualname__ = "KeyError"
 
 
-# For each code object that conversion made: the user's name for it, and whether it is only a
-# part of that function, such as the body of a loop.
+# For each generated code object: the user's name for it, and whether it is only a part of that
+# function, such as a loop body.
 _converted: weakref.WeakKeyDictionary[types.CodeType, tuple[str, bool]]
 _converted = weakref.WeakKeyDictionary()
 _PARTS = re.compile(r"(if_body|else_body|loop_body|loop_test|extra_test|[gs]et_state)(_\d+)?$|<")
 
 
 def named_for_user(code: types.CodeType, name: str, is_part: bool = False) -> types.CodeType:
-    """Converted code whose frames, and those of its parts, have the name of the user's function."""
+    """Converted code whose frames, and those of its parts, have the user's function name."""
     constants = []
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -66,7 +66,7 @@ def named_for_user(code: types.CodeType, name: str, is_part: bool = False) -> ty
 
 
 def user_lines(failure: BaseException) -> list[tuple[str, int, str]]:
-    """The file, line and function of each converted frame that an exception came through."""
+    """The file, line and function of each converted frame in an exception's traceback."""
     found: list[tuple[str, int, str]] = []
     for frame, line in traceback.walk_tb(failure.__traceback__):
         name, is_part = _converted.get(frame.f_code, ("", False))
@@ -80,7 +80,7 @@ def user_lines(failure: BaseException) -> list[tuple[str, int, str]]:
 
 
 def explained(failure: Exception) -> Exception:
-    """The exception with the user's lines in its message, where its class allows that."""
+    """The exception with the user's lines in its message, if its class allows that."""
     if getattr(failure, "_user_lines_told", False):
         return failure
     lines = user_lines(failure)
@@ -108,7 +108,7 @@ def _rebuilt(failure: Exception, kind: type[Exception], text: str) -> Exception 
         try:
             return kind(failure.node_def, failure.op, text)
         except TypeError:
-            # A class of the user's own, with other arguments.
+            # A user-defined class with other constructor arguments.
             return None
     plain = kind is getattr(builtins, kind.__name__, None) or kind.__module__.startswith("runnel.")
     if not plain or len(failure.args) != 1 or not isinstance(failure.args[0], str):

@@ -10,7 +10,7 @@ from .options import Feature
 from .source import private
 from .templates import expression, is_operator, place, statements
 
-# Functions that look at the frame that calls them; print needs no conversion.
+# Functions that inspect the caller's frame; print needs no conversion.
 _CALLED_IN_PLACE = frozenset(
     {"breakpoint", "dir", "eval", "exec", "globals", "locals", "print", "super", "vars"}
 )
@@ -21,7 +21,7 @@ _SIGNS = {
 
 
 class Expressions(ast.NodeTransformer):
-    """Converts the expressions of one function; `nested` converts the functions inside it."""
+    """Converts the expressions of one function; `nested` converts nested functions."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Expressions(ast.NodeTransformer):
         if called == "super" and not node.args and not node.keywords:
             if self._first_argument is None:
                 return node
-            # Parts of the body become functions of their own, in which super() finds no self.
+            # Parts of the body are outlined into functions, in which super() finds no self.
             return expression("super(__class__, first)", node, first=self._first_argument)
         self.generic_visit(node)
         if called in _CALLED_IN_PLACE:
@@ -94,7 +94,7 @@ class Expressions(ast.NodeTransformer):
             scope=self._scope,
         )
 
-    # Logic
+    # Boolean operators.
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
@@ -157,7 +157,7 @@ class Expressions(ast.NodeTransformer):
         return place(ast.Compare(left, [sign], [right]), node)
 
     def _chain(self, node: ast.Compare) -> ast.expr:
-        """A chain whose middle operands are calls, each to be made once."""
+        """A comparison chain whose middle operands are calls, each evaluated once."""
         parts = [
             expression(
                 "(sign, lambda: right)", node, sign=ast.Constant(_SIGNS[type(sign)]), right=r
@@ -169,7 +169,7 @@ class Expressions(ast.NodeTransformer):
         call.args += parts
         return call
 
-    # Functions inside
+    # Nested functions.
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.generic_visit(node)
@@ -184,7 +184,7 @@ class Expressions(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
 
-    # Statements that are little more than an expression
+    # Simple statements.
 
     def visit_match_case(self, node: ast.match_case) -> Any:
         node.guard = node.guard and self.visit(node.guard)
@@ -253,7 +253,7 @@ class Expressions(ast.NodeTransformer):
 
 
 def _binds_names(node: ast.expr) -> bool:
-    """Whether an expression assigns (`:=`), which it could not from inside a lambda."""
+    """Whether an expression contains an assignment (`:=`), which cannot be moved into a lambda."""
     return bool(use_of(node).writes)
 
 

@@ -1,4 +1,4 @@
-"""`break`, `continue` and `return` become flags, so that every block has one way in and out.
+"""`break`, `continue` and `return` are lowered to flags, giving blocks a single entry and exit.
 
     for x in xs:                      do_return = False
         if x > 3:                     for x in xs while not do_return:
@@ -7,8 +7,8 @@
                                       if not do_return:
                                           do_return = True; retval_ = -1
 
-What follows a statement that may jump is skipped when it did. Where one branch of an `if`
-always jumps, the rest simply moves into the other branch: no flag needs to be tested then.
+The code after a statement that may jump is guarded by the flag. If one branch of an `if` always
+jumps, the rest is moved into the other branch instead: no flag needs to be tested then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOOPS = (ast.For, ast.While)
 
 
 def _may(body: list[ast.stmt], kinds: tuple[type, ...], through_loops: bool) -> bool:
-    """Whether running some statements can meet a jump of these kinds that leaves them."""
+    """Whether some statements may execute a jump of these kinds that leaves them."""
     for statement in body:
         if isinstance(statement, kinds):
             return True
@@ -38,7 +38,7 @@ def _may(body: list[ast.stmt], kinds: tuple[type, ...], through_loops: bool) -> 
 
 
 def _always(body: list[ast.stmt], kinds: tuple[type, ...]) -> bool:
-    """Whether running some statements certainly ends in one of these jumps."""
+    """Whether some statements always end in one of these jumps."""
     for node in body:
         if isinstance(node, kinds):
             return True
@@ -63,7 +63,7 @@ def _guarded(
     flag: str,
     lower: Callable[[ast.stmt], list[ast.stmt]],
 ) -> list[ast.stmt]:
-    """Replace jumps by `lower` and let what may not run afterwards depend on the flag."""
+    """Replace jumps by `lower` and guard the code after them by the flag."""
     done: list[ast.stmt] = []
     for index, node in enumerate(body):
         if isinstance(node, kinds):
@@ -72,7 +72,7 @@ def _guarded(
         if not _may([node], kinds, through_loops):
             done.append(node)
             continue
-        # A raise ends the block as well, so what follows it moves without harm.
+        # A raise also ends the block, so the code after it can be moved safely.
         ends = (*kinds, ast.Raise)
         if rest and isinstance(node, ast.If):
             if _always(node.body, ends):
@@ -85,7 +85,7 @@ def _guarded(
             if getattr(node, name, None):
                 setattr(node, name, _guarded(getattr(node, name), *again))
         if is_try(node) and node.orelse and _may(before, kinds, through_loops):
-            # The `else` of a `try` runs only where its body came to the end.
+            # The `else` of a `try` runs only if its body completed.
             node.orelse = statements(
                 "if ag__.not_(flag):\n    rest", node.orelse[0], flag=flag, rest=node.orelse
             )
@@ -103,7 +103,7 @@ def _guarded(
 
 
 def stop_when(loop: ast.For | ast.While, flag: str) -> None:
-    """End a loop also once a flag is set."""
+    """Add a flag to the exit condition of a loop."""
     loop.stop_flags = [*getattr(loop, "stop_flags", []), flag]  # type: ignore[union-attr]
     if isinstance(loop, ast.While):
         loop.test = expression(
@@ -168,13 +168,13 @@ def may_return(body: list[ast.stmt]) -> bool:
 def lower_returns(
     body: list[ast.stmt], flag: str, result: str, scope: str
 ) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
-    """The statements to begin with, the body without `return`, and its one `return` at the end."""
+    """The initial statements, the body without `return`, and the single `return` at the end."""
     if not may_return(body):
         return [], body, []
     returns = [node for node in own_statements(body) if isinstance(node, ast.Return)]
     has_value = any(not _is_none(node.value) for node in returns)
     if has_value and not _always(body, (ast.Return, ast.Raise)):
-        # Falling off the end is a return without a value, for which staged code has no tensor.
+        # An implicit return has no value, for which staged code has no tensor.
         end = ast.copy_location(ast.Return(None), body[-1])
         end.implicit = True  # type: ignore[attr-defined]
         body = [*body, end]

@@ -8,7 +8,7 @@ from ..ops.tensor_array import TensorArray
 
 
 def list_append(items: Any, item: Any) -> Any:
-    """The list with one more item; a TensorArray is written to behind its last element."""
+    """The list with an item appended; for a TensorArray, a write after its last element."""
     if isinstance(items, TensorArray):
         return items.write(items.size(), item)
     items.append(item)

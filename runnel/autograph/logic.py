@@ -1,4 +1,4 @@
-"""`and`, `or`, `not`, comparisons and `assert`, on tensors and on anything else."""
+"""`and`, `or`, `not`, comparisons and `assert`, on tensors and on Python values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def and_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
-    """`a() and b()`: the second only where the first is true."""
+    """`a() and b()`, short-circuiting: the second operand only if the first is true."""
     left = a()
     if not is_staged(left):
         return left and b()
@@ -31,7 +31,7 @@ def and_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
 
 
 def or_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
-    """`a() or b()`: the second only where the first is false."""
+    """`a() or b()`, short-circuiting: the second operand only if the first is false."""
     left = a()
     if not is_staged(left):
         return left or b()
@@ -54,7 +54,7 @@ def not_(a: Any) -> Any:
 
 
 def compare(left: Any, *parts: tuple[str, Callable[[], Any]]) -> Any:
-    """A chain such as `a < f() < b`, each operand computed at most once."""
+    """A chain such as `a < f() < b`, each operand evaluated at most once."""
     sign, right = parts[0]
     value = right()
     result = _OPERATORS[sign](left, value)
@@ -64,12 +64,12 @@ def compare(left: Any, *parts: tuple[str, Callable[[], Any]]) -> Any:
 
 
 def eq(a: Any, b: Any) -> Any:
-    """`a == b`, element by element for tensors."""
+    """`a == b`, element-wise for tensors."""
     return equal(a, b) if isinstance(a, Tensor) or isinstance(b, Tensor) else a == b
 
 
 def not_eq(a: Any, b: Any) -> Any:
-    """`a != b`, element by element for tensors."""
+    """`a != b`, element-wise for tensors."""
     return not_(eq(a, b)) if isinstance(a, Tensor) or isinstance(b, Tensor) else a != b
 
 

@@ -1,4 +1,4 @@
-"""`while` and `for`: Python's own, or tf.while_loop where a graph decides when to stop."""
+"""`while` and `for`: Python's own, or tf.while_loop if the graph determines the trip count."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def while_stmt(
     symbol_names: Sequence[str],
     opts: Options,
 ) -> None:
-    """`while test(): body()`, whose effect is on the state."""
+    """`while test(): body()`, with its effects on the state."""
     before = get_state()
     tested = test()
     if is_staged(tested):
@@ -80,7 +80,7 @@ def for_stmt(
     symbol_names: Sequence[str],
     opts: Options,
 ) -> None:
-    """`for item in iter_: body(item)` while `extra_test()`, whose effect is on the state."""
+    """`for item in iter_: body(item)` while `extra_test()`, with its effects on the state."""
     own = getattr(type(iter_), "__runnel_for__", None)
     if own is not None and (thread.graph is not None or is_staged(iter_)):
         own(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
@@ -90,7 +90,7 @@ def for_stmt(
         _python_for(iter_, extra_test, body)
         return
     tensor = convert_to_tensor(iter_)
-    # Sums of floats would drift from the numbers that tf.range gives.
+    # Accumulated floats would drift from the values of tf.range.
     counts = tensor.dtype.is_integer
     if counts and isinstance(tensor, SymbolicTensor) and tensor.op.type == "Range":
         first, more, item, step = _counting(tensor)
@@ -118,7 +118,7 @@ def _begin_with(
     symbol_names: Sequence[str],
     opts: Options,
 ) -> None:
-    """Give a counter without a value the first number, which it keeps if there is no round."""
+    """Initialize an undefined counter with the first number, its value after zero iterations."""
     place = {name: i for i, name in enumerate(symbol_names)}.get(opts.get("iterate_names", ""))
     values = list(get_state())
     if place is not None and is_undefined(values[place]):
@@ -143,7 +143,7 @@ def _python_for(
 
 
 def _counting(tensor: SymbolicTensor) -> tuple[Any, ...]:
-    """A loop over tf.range: the number itself goes around, no vector is needed."""
+    """A loop over tf.range: the number is a loop variable, no vector is needed."""
     start, limit, delta = tensor.op.inputs
     stride = constant_value(delta)
 
@@ -170,14 +170,15 @@ def _indexing(tensor: Tensor) -> tuple[Any, ...]:
 
 
 class StagedLoop:
-    """A loop in a graph: the state's tensors, after the loop's own, go around.
+    """A loop in a graph: its loop variables are its own and the tensors of the state.
 
-    Symbols without a value before the loop get one of the type that a first round gives them, in
-    a graph that is thrown away; so they need not be defined before if the loop runs at least once.
+    Symbols that are undefined before the loop are initialized with the types that a first iteration
+    gives them, traced in a scratch graph; so they need no definition if the loop runs at least
+    once.
 
     The option `relax_shapes` lets the shapes of symbols become more general than they are before
     the loop. `own` are the loop's own variables, such as an index. A class whose objects can be
-    gone over in a graph stages its loops with this one in its method `__runnel_for__`, which is
+    iterated in a graph stages its loops with this one in its method `__runnel_for__`, which is
     called with the arguments of `for_stmt`.
     """
 
@@ -199,7 +200,7 @@ class StagedLoop:
         self._made_up: list[str] = []
 
     def run(self, test: Callable[[list[Any]], Any], body: Callable[[list[Any]], list[Any]]) -> None:
-        """Stage the loop and leave its results in the state."""
+        """Stage the loop and assign its results to the state."""
         self._read_invariants()
         missing = [i for i, v in enumerate(self._start) if v is None or is_undefined(v)]
         if missing:
@@ -260,16 +261,16 @@ class StagedLoop:
         self._set_state(tuple(finished))
 
     def _unset_flags(self) -> None:
-        """A round only begins where no flag ended the loop; Python may know that, too."""
+        """An iteration starts only if no exit flag is set; Python may know that statically."""
         flags = self._options.get("stop_flags", ())
         if flags:
             values = zip(self._names, self._get_state(), strict=True)
             self._set_state(tuple(False if name in flags else value for name, value in values))
 
-    # Values made up
+    # Initial values of undefined symbols.
 
     def _make_up(self, missing: list[int], body: Callable[[list[Any]], list[Any]]) -> None:
-        """Give symbols without a value zeros of the type that one round finds for them."""
+        """Initialize undefined symbols with zeros of the type that one iteration gives them."""
         scratch = BranchGraph.inside("scratch")
         try:
             with scratch.building():
@@ -335,7 +336,7 @@ class StagedLoop:
         return invariants
 
     def _widen(self, i: int, before: list[Any], after: list[Any]) -> None:
-        """Ask for shapes that fit a symbol before and after a round, if those so far do not."""
+        """Request shape invariants that fit a symbol before and after an iteration, if needed."""
         if not all(isinstance(leaf, Tensor) for leaf in [*before, *after]):
             return
         shapes = self._shapes.get(i) or [leaf.shape for leaf in before]
@@ -359,7 +360,7 @@ class StagedLoop:
         )
 
     def _checked(self, i: int, before: list[Any], value: Any) -> list[Any]:
-        """The leaves of a symbol after a round, if they fit those before it."""
+        """The leaves of a symbol after an iteration, checked against those before it."""
         name = self._names[i]
         if is_undefined(value):
             raise missing_value(f"'{name}' must also have a value at the end of the loop")
@@ -412,7 +413,7 @@ def _at_least_as_specific(shape: TensorShape, wanted: TensorShape) -> bool:
 
 
 def _stand_in(graph: BranchGraph, value: Any) -> Any:
-    """A value of the same type in a scratch graph."""
+    """A placeholder of the same type in a scratch graph."""
     if not stageable(value):
         return value
 

@@ -1,4 +1,4 @@
-"""What converted code calls as `ag__`: one name for each construct of Python that it replaces."""
+"""The operators that converted code calls as `ag__`, one for each Python construct it replaces."""
 
 from .branching import if_exp as if_exp, if_stmt as if_stmt
 from .calls import converted_call as converted_call

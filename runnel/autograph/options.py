@@ -1,4 +1,4 @@
-"""How a function is to be converted."""
+"""Options of a conversion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Feature(enum.Enum):
-    """Parts of the conversion that are off unless asked for.
+    """Optional parts of the conversion, off by default.
 
     >>> tf.autograph.experimental.Feature.LISTS
     <Feature.LISTS: 'LISTS'>
@@ -34,7 +34,7 @@ class Feature(enum.Enum):
 
 
 class ConversionOptions:
-    """What a converted function passes on to the functions that it calls."""
+    """The options that a converted function passes to its callees."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class ConversionOptions:
 
     @property
     def features(self) -> frozenset[Feature]:
-        """The features, with ALL spelled out."""
+        """The features, with ALL expanded."""
         if Feature.ALL in self.optional_features:
             return frozenset(Feature)
         return self.optional_features
 
     def source(self) -> str:
-        """The options as converted code spells them."""
+        """The options as source text of converted code."""
         names = sorted(f"ag__.Feature.{each.name}" for each in self.optional_features)
         features = names[0] if len(names) == 1 else f"({', '.join(names)})"
         return (

@@ -1,4 +1,4 @@
-"""The frame around each converted function, and marks on functions made by conversion."""
+"""The scope of each converted function, and the marks of generated functions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ F = TypeVar("F")
 
 
 class FunctionScope:
-    """Holds for the body of a converted function how the functions that it calls are treated.
+    """Holds the conversion options for calls from the body of a converted function.
 
-    Its names are for the reader of the converted source.
+    The names of its methods appear in the converted source.
     """
 
     __slots__ = ("callopts",)
@@ -30,10 +30,10 @@ class FunctionScope:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing to undo."""
+        """Nothing to clean up."""
 
     def ret(self, value: Any, did_return: Any) -> Any:
-        """The result for the caller."""
+        """The return value for the caller."""
         return None if isinstance(value, UndefinedReturnValue) else value
 
 
@@ -46,6 +46,6 @@ def with_function_scope(
 
 
 def autograph_artifact(entity: F) -> F:
-    """Mark a function as converted already."""
+    """Mark a function as already converted."""
     entity.ag_artifact = True  # type: ignore[attr-defined]
     return entity

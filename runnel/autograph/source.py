@@ -1,8 +1,7 @@
-"""Finding the syntax tree of a function in the file, cell or string that it was written in.
+"""Lookup of a function's syntax tree in the file, cell or string that defines it.
 
-The whole file is parsed, once, and the function looked up by its place: line numbers are the
-user's own from the start, indentation needs no repair, and a lambda inside an expression is as
-easy to find as a method.
+The whole file is parsed, once, and the function is found by its position: line numbers are the
+user's, indentation needs no fixing, and a lambda inside an expression is found like a method.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass
 class Source:
-    """A function's tree, the file it stands in, and the class whose private names it may use."""
+    """A function's tree, its file, and the class for name mangling."""
 
     node: ast.FunctionDef | ast.Lambda
     filename: str
@@ -29,7 +28,7 @@ class Source:
 
 
 class _File:
-    """The functions of one file by the line that Python's code objects name as their first."""
+    """The functions of one file by the first line number of their code objects."""
 
     def __init__(self, text: str, filename: str) -> None:
         self.definitions: dict[int, list[tuple[Definition, str | None]]] = {}
@@ -57,7 +56,7 @@ def _file(code: types.CodeType, module_globals: dict[str, Any]) -> _File:
     text = "".join(lines)
     known = _files.get(filename)
     if known is None or known[0] != hash(text):
-        # Trees are large and asked for once per function: the last few files are enough.
+        # Trees are large and needed once per function: caching the last few files suffices.
         while len(_files) >= _FILES_KEPT:
             _files.pop(next(iter(_files)))
         known = _files[filename] = hash(text), _File(text, filename)
@@ -65,7 +64,7 @@ def _file(code: types.CodeType, module_globals: dict[str, Any]) -> _File:
 
 
 def find(function: types.FunctionType) -> Source:
-    """The tree of a function; InaccessibleSourceCodeError where there is none to be found."""
+    """The tree of a function; InaccessibleSourceCodeError if it cannot be found."""
     code = function.__code__
     try:
         definitions = _file(code, function.__globals__).definitions
@@ -121,7 +120,7 @@ def _fits(node: Definition, code: types.CodeType, class_name: str | None) -> boo
 def _at_same_place(
     candidates: list[tuple[Definition, str | None]], code: types.CodeType
 ) -> list[tuple[Definition, str | None]]:
-    """Those candidates whose text the instructions come from; before Python 3.11, whose names."""
+    """The candidates whose text the instructions come from; before Python 3.11, by names."""
     if hasattr(code, "co_positions"):
         places: list[Any] = [
             (line, column, end_line, end_column)
@@ -154,7 +153,7 @@ def _uses(node: Definition, names: set[str], constants: list[str]) -> bool:
 
 
 def private(name: str, class_name: str | None) -> str:
-    """The name as Python stores it: `__name` inside a class is `_Class__name`."""
+    """The mangled name: `__name` inside a class is `_Class__name`."""
     stripped = (class_name or "").lstrip("_")
     if not stripped or not name.startswith("__") or name.endswith("__"):
         return name

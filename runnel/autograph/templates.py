@@ -1,4 +1,4 @@
-"""Pieces of syntax tree written as text, and names that collide with none of the user's."""
+"""Syntax trees from text templates, and names that do not collide with the user's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 class Names:
-    """Gives out names: `base`, then `base_1`, `base_2`, ..., skipping those in use."""
+    """Generates unique names: `base`, then `base_1`, `base_2`, ..., skipping those in use."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
@@ -30,7 +30,7 @@ class Names:
 
 
 class _Builder:
-    """Copies a template, puts parts in the place of names, and says where in the file it is."""
+    """Instantiates a template: substitutes names and sets source locations."""
 
     def __init__(self, parts: dict[str, Any], like: ast.AST) -> None:
         self._parts = parts
@@ -65,7 +65,7 @@ class _Builder:
         return kind(**fields, **self._place) if "lineno" in kind._attributes else kind(**fields)
 
     def placed(self, node: Any) -> Any:
-        """Give a part that has no place yet this one; what has one is whole already."""
+        """Set the location of a node without one; a node that has one is complete."""
         if self._place and not hasattr(node, "lineno"):
             if "lineno" in node._attributes:
                 for name, value in self._place.items():
@@ -81,23 +81,23 @@ def _parsed(text: str) -> list[ast.stmt]:
 
 
 def statements(text: str, like: ast.AST, /, **parts: Any) -> list[ast.stmt]:
-    """Statements with the names of `parts` replaced: by names, expressions or statements.
+    """Statements in which the names of `parts` are replaced by names, expressions or statements.
 
-    `like` is the user's code that they stand for, whose place in the file they take.
+    `like` is the user's code that they replace, whose source location they get.
     """
     built: list[ast.stmt] = _Builder(parts, like).build(_parsed(text))
     return built
 
 
 def expression(text: str, like: ast.AST, /, **parts: Any) -> ast.expr:
-    """An expression with the names of `parts` replaced."""
+    """An expression in which the names of `parts` are replaced."""
     (statement,) = statements(f"({text})", like, **parts)
     assert isinstance(statement, ast.Expr)
     return statement.value
 
 
 def copied(node: Node) -> Node:
-    """A tree of its own, equal to another."""
+    """A deep copy of a tree."""
     made: Node = _copied(node)
     return made
 
@@ -108,7 +108,7 @@ def _copied(node: Any) -> Any:
     if not isinstance(node, ast.AST):
         return node
     kind = type(node)
-    # Contexts and operators have no content: every tree shares them.
+    # Contexts and operators have no fields: all trees use the same instances.
     if not kind._fields:
         return node
     made = kind.__new__(kind)
@@ -117,7 +117,7 @@ def _copied(node: Any) -> Any:
 
 
 def place(node: Node, like: ast.AST) -> Node:
-    """Give every part of a tree that has no place in the file the place of another."""
+    """Give all nodes of a tree without a source location that of another node."""
     placed: Node = _Builder({}, like).placed(node)
     return placed
 

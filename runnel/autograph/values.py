@@ -1,4 +1,4 @@
-"""The values of converted code: missing ones, staged ones, and those a graph can carry."""
+"""The values of converted code: undefined, staged, and stageable ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..ops.array.shaping import identity
 
 
 class Undefined:
-    """Stands for a name that has no value on this path; any use of it is an error."""
+    """The value of an undefined variable; any use of it is an error."""
 
     __slots__ = ("symbol_name",)
 
@@ -38,7 +38,7 @@ class Undefined:
 
 
 class UndefinedReturnValue:
-    """The result of a function that has not returned yet; None to its caller."""
+    """The result of a function that has not returned yet; None for its caller."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class UndefinedReturnValue:
 
 
 def is_undefined(value: Any) -> bool:
-    """Whether a value stands for a missing one."""
+    """Whether a value represents an undefined variable."""
     return isinstance(value, Undefined | UndefinedReturnValue)
 
 
@@ -59,7 +59,7 @@ def ld(value: Any) -> Any:
 
 
 def ldu(load: Callable[[], Any], name: str) -> Any:
-    """Read a variable or a place in an object that may not be there."""
+    """Read a variable or qualified name that may be undefined."""
     try:
         return load()
     except (NameError, AttributeError, KeyError, IndexError, TypeError):
@@ -67,14 +67,14 @@ def ldu(load: Callable[[], Any], name: str) -> Any:
 
 
 def is_staged(value: Any) -> bool:
-    """Whether a value is decided only when the graph runs."""
+    """Whether a value is known only when the graph runs."""
     if isinstance(value, Tensor):
         return isinstance(value, SymbolicTensor) or state.graph is not None
     return isinstance(value, Variable) and state.graph is not None
 
 
 def condition(value: Any, statement: str) -> Tensor:
-    """A staged condition, which must be one boolean."""
+    """A staged condition as a scalar boolean."""
     tensor = convert_to_tensor(value)
     if not isinstance(tensor, SymbolicTensor):
         tensor = identity(tensor)
@@ -89,7 +89,7 @@ def condition(value: Any, statement: str) -> Tensor:
 
 
 def missing_value(message: str) -> ValueError:
-    """The error for a name that has no value where a graph needs one; loops look for its mark."""
+    """The error for an undefined variable where a graph needs a value; loops recognize it."""
     error = ValueError(message)
     error.missing_value = True  # type: ignore[attr-defined]
     return error
@@ -99,12 +99,12 @@ _PYTHON = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
 def staged(leaf: Any) -> Any:
-    """A leaf of a structure as a graph carries it."""
+    """A leaf of a structure as a tensor or composite in the graph."""
     return convert_to_tensor(leaf) if isinstance(leaf, (Variable, *_PYTHON)) else leaf
 
 
 def stageable(value: Any) -> bool:
-    """Whether a graph can carry a value: tensors and what becomes one, in structures."""
+    """Whether a graph can represent a value: tensors and what converts to them, in structures."""
     return not is_undefined(value) and all(_is_carried(leaf) for leaf in nest.flatten(value))
 
 
@@ -120,5 +120,5 @@ def _is_carried(leaf: Any) -> bool:
 
 
 def static_sizes(shape: TensorShape) -> list[int]:
-    """Some shape that a static one allows."""
+    """A concrete shape compatible with a static one."""
     return [size or 0 for size in (shape.as_list() if shape.rank is not None else [])]

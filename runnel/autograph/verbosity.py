@@ -1,4 +1,4 @@
-"""How much AutoGraph tells about its work."""
+"""The verbosity of AutoGraph's logging."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Verbosity:
 
     @classmethod
     def tell(cls, level: int, message: str) -> None:
-        """Say something that matters at a level of detail."""
+        """Log a message at a verbosity level."""
         if level > cls.level:
             return
         get_logger().info("%s", message)
@@ -24,7 +24,7 @@ class Verbosity:
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """How much AutoGraph tells about conversions: 0 little, 10 everything.
+    """Set AutoGraph's verbosity: from 0 (little) to 10 (everything).
 
     >>> tf.autograph.set_verbosity(0)
     """

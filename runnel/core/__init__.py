@@ -1,1 +1,1 @@
-"""What everything stands on: dtypes, shapes, tensors, operations, gradients."""
+"""The core that all other packages depend on: dtypes, shapes, tensors, operations, gradients."""

@@ -1,8 +1,8 @@
-"""Values that go into batches: the parts that stand for them while they are stacked or sliced.
+"""Batchable values: their encoding as tensors that can be stacked and sliced.
 
-A type that can be batched has a spec with `_batch` and `_unbatch`. Tensors, ragged and sparse
-tensors are stacked and sliced as they are. Other values are encoded as such parts first; what is
-made of the stacked or sliced parts is decoded with the spec of the batch or of the row.
+A batchable type has a spec with `_batch` and `_unbatch`. Tensors, ragged and sparse tensors are
+stacked and sliced directly. Other values are first encoded as such components; the stacked or
+sliced components are decoded with the spec of the batch or of the row.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from .type_spec import TypeSpec
 
 
 class BatchableTypeSpec(TypeSpec):
-    """The type of values that are encoded to be stacked, sliced or joined."""
+    """The type of values that are encoded in order to be stacked, sliced or concatenated."""
 
     __slots__ = ()
 
     @abstractmethod
     def _batch(self, size: int | None) -> Any:
-        """The spec of so many values together; None where it is not known how many."""
+        """The spec of a batch of this many values; None if the batch size is unknown."""
 
     @abstractmethod
     def _unbatch(self) -> Any:
-        """The spec of one of the values in a batch."""
+        """The spec of one value of a batch."""
 
     @abstractmethod
     def _encode(self, value: Any, minimum_rank: int = 0) -> Any:
-        """A nest of tensors and of values that can be batched themselves."""
+        """A nest of tensors and of other batchable values."""
 
     @abstractmethod
     def _decode(self, encoded: Any) -> Any:
@@ -39,18 +39,18 @@ class BatchableTypeSpec(TypeSpec):
     @property
     @abstractmethod
     def _encoding_specs(self) -> Any:
-        """A nest of the specs of what values are encoded as."""
+        """A nest of the specs of the encoded components."""
 
 
 def part_specs(spec: Any) -> list[Any]:
-    """The specs of all parts that stand for a value."""
+    """The specs of all components that encode a value."""
     if not isinstance(spec, BatchableTypeSpec):
         return [spec]
     return [part for each in nest.flatten(spec._encoding_specs) for part in part_specs(each)]
 
 
 def parts_of(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
-    """All parts that stand for a value."""
+    """All components that encode a value."""
     if not isinstance(spec, BatchableTypeSpec):
         return [value]
     specs = nest.flatten(spec._encoding_specs)
@@ -63,7 +63,7 @@ def parts_of(spec: Any, value: Any, minimum_rank: int = 0) -> list[Any]:
 
 
 def value_of(spec: Any, parts: Iterator[Any]) -> Any:
-    """The value that the next parts stand for."""
+    """The value decoded from the next components."""
     if not isinstance(spec, BatchableTypeSpec):
         return next(parts)
     specs = spec._encoding_specs

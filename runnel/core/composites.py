@@ -1,4 +1,4 @@
-"""Which classes are those of values made of several tensors."""
+"""The registry of composite tensor classes: values with several component tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .variable import Variable
 
 
 def is_composite(kind: Any) -> bool:
-    """Whether a class is one of values made of tensors, such as a ragged tensor."""
+    """Whether a class is a composite tensor class, such as that of ragged tensors."""
     return (
         isinstance(kind, type)
         and hasattr(kind, "_type_spec")

@@ -1,4 +1,4 @@
-"""The state of the running thread: eager or graph, recording tapes, name and device scopes."""
+"""Thread-local state: eager or graph mode, recording tapes, name and device scopes."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 
 class ThreadState(threading.local):
-    """What `execute` asks for at every operation; class attributes are each thread's defaults."""
+    """What `execute` reads for each operation; class attributes are the defaults of threads."""
 
     graph: Graph | None = None
-    # The graph that variables belong to, and its session at work; None: they are eager.
+    # The graph that variables belong to, and its running session; None in eager mode.
     home: Any = None
     session: Any = None
     tapes: tuple[Any, ...] = ()
     device: str | None = None
     name_scope: str = ""
     variable_creators: tuple[Callable[..., Any], ...] = ()
-    # Whether graphs that are loaded may write files.
+    # Whether loaded graphs may write files.
     trusts_files: bool = False
 
 
 state = ThreadState()
 
-# Tensors get a key when a tape first sees them; 0 means "no tape has".
+# A tensor gets its key when a tape first records it; 0 means that no tape has.
 next_key: Callable[[], int] = itertools.count(1).__next__
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once (True) or are added to a graph (False).
+    """Whether operations are executed immediately (True) or added to a graph (False).
 
     >>> tf.executing_eagerly()
     True
@@ -46,7 +46,7 @@ def executing_eagerly() -> bool:
 
 @contextmanager
 def no_recording() -> Iterator[None]:
-    """Hide the computations of a block from every tape."""
+    """Hide the operations of a block from every tape."""
     tapes, state.tapes = state.tapes, ()
     try:
         yield
@@ -56,9 +56,9 @@ def no_recording() -> Iterator[None]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Leave the functions under construction: the block runs eagerly and unrecorded.
+    """Leave the functions being traced: the block runs eagerly and is not recorded.
 
-    In the graph of a whole program, as TensorFlow 1 had it, it builds there.
+    In a TensorFlow 1 graph, the operations of the block are added to that graph.
 
     >>> with tf.init_scope():
     ...     tf.executing_eagerly()
@@ -76,7 +76,7 @@ _NO_NAME = "name for name_scope must be a string, got {!r}."
 
 
 def scope_within(outer: str, name: str) -> str:
-    """The name scope that a block of this name has inside of another one."""
+    """The name scope of a block with this name inside another scope."""
     if not isinstance(name, str):
         raise ValueError(_NO_NAME.format(name))
     if name.endswith("/"):
@@ -118,7 +118,7 @@ class name_scope:
 
 
 def get_current_name_scope() -> str:
-    """The full name scope of this place, without a trailing slash.
+    """The full current name scope, without a trailing slash.
 
     >>> with tf.name_scope("a"), tf.name_scope("b"):
     ...     print(tf.get_current_name_scope())
@@ -128,13 +128,13 @@ def get_current_name_scope() -> str:
 
 
 class Tracebacks:
-    """Whether an operation's error also shows the failure inside the kernel that led to it."""
+    """Whether the error of an operation also shows the kernel's exception that caused it."""
 
     def __init__(self) -> None:
         self.filtered = True
 
     def cause(self, failure: Exception) -> Exception | None:
-        """What an operation's error names as its cause."""
+        """The `__cause__` of an operation's error."""
         return None if self.filtered else failure
 
 
@@ -167,7 +167,7 @@ class Seeds:
         self._op_seeds = None if seed is None else _generator(seed)
 
     def begin_streams_anew(self) -> None:
-        """Let all operations draw the first numbers of their seeds again."""
+        """Restart the random streams of all operations."""
         self.generation += 1
 
     def next_op_seed(self) -> int:

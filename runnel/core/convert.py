@@ -1,4 +1,4 @@
-"""From Python and NumPy values to tensors, with TensorFlow's rules for dtypes."""
+"""Conversion of Python and NumPy values to tensors, with TensorFlow's dtype rules."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ _NONE_INSIDE = (
     "take it from tf.shape(x), as in tf.zeros([tf.shape(x)[0], 2])."
 )
 _DICT_GIVEN = " A dict has no one tensor: convert its values, or take one by its key."
-# Halfway from the largest float32 to what would be the next: from here on there is infinity.
+# Halfway between the largest float32 and the next power of two: from here on values round to
+# infinity.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 
-# Python number -> the dtypes that may hold it when asked for.
+# Python number type -> the dtypes it may be converted to on request.
 _NUMBERS = dtypes.ALL - {dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant}
 _FITS: dict[str, frozenset[DType]] = {
     "b": _NUMBERS | {dtypes.bool},
@@ -49,7 +50,7 @@ _FITS: dict[str, frozenset[DType]] = {
     "f": frozenset(each for each in _NUMBERS if not (each.is_integer or each.is_quantized)),
     "c": frozenset(dtypes.COMPLEX),
 }
-# Kind of the numbers among which a bool stands first -> the dtypes that may hold both.
+# Kind of the numbers in a list that begins with a bool -> the dtypes that may hold both.
 _WIDE_REAL = frozenset({dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex128})
 _BESIDE_BOOL: dict[str, frozenset[DType]] = {
     "i": _WIDE_REAL | {dtypes.int32, dtypes.int64},
@@ -61,10 +62,10 @@ _LONGEST_HISTORY = 100
 
 _SIZES = frozenset({dtypes.int32, dtypes.int64})
 
-# Types that know how to become a tensor: a function (value, dtype) -> Tensor each, by class.
+# Registered conversions by class: each is a function (value, dtype) -> Tensor.
 _CONVERTERS: dict[type, Callable[[Any, DType | None], Tensor]] = {}
 _REGISTERED: list[tuple[int, Any, Callable[..., Any]]] = []
-# Nobody can register a conversion for these, so nobody needs to be asked.
+# Types that no conversion function can be registered for: the registry is not consulted.
 _ALWAYS_OWN = frozenset({bool, int, float, np.ndarray})
 
 
@@ -79,7 +80,7 @@ def Const(*, value: Any, dtype: DType) -> Any:
 
 
 def register_converter(kind: type, function: Callable[[Any, DType | None], Tensor]) -> None:
-    """Make instances of a class of ours convertible: `function(value, dtype)` gives a tensor."""
+    """Register a converter for an internal class: `function(value, dtype)` gives a tensor."""
     _CONVERTERS[kind] = function
 
 
@@ -88,7 +89,7 @@ def register_tensor_conversion_function(
 ) -> None:
     """Let `conversion_func(value, dtype, name, as_ref)` convert values of `base_type` to tensors.
 
-    Functions of a lower priority are asked first; one may return NotImplemented to pass.
+    Functions are tried in ascending order of priority; one may return NotImplemented to decline.
     """
     bases = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(base, type) for base in bases):
@@ -107,7 +108,7 @@ def register_tensor_conversion_function(
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
-    """A value as an operation's input; a variable gives the tensor that stands for it."""
+    """A value as an operation's input; for a variable, its current value as a tensor."""
     if dtype is not None and type(dtype) is not DType:
         dtype = as_dtype(dtype)
     if isinstance(value, Tensor):
@@ -118,7 +119,7 @@ def convert_to_tensor(
             )
         return value
     hinted = dtype is None and dtype_hint is not None
-    # Tensors in a list give it their dtype: a hint does not cast them.
+    # Tensors in a list determine its dtype: a dtype hint does not cast them.
     if hinted and not (isinstance(value, list | tuple) and _holds_tensors(value)):
         try:
             return _convert(value, as_dtype(dtype_hint))
@@ -180,7 +181,7 @@ def _pack(values: Sequence[Any], dtype: DType | None) -> Tensor:
 
 
 def _element(value: Any, dtype: DType | None, cast: bool) -> Tensor:
-    """An element of a list that holds tensors. Tensors are cast where a dtype is asked for."""
+    """An element of a list that holds tensors, cast if a dtype is requested."""
     if isinstance(value, list | tuple) and _holds_tensors(value):
         rows = [_element(each, dtype, cast) for each in value]
         packed: Tensor = REGISTRY["Pack"](rows, axis=0)
@@ -206,7 +207,7 @@ def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
 
 
 def array_of(value: Any, dtype: DType | None) -> tuple[Any, DType]:
-    """The NumPy value (a scalar for rank 0) and dtype that a Python or NumPy value becomes."""
+    """The NumPy value (a scalar for rank 0) and dtype that a Python or NumPy value converts to."""
     kind = type(value)
     if kind is np.ndarray:
         return _from_numpy(value, dtype)
@@ -243,7 +244,7 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
     if not array.size and not isinstance(first, np.generic | np.ndarray):
         dtype = dtypes.float32 if dtype is None else dtype
         return np.zeros(array.shape, dtype.numpy), dtype
-    # NumPy takes integers of more than 63 bits for unsigned ones, for floats or for objects.
+    # NumPy converts integers of more than 63 bits to unsigned, float or object arrays.
     suspicious = "uO" if type(first) is float else "ufO"
     if array.dtype.kind in suspicious and (array.dtype.kind == "O" or array.max() >= 2**63):
         array = _with_long_integers(value, array, first, dtype)
@@ -266,7 +267,7 @@ def _from_python(value: Any, dtype: DType | None) -> tuple[Any, DType]:
 def _with_long_integers(
     value: Any, array: np.ndarray[Any, Any], first: Any, dtype: DType | None
 ) -> np.ndarray[Any, Any]:
-    """The numbers as the dtype takes them where some integers have more than 63 bits."""
+    """The numbers in the given dtype where some integers have more than 63 bits."""
     leaves = np.array(value, dtype=object)
     if not all(isinstance(leaf, int | float) for leaf in leaves.flat):
         return array
@@ -291,20 +292,20 @@ def _as_floats(leaves: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _overflows_float32(array: np.ndarray[Any, Any]) -> bool:
-    # The sum of their squares tells of most at once.
+    # The sum of squares rules it out in most cases.
     if array.dtype != np.float64 or np.vdot(array, array) < _BEYOND_FLOAT32:
         return False
     return bool(((np.abs(array) >= _BEYOND_FLOAT32) & np.isfinite(array)).any())
 
 
 def _alike(array: np.ndarray[Any, Any], first: Any, dtype: DType | None) -> bool:
-    """Whether the first of some numbers, which gives them their kind, allows the others."""
+    """Whether the first of some numbers, which determines the dtype, fits the others."""
     letter = array.dtype.kind
     if isinstance(first, bool) and letter != "b":
         if dtype is None or dtype not in _BESIDE_BOOL.get(letter, ()):
             return False
         return not (dtype is dtypes.int32 and (array != array.astype(np.int32)).any())
-    # As in the original, constants of graphs are not as strict.
+    # As in the original, graph constants are checked less strictly.
     strict = dtype is not dtypes.complex128 and state.graph is None
     return letter != "c" or np.iscomplexobj(first) or not strict
 
@@ -430,7 +431,7 @@ def _from_foreign(value: Any, dtype: DType | None) -> tuple[Any, DType]:
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
-    """A tensor with a fixed value, filled up or reshaped to `shape` where that is given.
+    """A constant tensor, broadcast or reshaped to `shape` if that is given.
 
     >>> tf.constant(-1.0, shape=[2, 3])
     <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
@@ -469,7 +470,7 @@ def _shaped(array: np.ndarray[Any, Any], wanted: TensorShape, value: Any) -> Any
 
 
 def constant_value(tensor: Any) -> Any:
-    """The NumPy value of a tensor where it is known before the graph runs, else None."""
+    """The NumPy value of a tensor if it is statically known, else None."""
     if not isinstance(tensor, SymbolicTensor):
         return tensor._array if isinstance(tensor, Tensor) else None
     return _known(tensor, {})
@@ -489,7 +490,7 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     if operation.op.stateful or name == "Placeholder" or not operation.inputs:
         return None
     key = id(tensor)
-    # What is used twice is worked out once, and a long history is left to the run of the graph.
+    # Shared subexpressions are evaluated once; long chains are left to graph execution.
     if key not in seen and len(seen) < _LONGEST_HISTORY:
         seen[key] = None
         seen[key] = _fold(tensor, seen)
@@ -501,7 +502,7 @@ def _known(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
 
 
 def _fold(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
-    # Only what shapes are computed with: a handful of numbers, never a big constant.
+    # Only small tensors, as used to compute shapes; never a large constant.
     operation = tensor.op
     count = tensor.shape.num_elements()
     if count is None or count > 64:
@@ -518,13 +519,13 @@ def _fold(tensor: SymbolicTensor, seen: dict[int, Any]) -> Any:
     try:
         result = operation.op.run(arrays, operation.given)
     except KERNEL_FAILURES:
-        # The run of the graph tells what is wrong, and where.
+        # Execution of the graph reports the error with its location.
         return None
     return result if operation.op.single else result[tensor.index]
 
 
 def constant_shape(tensor: Tensor) -> TensorShape:
-    """The shape that a vector of sizes describes, as far as it is known; -1 counts as unknown."""
+    """The shape that a vector of sizes describes, as far as statically known; -1 is unknown."""
     value = constant_value(tensor)
     if value is not None:
         return TensorShape([None if size < 0 else int(size) for size in value])
@@ -543,7 +544,7 @@ def constant_shape(tensor: Tensor) -> TensorShape:
 
 
 def partial_sizes(tensor: Tensor) -> list[Any] | None:
-    """The numbers of a vector, or rows of numbers, with None for those that are not known."""
+    """The elements of a vector, or rows of a matrix, with None for unknown ones."""
     part = partial_value(tensor)
     if part is None:
         return None
@@ -554,25 +555,25 @@ def partial_sizes(tensor: Tensor) -> list[Any] | None:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor, a variable or another thing that converts like one.
+    """Whether a value is a tensor, a variable or another tensor-like object.
 
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
     if isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None:
         return True
-    # What other libraries say of their types.
+    # How other libraries mark their types.
     return getattr(x, "is_tensor_like", None) is True
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor if it can be known without running a graph, else None.
+    """The value of a tensor if it is statically known, else None.
 
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
     if not isinstance(tensor, Tensor):
-        # A variable's value is never static; all else is what it is.
+        # A variable's value is never static; any other value is returned unchanged.
         return None if type(tensor) in _CONVERTERS else tensor
     if partial and isinstance(tensor, SymbolicTensor) and tensor.op.op.name == "Pack":
         return _partly_static(tensor)
@@ -581,7 +582,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
 
 def _partly_static(tensor: SymbolicTensor) -> Any:
-    """The known rows of a stack, in an array of objects unless all of them are known."""
+    """The known rows of a stack: an object array unless all rows are known."""
     values = [constant_value(each) for each in tensor.op.inputs]
     if all(value is not None for value in values):
         return constant_value(tensor)
@@ -591,10 +592,10 @@ def _partly_static(tensor: SymbolicTensor) -> Any:
 
 
 def operands(x: Any, y: Any, lenient: bool = False) -> tuple[Tensor, Tensor]:
-    """Both operands as tensors: a Python or NumPy value takes the dtype of the tensor beside it.
+    """Both operands as tensors: a Python or NumPy value takes the dtype of the other operand.
 
-    `lenient` leaves a value that does not fit (1.5 beside int32) in its own dtype, for the op to
-    refuse.
+    `lenient` leaves a value that does not fit (1.5 with int32) in its own dtype, so that the op
+    raises the error.
     """
     if isinstance(x, Tensor):
         if isinstance(y, Tensor):

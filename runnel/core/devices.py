@@ -1,7 +1,7 @@
-"""Devices: their names, the processor's physical and logical devices, `tf.device` and placement.
+"""Devices: device names, the CPU's physical and logical devices, `tf.device` and placement.
 
-All work happens on the processor. It is one physical device, which a program may split into
-several logical ones; they have names of their own but share memory and threads.
+All kernels run on the CPU. It is one physical device, which a program may split into several
+logical devices; they have their own names but share memory and threads.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from .context import state
 from .errors import InvalidArgumentError, NotFoundError
 
-# The device types that a name may give without the word "device", as in "/GPU:0".
+# The device types that may appear without "device:", as in "/GPU:0".
 _SHORT_TYPES = frozenset({"CPU", "GPU", "TPU", "EPU", "CUSTOM"})
 _TASK = "/job:localhost/replica:0/task:0"
 
 
 class DeviceSpec:
-    """The parts of a device's name; parts that are None stay open.
+    """The fields of a device name; None is unspecified.
 
     >>> tf.DeviceSpec(job="worker", task=1, device_type="CPU", device_index=0).to_string()
     '/job:worker/task:1/device:CPU:0'
@@ -46,7 +46,7 @@ class DeviceSpec:
 
     @classmethod
     def from_string(cls, spec: str | None) -> DeviceSpec:
-        """The parts of a name such as `"/job:worker/replica:0/task:1/device:CPU:0"` or `"GPU:0"`.
+        """Parse a name such as `"/job:worker/replica:0/task:1/device:CPU:0"` or `"GPU:0"`.
 
         >>> tf.DeviceSpec.from_string("/cpu:1")
         <DeviceSpec(job=None, replica=None, task=None, device_type=CPU, device_index=1)>
@@ -71,11 +71,11 @@ class DeviceSpec:
         return cls(**parts)
 
     def parse_from_string(self, spec: str | None) -> DeviceSpec:
-        """The parts of a name, as a new spec; nothing of this one is kept."""
+        """Parse a name into a new spec; no field of this one is used."""
         return type(self).from_string(spec)
 
     def to_string(self) -> str:
-        """The name, with the open parts left out."""
+        """The device name, without the unspecified fields."""
         name = "" if self._job is None else f"/job:{self._job}"
         if self._replica is not None:
             name += f"/replica:{self._replica}"
@@ -87,12 +87,12 @@ class DeviceSpec:
         return name
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """The spec with the parts of `dev` where it has them, and of this one elsewhere."""
+        """The spec with the fields of `dev` where specified, and of this one otherwise."""
         theirs, ours = dev._parts(), self._parts()
         return type(self)(*(ours[i] if theirs[i] is None else theirs[i] for i in range(5)))
 
     def replace(self, **kwargs: Any) -> DeviceSpec:
-        """This spec with some parts changed.
+        """A copy of this spec with some fields replaced.
 
         >>> tf.DeviceSpec(device_type="CPU", device_index=0).replace(device_index=1).to_string()
         '/device:CPU:1'
@@ -163,7 +163,7 @@ class LogicalDevice(NamedTuple):
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """How to make one logical device; the processor's take no options."""
+    """The configuration of one logical device; CPU devices take no options."""
 
     memory_limit: int | None = None
     experimental_priority: int | None = None
@@ -175,7 +175,7 @@ PHYSICAL_DEVICES = (CPU,)
 
 
 class Settings:
-    """What the program chose about devices and execution; one for the process, as `settings`."""
+    """The program's settings for devices and execution; one instance per process, `settings`."""
 
     def __init__(self) -> None:
         self.soft_placement = True
@@ -183,11 +183,11 @@ class Settings:
         self.op_determinism = False
         self.visible_devices: list[PhysicalDevice] = list(PHYSICAL_DEVICES)
         self.logical_configuration: Sequence[LogicalDeviceConfiguration] | None = None
-        # Once a program has seen the logical devices they stay as they are.
+        # Once the logical devices were queried they cannot be reconfigured.
         self.initialized = False
 
     def logical_devices(self) -> list[LogicalDevice]:
-        """The logical devices, which are fixed from now on."""
+        """The logical devices; after this call they are fixed."""
         if CPU not in self.visible_devices:
             raise NotFoundError(
                 None,
@@ -206,9 +206,9 @@ settings = Settings()
 def device(device_name: Any) -> _DeviceScope:
     """Place the operations and variables of a block on a device.
 
-    A name may be given in part: what it leaves open comes from the block around. `None` forgets
-    the blocks around. With soft placement (the default) a device that is not there is replaced
-    by the processor, otherwise it is an error.
+    A partial name takes its unspecified fields from the enclosing block. `None` ignores the
+    enclosing blocks. With soft placement (the default) an unavailable device is replaced by the
+    CPU; without it, it is an error.
 
     >>> with tf.device("/CPU:0"):
     ...     x = tf.constant(1)
@@ -221,7 +221,7 @@ def device(device_name: Any) -> _DeviceScope:
 
 
 class _DeviceScope:
-    """The block of a `tf.device`; may be entered again and inside of itself."""
+    """The context manager of `tf.device`; reusable and reentrant."""
 
     def __init__(self, device_name: Any) -> None:
         self._name = device_name
@@ -258,7 +258,7 @@ def _merge(outer: str, inner: str) -> DeviceSpec:
 
 
 def resolve(spec: DeviceSpec) -> str:
-    """The full name of the device that serves a spec; `InvalidArgumentError` where none does."""
+    """The full name of the device a spec resolves to; `InvalidArgumentError` if there is none."""
     available = [f"{_TASK}{logical.name}" for logical in settings.logical_devices()]
     full = DeviceSpec("localhost", 0, 0, "CPU", 0).make_merged_spec(spec)
     name = full.to_string()
@@ -276,24 +276,24 @@ def resolve(spec: DeviceSpec) -> str:
 
 
 class _PlacementReport:
-    """A listener among the tapes that names every operation and its device."""
+    """A listener on the tape stack that logs every operation and its device."""
 
     def record(self, op: Any, *operation: Any) -> None:
-        """Report an operation that was just done."""
+        """Log an executed operation."""
         device = state.device or "/job:localhost/replica:0/task:0/device:CPU:0"
         print(f"Executing op {op.name} in device {device}", file=sys.stderr)
 
     def variable_read(self, variable: Any) -> None:
-        """Reading a variable is no operation here."""
+        """A variable read is not logged as an operation."""
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Choose whether operations report the device they run on, to standard error."""
+    """Choose whether the device of each operation is logged to standard error."""
     settings.log_placement = bool(enabled)
     others = tuple([each for each in state.tapes if not isinstance(each, _PlacementReport)])
     state.tapes = (*others, _PlacementReport()) if enabled else others
 
 
 def get_log_device_placement() -> bool:
-    """Whether operations report the device they run on."""
+    """Whether the device of each operation is logged."""
     return settings.log_placement

@@ -1,4 +1,4 @@
-"""Dimension: a size of a shape that may be unknown, as TensorFlow 1 has it."""
+"""Dimension: a possibly unknown size of a shape, as in TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Dimension:
-    """A size, or None for an unknown one; arithmetic with an unknown one gives an unknown one."""
+    """A size, or None if unknown; arithmetic with an unknown dimension gives an unknown one."""
 
     __slots__ = ("_value",)
 
@@ -22,17 +22,17 @@ class Dimension:
         return self._value
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether the two may be the same size."""
+        """Whether the two dimensions can be equal."""
         other = Dimension(other)
         return self._value is None or other._value is None or self._value == other._value
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """ValueError unless the two may be the same size."""
+        """Raise ValueError unless the two dimensions can be equal."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Dimension:
-        """What is known of a size from both."""
+        """The dimension that combines what is known from both."""
         other = Dimension(other)
         self.assert_is_compatible_with(other)
         return other if self._value is None else self

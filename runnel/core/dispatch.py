@@ -1,8 +1,8 @@
-"""Public functions that do something of their own for values of certain types.
+"""Type-based dispatch of public functions (`tf.experimental.dispatch_for_api`).
 
-The first handler of a function exchanges the code of that very function object for one that looks
-for a handler; so every reference to the function, held anywhere, dispatches, and functions that
-nobody dispatches cost nothing. `convert_operands` makes functions convert their two operands first.
+The first handler of a function replaces the code of that function object by code that searches for
+a handler; so every existing reference to the function dispatches, and functions without handlers
+have no overhead. `convert_operands` makes functions convert their two operands first.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .exchange import Exchange
 
 
 class Handler:
-    """What to call where the arguments have the types that a signature names."""
+    """The handler called where the arguments match the types of a signature."""
 
     def __init__(self, target: Any, signature: dict[str, Any], call: Callable[..., Any]) -> None:
-        """`call(function, arguments)` gets the arguments that were given, by name."""
+        """`call(function, arguments)` receives the arguments given, by name."""
         self.target = target
         self.signature = signature
         self.call = call
 
     def fits(self, arguments: dict[str, Any]) -> bool:
-        """Whether the arguments have the types, at least one of them that of a composite."""
+        """Whether the arguments match the types, and at least one matches a composite type."""
         found = [
             _match(annotation, arguments[name]) if name in arguments else None
             for name, annotation in self.signature.items()
@@ -36,7 +36,7 @@ class Handler:
 
 
 class Api:
-    """A function that dispatches, with its handlers in the order they came."""
+    """A dispatching function, with its handlers in order of registration."""
 
     def __init__(self, function: FunctionType) -> None:
         self.function = function
@@ -47,13 +47,13 @@ class Api:
         self._plain: Callable[..., Any] = function
 
     def install(self) -> None:
-        """Have the function's calls come here."""
+        """Redirect the function's calls to this dispatcher."""
         if self._exchange is None:
             _apis[self.function] = self
             self._exchange = Exchange(self.function, self._instead_of, as_given=True)
 
     def remove_unused(self) -> None:
-        """Give the function its calls back if nobody wants them any more."""
+        """Restore the function's own code if no handlers are left."""
         if self._exchange is not None and not self.handlers and self.convert is None:
             self._exchange.undo()
             del _apis[self.function]
@@ -63,14 +63,14 @@ class Api:
         return self._called
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the first handler that fits, or the function as it was."""
+        """Call the first matching handler, or the original function."""
         if self.convert is not None:
             args, kwargs = self._converted(args, kwargs)
         if any(map(_holds_composite, args)) or any(map(_holds_composite, kwargs.values())):
             try:
                 arguments = self.signature.bind(*args, **kwargs).arguments
             except TypeError:
-                return self._plain(*args, **kwargs)  # it explains what is wrong
+                return self._plain(*args, **kwargs)  # raises the explanatory error
             for handler in self.handlers:
                 if handler.fits(arguments):
                     result = handler.call(self.function, arguments)
@@ -81,7 +81,7 @@ class Api:
     def _converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with their two operands converted, by position or by name."""
+        """The arguments with the two operands converted, by position or by name."""
         names = list(self.signature.parameters)[:2]
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         if self.convert is None or not all(name in given for name in names):
@@ -101,7 +101,7 @@ def _holds_composite(value: Any) -> bool:
 
 
 def _match(annotation: Any, value: Any) -> bool | None:
-    """None where a value does not have the annotated type, else whether it is a composite."""
+    """None if a value does not match the annotation, else whether it is a composite."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, UnionType):
         found = [_match(each, value) for each in arguments]
@@ -117,7 +117,7 @@ def _match(annotation: Any, value: Any) -> bool | None:
 
 
 def check_annotation(annotation: Any) -> None:
-    """ValueError unless handlers may be chosen by this annotation."""
+    """Raise ValueError unless this annotation can be dispatched on."""
     origin = typing.get_origin(annotation)
     if origin in (list, typing.Union, UnionType):
         for each in typing.get_args(annotation):
@@ -130,14 +130,14 @@ def check_annotation(annotation: Any) -> None:
 
 
 def api_of(function: Any) -> Api:
-    """The handlers of a public function; ValueError for any other."""
+    """The dispatcher of a public function; ValueError for any other function."""
     if not isinstance(function, FunctionType) or not function.__module__.startswith("runnel"):
         raise ValueError(f"{function} does not support dispatch.")
     return _apis.get(function) or Api(function)
 
 
 def register(api: Api, handler: Handler) -> None:
-    """Ask a handler too, after those that came before."""
+    """Append a handler to those registered before."""
     api.install()
     api.handlers.append(handler)
 
@@ -145,7 +145,7 @@ def register(api: Api, handler: Handler) -> None:
 def convert_operands(
     functions: Iterable[Any], convert: Callable[[Any, Any], tuple[Any, Any]] | None
 ) -> None:
-    """Let functions `f(x, y)` start with `x, y = convert(x, y)`; with None, no longer."""
+    """Let functions `f(x, y)` start with `x, y = convert(x, y)`; None removes the conversion."""
     for function in functions:
         api = api_of(function)
         api.convert = convert
@@ -156,10 +156,11 @@ def convert_operands(
 
 
 def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Any], Any]:
-    """Let the decorated function stand for a public one where its arguments have certain types.
+    """Register the decorated function as the implementation of a public one for some argument
+    types.
 
-    A signature maps names or positions of parameters to types, `List[type]` or `Union[...]`;
-    without any, the annotations of the decorated function are the signature.
+    A signature maps parameter names or positions to types, `List[type]` or `Union[...]`; without
+    signatures, the annotations of the decorated function are used.
 
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
@@ -225,7 +226,7 @@ def _named(signature: dict[Any, Any], names: list[str]) -> dict[str, Any]:
 
 
 def unregister_dispatch_for(dispatch_target: Any) -> None:
-    """Undo a `dispatch_for_*` of this function; ValueError if there is none."""
+    """Remove the `dispatch_for_*` registrations of this function; ValueError if there are none."""
     found = False
     for api in list(_apis.values()):
         kept = [handler for handler in api.handlers if handler.target is not dispatch_target]

@@ -12,28 +12,28 @@ _BY_ENUM: dict[int, "DType"] = {}
 
 
 class TensorlessType:
-    """What a dtype and a shape are to tf.function: a type whose values hold no tensors."""
+    """The protocol of tf.function's trace types for dtypes and shapes: values without tensors."""
 
     __slots__ = ()
 
     def placeholder_value(self, placeholder_context: Any) -> None:
-        """The stand-in for a value while tracing: None."""
+        """The placeholder of a value while tracing: None."""
         return
 
     def flatten(self) -> list[Any]:
-        """The specs of the tensors in a value: none."""
+        """The specs of a value's tensors: none."""
         return []
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors in a value: none."""
+        """The tensors of a value: none."""
         return []
 
     def from_tensors(self, tensors: Any) -> None:
-        """The value made of no tensors: None."""
+        """The value reconstructed from no tensors: None."""
         return
 
     def cast(self, value: Any, cast_context: Any) -> None:
-        """None, which is the only value of this type."""
+        """None, the only value of this type."""
         if value is not None:
             raise AssertionError(
                 f"Can not cast {value!r} to type {self!r}: a dtype or shape holds no value."
@@ -43,7 +43,7 @@ class TensorlessType:
 class DType(TensorlessType):
     """The type of the elements in a `Tensor`.
 
-    Every type exists once, so `is` compares dtypes safely and at no cost.
+    Each dtype is a singleton, so `is` compares dtypes safely and at no cost.
 
     >>> tf.as_dtype("float32") is tf.float32
     True
@@ -160,7 +160,7 @@ class DType(TensorlessType):
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The (least, greatest) intensity of a pixel: (0, 1) for floats, (0, max) for integers."""
+        """The (minimum, maximum) intensity of a pixel: (0, 1) for floats, (0, max) for integers."""
         if self is float32 or self is float64:
             return 0, 1
         if self is bool:
@@ -233,7 +233,8 @@ def _define(enum: int, name: str, numpy_type: Any, is_numeric: builtins.bool) ->
     dtype.as_datatype_enum = enum
     dtype.numpy = None if numpy_type is None else np.dtype(numpy_type)
     if name.startswith("q"):
-        # The named field tells NumPy's dtypes apart; the arrays of tensors are plain integers.
+        # The named field distinguishes NumPy's structured dtypes; tensors' arrays are plain
+        # integers.
         dtype.numpy = dtype.numpy[0]
     dtype.numpy_type = numpy_type
     dtype.is_numpy_compatible = numpy_type is not None
@@ -299,10 +300,10 @@ REAL = FLOATING | INTEGER
 NUMERIC = REAL | COMPLEX
 QUANTIZED_DTYPES = frozenset({qint8, quint8, qint16, quint16, qint32})
 ALL = frozenset(_BY_ENUM.values())
-# What has gradients: numbers without gaps, and lists of tensors (variants).
+# Differentiable dtypes: floating-point and complex numbers, and lists of tensors (variants).
 DIFFERENTIABLE = frozenset(x for x in ALL if x.is_floating or x.is_complex or x is variant)
 
-# NumPy scalar classes and np.dtype objects, both as keys: one lookup serves either.
+# Keyed by NumPy scalar classes and by np.dtype objects: one lookup serves both.
 _FROM_NUMPY: dict[Any, DType] = {}
 for _dtype in _BY_ENUM.values():
     if _dtype.is_quantized:
@@ -310,8 +311,8 @@ for _dtype in _BY_ENUM.values():
     elif _dtype.numpy is not None:
         _FROM_NUMPY[_dtype.numpy] = _dtype
         _FROM_NUMPY[_dtype.numpy.type] = _dtype
-# C's integer types are classes of their own beside the sized ones they equal (which of them
-# differ depends on the platform).
+# C's integer types are classes distinct from the equal fixed-width ones (which of them differ
+# depends on the platform).
 for _code in "bhilqBHILQ":
     _FROM_NUMPY[np.dtype(_code).type] = _FROM_NUMPY[np.dtype(np.dtype(_code).str)]
 _FROM_NUMPY[np.bytes_] = _FROM_NUMPY[np.str_] = string
@@ -336,8 +337,8 @@ def from_numpy(numpy_type: Any) -> DType:
     except (KeyError, TypeError):
         pass
     if isinstance(numpy_type, np.dtype):
-        # Strings of any length and other byte orders are not keys themselves; their classes are.
-        # The class of NumPy's variable-width StringDType is Python's str.
+        # Strings of any length and other byte orders are no keys themselves; their scalar classes
+        # are. The scalar class of NumPy's variable-width StringDType is Python's str.
         found = string if numpy_type.type is str else _FROM_NUMPY.get(numpy_type.type)
         if found is not None:
             return found
@@ -360,8 +361,8 @@ def as_dtype(type_value: Any) -> DType:
     except (KeyError, TypeError):
         pass
     try:
-        # Arrays, pandas columns and the like stand for their own dtype. Tensors do not: theirs
-        # is no NumPy dtype.
+        # Arrays, pandas columns and the like convert to their dtype. Tensors do not: theirs is no
+        # NumPy dtype.
         is_numpy = isinstance(type_value, np.dtype)
         return from_numpy(type_value if is_numpy else np.dtype(type_value.dtype))
     except (AttributeError, TypeError):

@@ -24,18 +24,18 @@ UNAUTHENTICATED = 16
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Raised when Python asks a value that a graph only computes later, as in `if tensor:`."""
+    """Raised when Python needs the value of a symbolic tensor, as in `if tensor:`."""
 
 
 class OpError(Exception):
     """The base of all errors an operation raises.
 
     Args:
-        node_def: The NodeDef of the failing operation, None in eager work.
-        op: The graph operation that failed, None in eager work.
-        message: What happened.
+        node_def: The NodeDef of the failing operation, None in eager mode.
+        op: The graph operation that failed, None in eager mode.
+        message: The error message.
         error_code: One of the status codes of this module.
-        *args: Nothing, or one dictionary with more about the error.
+        *args: Optionally a dictionary with further information about the error.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class OpError(Exception):
 
     @property
     def experimental_payloads(self) -> Any:
-        """A dictionary with more about the error, empty when there is no more."""
+        """A dictionary of further information about the error, empty if there is none."""
         return self._experimental_payloads
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class OpError(Exception):
 
 
 class _CodedError(OpError):
-    """An error whose class alone says the status code."""
+    """An error whose status code is determined by its class."""
 
     _code: ClassVar[int]
 
@@ -110,7 +110,7 @@ class CancelledError(_CodedError):
 
 
 class UnknownError(_CodedError):
-    """Raised when nothing better is known about the failure."""
+    """Raised when the cause of the failure is unknown."""
 
     _code = UNKNOWN
 
@@ -135,37 +135,37 @@ class DeadlineExceededError(_CodedError):
 
 
 class NotFoundError(_CodedError):
-    """Raised when a file, a key or a resource that was asked for does not exist."""
+    """Raised when a requested file, key or resource does not exist."""
 
     _code = NOT_FOUND
 
 
 class AlreadyExistsError(_CodedError):
-    """Raised when what should be created is there already."""
+    """Raised when an entity to be created already exists."""
 
     _code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(_CodedError):
-    """Raised when the caller may not do what was asked."""
+    """Raised when the caller lacks the permission for the operation."""
 
     _code = PERMISSION_DENIED
 
 
 class UnauthenticatedError(_CodedError):
-    """Raised when the caller did not prove who they are."""
+    """Raised when the caller is not authenticated."""
 
     _code = UNAUTHENTICATED
 
 
 class ResourceExhaustedError(_CodedError):
-    """Raised when memory, disk space or a quota is used up."""
+    """Raised when memory, disk space or a quota is exhausted."""
 
     _code = RESOURCE_EXHAUSTED
 
 
 def out_of_memory(failure: MemoryError, op: str) -> ResourceExhaustedError:
-    """What an operation raises where NumPy finds no memory for an array."""
+    """The error to raise when NumPy cannot allocate an array."""
     shape, dtype = getattr(failure, "shape", None), getattr(failure, "dtype", None)
     if shape is None:
         return ResourceExhaustedError(None, None, f"Out of memory: {failure} [Op:{op}]")
@@ -179,13 +179,15 @@ def out_of_memory(failure: MemoryError, op: str) -> ResourceExhaustedError:
 
 
 class FailedPreconditionError(_CodedError):
-    """Raised when the state does not allow the operation, as reading an uninitialized variable."""
+    """Raised when the state does not allow the operation, as when reading an uninitialized
+    variable.
+    """
 
     _code = FAILED_PRECONDITION
 
 
 class AbortedError(_CodedError):
-    """Raised when an operation gave up, typically because another one interfered."""
+    """Raised when an operation was aborted, typically by a conflicting one."""
 
     _code = ABORTED
 
@@ -197,25 +199,25 @@ class OutOfRangeError(_CodedError):
 
 
 class UnimplementedError(_CodedError):
-    """Raised when an operation does not support what was asked."""
+    """Raised when an operation does not support the request."""
 
     _code = UNIMPLEMENTED
 
 
 class InternalError(_CodedError):
-    """Raised when an invariant of the program itself is broken."""
+    """Raised when an internal invariant is violated."""
 
     _code = INTERNAL
 
 
 class UnavailableError(_CodedError):
-    """Raised when a service cannot be reached at the moment."""
+    """Raised when a service is currently unavailable."""
 
     _code = UNAVAILABLE
 
 
 class DataLossError(_CodedError):
-    """Raised when stored data is truncated or corrupt beyond repair."""
+    """Raised when stored data is truncated or unrecoverably corrupt."""
 
     _code = DATA_LOSS
 

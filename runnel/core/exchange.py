@@ -1,10 +1,10 @@
-"""Exchanging a function's code for a while, for everybody who holds the function.
+"""Temporary replacement of a function's code object, effective for every reference to the function.
 
-What watches a program now and then (a profile), or takes some calls over (a handler for a user's
-types), must cost nothing the rest of the time: no question "is anybody there?" in functions that
-run a million times a second. Assigning other functions to the attributes of modules would not
-reach those who imported the old ones; assigning to attributes of classes makes Python forget, for
-good after some hundred times, how to look them up fast.
+Instrumentation that is rarely active (a profile), or that intercepts some calls (a handler for a
+user's types), must have no overhead otherwise: no check "is it active?" in functions that run a
+million times a second. Replacing module attributes would not affect references imported earlier;
+assigning class attributes invalidates Python's type attribute cache, permanently after some hundred
+assignments.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-# What functions have that now have other code, by that code.
+# The original code of functions whose code is replaced, by the new code.
 _own: dict[CodeType, CodeType] = {}
 
 
 class Exchange:
-    """Has calls of a function go to `replacement_of(the function as it was)` until `undo()`.
+    """Redirects calls of a function to `replacement_of(the original function)` until `undo()`.
 
-    The replacement gets all arguments in the order of the parameters, defaults included; or, if
-    `as_given`, just those of the call, in the way they were given.
+    The replacement receives all arguments in the order of the parameters, defaults included; with
+    `as_given`, only the arguments of the call, as they were passed.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Exchange:
             function.__defaults__ = function.__kwdefaults__ = None
 
     def undo(self) -> None:
-        """Give the function its own code back."""
+        """Restore the function's original code."""
         self._function.__code__ = self._code
         self._function.__defaults__, self._function.__kwdefaults__ = self._defaults
         del self._function.__signature__
@@ -66,16 +66,16 @@ def _parameters(code: CodeType) -> list[str]:
 
 
 def _passing_on(taken: str, other: Callable[..., Any]) -> CodeType:
-    """Code that calls another function with what it takes.
+    """Code that forwards its arguments to another function.
 
-    It runs with the globals and the closure of the function it is given to, so it carries the
-    other function among its own constants.
+    It runs with the globals and closure of the function it is assigned to, so it holds the target
+    function among its constants.
     """
     made: dict[str, Any] = {}
     source = (
         f"def pass_on({taken}):\n    instead_of_it = 'instead'\n    return instead_of_it({taken})\n"
     )
-    # In a file of the library: what looks for the user's line passes over it.
+    # In a file of the library, so that the search for the user's line skips it.
     exec(compile(source, __file__, "exec"), made)
     code: CodeType = made["pass_on"].__code__
     return code.replace(
@@ -84,11 +84,11 @@ def _passing_on(taken: str, other: Callable[..., Any]) -> CodeType:
 
 
 def is_stand_in(code: CodeType) -> bool:
-    """Whether code only passes a call on, in the place of a function's own."""
+    """Whether code is forwarding code in place of a function's own."""
     return code in _own
 
 
 def own_code(function: Any) -> CodeType | None:
-    """The code that a function was defined with; None for what has none."""
+    """The code that a function was defined with; None if it has no code."""
     code: CodeType | None = getattr(function, "__code__", None)
     return None if code is None else _own.get(code, code)

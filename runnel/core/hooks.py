@@ -1,8 +1,8 @@
-"""Hooks: what the core calls in the layers above it.
+"""Hooks: functions of upper layers that the core calls.
 
-A hook is declared here by its name and called like a function. Which function that is,
-`runnel/wiring.py` says, or the upper layer itself when it loads; the function's module is imported
-at the first call. So nothing imports a layer above its own.
+A hook is declared here by name and called like a function. `runnel/wiring.py`, or the upper layer
+when it is imported, connects it to an implementation, whose module is imported at the first call.
+So no module imports a layer above its own.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 
 class Hook:
-    """A function of an upper layer, known to the core by its name alone."""
+    """A function of an upper layer, which the core knows only by name."""
 
     __slots__ = ("_function", "_target", "name")
 
     def __init__(self, name: str, default: Callable[..., Any] | None = None) -> None:
         self.name = name
         self._target: tuple[str, str] | None = None
-        # What the hook is while nobody has connected it.
+        # The value of a hook that is not connected.
         self._function = default
 
     def connect(self, module: str, function: str) -> None:
-        """Make the hook a function of a module, which is not loaded yet."""
+        """Connect the hook to a function of a module that is not imported yet."""
         self._target = module, function
         self._function = None
 
@@ -45,7 +45,7 @@ plan = Hook("plan")
 optimized_plan = Hook("optimized_plan")
 specialized = Hook("specialized")
 
-# AutoGraph, and operations that are compositions.
+# AutoGraph, and composite operations.
 converted = Hook("converted")
 shape_of = Hook("shape_of")
 concat = Hook("concat")
@@ -87,8 +87,8 @@ def _nothing(*_: Any) -> Any:
     return None
 
 
-# Objects of libraries of layers: their parts in checkpoints and SavedModels. The library connects
-# them when it loads; without it in the process there are no such objects.
+# Objects of layer libraries: their children in checkpoints and SavedModels. The library connects
+# these hooks when it is imported; unless it is, the process has no such objects.
 children_function = Hook("children_function", _nothing)
 watched_methods = Hook("watched_methods", tuple)
 exporting = Hook("exporting", nullcontext)

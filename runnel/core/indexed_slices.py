@@ -1,4 +1,4 @@
-"""IndexedSlices: a few rows of a tensor, the gradient of a gather."""
+"""IndexedSlices: a sparse set of rows of a tensor, such as the gradient of a gather."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .type_spec import TensorSpec, TypeSpec, register_type_spec
 
 
 class IndexedSlices:
-    """The rows `values` of a tensor of shape `dense_shape` at `indices`; equal indices add up.
+    """The rows `values` of a tensor of shape `dense_shape` at `indices`; duplicate indices are
+    summed.
 
     >>> slices = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant([3, 2]))
     >>> tf.convert_to_tensor(slices).numpy().tolist()
@@ -27,7 +28,7 @@ class IndexedSlices:
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
-        # The slices it was made of by adding up those of equal index, if any.
+        # The original slices, if these are the result of summing duplicate indices.
         self.repeated: IndexedSlices | None = None
 
     @property
@@ -49,7 +50,7 @@ class IndexedSlices:
         return constant_shape(convert_to_tensor(self._dense_shape))
 
     def get_shape(self) -> TensorShape:
-        """The static shape of the whole tensor."""
+        """The static shape of the dense tensor."""
         return self.shape
 
     @property
@@ -76,7 +77,7 @@ class IndexedSlices:
         return self._values.graph
 
     def consumers(self) -> list[Any]:
-        """The operations that use it; known in graphs only."""
+        """The operations that use it; available in graphs only."""
         consumers: list[Any] = self._values.consumers()
         return consumers
 
@@ -93,7 +94,7 @@ class IndexedSlices:
 
 
 class IndexedSlicesSpec(TypeSpec):
-    """The type of IndexedSlices: the shape and dtype of the whole, the dtype of the indices."""
+    """The type spec of IndexedSlices: the dense shape, the dtype and the dtype of the indices."""
 
     __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
 
@@ -152,7 +153,7 @@ class IndexedSlicesSpec(TypeSpec):
 
 
 def to_dense(slices: IndexedSlices, dtype: DType | None = None) -> Tensor:
-    """The whole tensor; rows with equal indices are added."""
+    """The dense tensor; rows with equal indices are summed."""
     if dtype is not None and dtype is not slices.dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype "

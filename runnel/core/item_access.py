@@ -1,4 +1,4 @@
-"""`x[key]` and `x[key] = value` where a class has them not: an error that says what to write."""
+"""Advice for `x[key]` and `x[key] = value` on classes that do not support them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Any, NoReturn
 
 
 class NoItemsError(TypeError, AttributeError):
-    """An object does not support items: a TypeError to `x[key]`, an AttributeError to `getattr`."""
+    """An object does not support indexing: a TypeError for `x[key]`, an AttributeError for
+    `getattr`.
+    """
 
 
 class NoItems:
-    """In the place of `__getitem__` or `__setitem__`, which to `hasattr` are not there.
+    """A descriptor for `__getitem__` or `__setitem__` that `hasattr` reports as missing.
 
     >>> class Fixed:
     ...     __setitem__ = NoItems("'Fixed' object does not support item assignment.")

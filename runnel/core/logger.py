@@ -1,4 +1,4 @@
-"""The logger that warnings for the user go to, under the name TensorFlow programs know."""
+"""The logger of user warnings, under the name that TensorFlow programs use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class _CurrentStderr:
-    """Whatever sys.stderr is at that moment."""
+    """A stream that resolves to the current `sys.stderr` at each write."""
 
     def write(self, text: str) -> None:
         sys.stderr.write(text)

@@ -1,4 +1,4 @@
-"""Module: a named container for variables, other modules and the functions on them."""
+"""Module: a named container of variables, submodules and their functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .variable import Variable
 
 
 class Module:
-    """Base class of what holds variables; finds those of its attributes and submodules.
+    """Base class of objects that own variables; tracks variables and submodules among its
+    attributes.
 
     >>> class Dense(tf.Module):
     ...     def __init__(self, size, name=None):
@@ -23,7 +24,7 @@ class Module:
     ['w:0']
     """
 
-    # Attributes that hold no state of the module's own; subclasses may add to them.
+    # Attributes that hold no state of the module; subclasses may extend the set.
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
 
     def __init__(self, name: str | None = None) -> None:
@@ -76,9 +77,9 @@ class Module:
         with_path: bool = False,
         expand_composites: bool = False,
     ) -> Iterator[Any]:
-        """What is wanted among the attributes, in order of their names; then that of submodules.
+        """The selected attributes, in the order of their names, followed by those of submodules.
 
-        With `with_path` each comes in a pair after the attributes, keys and indices to it.
+        With `with_path` each is paired with the attributes, keys and indices that lead to it.
         """
         walk = _Walk(recursive, predicate, attribute_traversal_key, expand_composites, {id(self)})
         for path, leaf in walk.through(self, ()):
@@ -86,7 +87,7 @@ class Module:
 
     @classmethod
     def _no_dependency(cls, value: Any) -> Any:
-        """A value that is no part of checkpoints, where a class tells them apart."""
+        """A value excluded from checkpoints, for classes that make this distinction."""
         return value
 
     @classmethod
@@ -102,7 +103,7 @@ class Module:
 
 
 class _Walk(NamedTuple):
-    """How the attributes of a module and of those inside are gone through."""
+    """The traversal of a module's attributes and of nested modules."""
 
     recursive: bool
     wanted: Callable[[Any], bool] | None

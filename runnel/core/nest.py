@@ -1,10 +1,10 @@
-"""Nested structures of Python containers: take them apart, map over them, put them together.
+"""Nested structures of Python containers: flatten, map, pack.
 
-A structure is a leaf or a container of structures. Containers are sequences, mappings (their
-values count in the order of the sorted keys), namedtuples, attrs classes, dictionary views and
-objects with the `__tf_flatten__` protocol. Everything else is a leaf: numbers, strings, None,
-NumPy arrays, tensors. Composite tensors (ragged, sparse, indexed slices) are leaves too, unless
-`expand_composites=True` asks for the tensors they are made of.
+A structure is a leaf or a container of structures. Containers are sequences, mappings (values in
+the order of the sorted keys), namedtuples, attrs classes, dictionary views and objects with the
+`__tf_flatten__` protocol. Everything else is a leaf: numbers, strings, None, NumPy arrays, tensors.
+Composite tensors (ragged, sparse, indexed slices) are leaves too, unless `expand_composites=True`
+expands them into their component tensors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPOSITE_SPEC = 8
 
 
 def _classify(cls: type) -> int:
-    """What sort of container the instances of a class are."""
+    """The kind of container that instances of a class are."""
     if issubclass(cls, (str, bytes)):
         return _LEAF
     if hasattr(cls, "__tf_flatten__") and hasattr(cls, "__tf_unflatten__"):
@@ -55,7 +55,7 @@ def _composite_kind_of(cls: type) -> int:
     return _LEAF
 
 
-# Bounded, so that classes made on the fly can still be freed.
+# Bounded, so that dynamically created classes can be garbage-collected.
 _kind_of: Callable[[type], int] = lru_cache(maxsize=4096)(_classify)
 
 
@@ -64,7 +64,7 @@ def _is_field_names(fields: Any) -> bool:
 
 
 def _nesting_kind(structure: Any, expand_composites: bool) -> int:
-    """The kind of a structure, where a composite counts as a leaf unless it is to be expanded."""
+    """The kind of a structure; a composite is a leaf unless it is expanded."""
     kind = _kind_of(type(structure))
     if kind < _COMPOSITE or (expand_composites and _expands(structure, kind)):
         return kind
@@ -72,7 +72,7 @@ def _nesting_kind(structure: Any, expand_composites: bool) -> int:
 
 
 def _expands(structure: Any, kind: int) -> bool:
-    """Whether a composite, or the spec of one, is made of parts other than itself."""
+    """Whether a composite, or its spec, has components other than itself."""
     if kind == _COMPOSITE:
         return structure._type_spec._to_components(structure) is not structure
     return structure._component_specs is not structure and (
@@ -108,7 +108,7 @@ def _named_children(structure: Any, kind: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _rebuild(structure: Any, kind: int, children: list[Any]) -> Any:
-    """A container like `structure` that holds `children`, given in the order of `_children`."""
+    """A container of the type of `structure` with these `children`, in the order of `_children`."""
     cls = type(structure)
     if cls is list or kind == _VIEW:
         return children
@@ -147,12 +147,12 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: dict[Any, Any]) -> An
 
 
 def named_children(structure: Any) -> Iterator[tuple[Any, Any]]:
-    """The parts of a container with their keys, field names or indices, in the order of leaves."""
+    """The children of a container with their keys, field names or indices, in flattening order."""
     return _named_children(structure, _kind_of(type(structure)))
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether a value is a container of other values, and not a leaf.
+    """Whether a value is a container and not a leaf.
 
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("ab"), tf.nest.is_nested(tf.constant([1]))
     (True, False, False)
@@ -161,7 +161,7 @@ def is_nested(seq: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure as one list; those of a mapping in the order of its sorted keys.
+    """The leaves of a structure as a flat list; those of a mapping in the order of its sorted keys.
 
     >>> tf.nest.flatten({"b": [1, 2], "a": (3, {"c": 4})})
     [3, 4, 1, 2]
@@ -189,7 +189,7 @@ def _flatten_into(structure: Any, kind: int, expand_composites: bool, leaves: li
 def flatten_with_tuple_paths(
     structure: Any, expand_composites: bool = False
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    """Each leaf with the keys, field names and indices that lead to it."""
+    """Each leaf with its path of keys, field names and indices."""
     found: list[tuple[tuple[Any, ...], Any]] = []
 
     def visit(path: tuple[Any, ...], part: Any) -> None:
@@ -207,7 +207,7 @@ def flatten_with_tuple_paths(
 def flatten_with_joined_string_paths(
     structure: Any, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
-    """Each leaf with its path as one string, such as `"encoder/0/kernel"`."""
+    """Each leaf with its path as a string, such as `"encoder/0/kernel"`."""
     return [
         (separator.join(str(name) for name in path), leaf)
         for path, leaf in flatten_with_tuple_paths(structure, expand_composites)
@@ -250,7 +250,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 
 
 class _TooFewLeaves(Exception):
-    """The flat sequence ended before the structure did."""
+    """The flat sequence has too few elements for the structure."""
 
 
 _NOTHING = object()
@@ -271,10 +271,10 @@ def _pack(structure: Any, kind: int, leaves: Iterator[Any], expand_composites: b
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """Apply a function to the corresponding leaves of structures nested alike.
+    """Apply a function to the corresponding leaves of structures with equal nesting.
 
-    `check_types=False` lets a list stand beside a tuple, `expand_composites=True` maps over the
-    tensors inside of composite tensors.
+    `check_types=False` lets a list correspond to a tuple, `expand_composites=True` maps over the
+    component tensors of composite tensors.
 
     >>> tf.nest.map_structure(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
     {'a': 11, 'b': [22]}
@@ -301,7 +301,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 class _Mismatch(Exception):
-    """Two structures differ; carries the class of the error to raise and the reason."""
+    """Two structures differ; carries the error class and the reason."""
 
     def __init__(self, error: type[Exception], reason: str) -> None:
         super().__init__(reason)
@@ -311,7 +311,7 @@ class _Mismatch(Exception):
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raise an error unless two structures are nested alike.
+    """Raise an error unless two structures have the same nesting.
 
     Raises:
         ValueError: The structures have different numbers of elements or different keys, or one
@@ -340,7 +340,7 @@ def _describe(structure: Any) -> str:
 
 
 class _Dot:
-    """Prints as a dot: a leaf in the outline of a structure."""
+    """A leaf in the printed outline of a structure: a dot."""
 
     def __repr__(self) -> str:
         return "."
@@ -350,7 +350,7 @@ def _outline(structure: Any) -> str:
     dot = _Dot()
     try:
         return str(map_structure(lambda _: dot, structure))
-    except TypeError:  # a container that cannot be built anew must not hide the real difference
+    except TypeError:  # a container that cannot be rebuilt must not hide the actual difference
         return str(structure)
 
 
@@ -372,7 +372,7 @@ def _check_same(first: Any, second: Any, check_types: bool, expand_composites: b
         _check_same_types(first, first_kind, second, second_kind)
     first_children = iter(_children(first, first_kind))
     second_children = iter(_children(second, second_kind))
-    # Element by element, so that the first difference in reading order is the one reported.
+    # Element by element, so that the first difference in order is the one reported.
     for one, other in zip(first_children, second_children, strict=False):
         _check_same(one, other, check_types, expand_composites)
     lengths = len(_children(first, first_kind)), len(_children(second, second_kind))
@@ -422,7 +422,7 @@ def _check_same_specs(first: Any, first_kind: int, second: Any, second_kind: int
 
 
 def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> list[Any]:
-    """The parts of `input_tree` that stand where `shallow_tree` has its leaves."""
+    """The subtrees of `input_tree` at the leaves of `shallow_tree`."""
     parts: list[Any] = []
 
     def visit(shallow: Any, part: Any) -> None:
@@ -469,7 +469,7 @@ def _pair_up(shallow_children: Any, children: Any) -> list[tuple[Any, Any]]:
 def map_structure_up_to(
     shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True
 ) -> Any:
-    """Apply a function to the parts of the inputs that stand where `shallow_tree` has leaves."""
+    """Apply a function to the subtrees of the inputs at the leaves of `shallow_tree`."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     columns = [flatten_up_to(shallow_tree, tree, check_types) for tree in inputs]

@@ -1,4 +1,4 @@
-"""The op registry, and `execute`: the one door through which every operation goes."""
+"""The op registry, and `execute`, the single dispatch point of all operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tensor import OutOfScopeError, SymbolicTensor, Tensor
 
 
 class Registry(dict[str, "Op"]):
-    """The ops by TensorFlow's names; families that nobody has imported yet load when asked for."""
+    """The ops by TensorFlow name; families that are not imported yet are loaded on demand."""
 
     load_rest: Callable[[], None] | None = None
 
@@ -24,7 +24,7 @@ class Registry(dict[str, "Op"]):
         if load is None:
             raise KeyError(name)
         load()
-        # Only now: another thread that asks meanwhile has to wait for the same imports.
+        # Set last: another thread with the same query must wait for the imports.
         self.load_rest = None
         return self[name]
 
@@ -39,10 +39,10 @@ KERNEL_FAILURES = (ValueError, IndexError, ArithmeticError, MemoryError, errors.
 
 
 class CompositeInput(TypeError):
-    """An operation met a value made of several tensors where it takes one tensor.
+    """An operation received a composite tensor where it takes a single tensor.
 
-    Such values (ragged and sparse tensors) raise it where their array is asked for, and know
-    themselves what the operation does to them: `composite._execute(op, inputs, attrs)`.
+    Composites (ragged and sparse tensors) raise it when their array is accessed, and implement the
+    operation themselves: `composite._execute(op, inputs, attrs)`.
     """
 
     def __init__(self, composite: Any) -> None:
@@ -51,15 +51,15 @@ class CompositeInput(TypeError):
 
 
 def unsupported() -> type[Exception]:
-    """What to raise for a value that an operation cannot take: graphs name it a wrong type."""
+    """The error for a value that an operation does not accept: in graphs, a TypeError."""
     return ValueError if state.graph is None else TypeError
 
 
-# What operations may do beside computing; graphs that come from files are asked about it.
+# Side effects that operations may have; loaded graphs are checked for them.
 READS_FILES = "reads files"
 WRITES_FILES = "writes files"
 MAY_NOT_END = "may not end"
-# The classes of such values, for graphs to ask; empty until their modules are loaded.
+# The composite classes, for graphs; empty until their modules are loaded.
 COMPOSITES: set[type] = set()
 
 
@@ -81,10 +81,10 @@ class Argument:
 
 
 class Op:
-    """One operation: TensorFlow's name and attributes, its NumPy kernel, shape rule and gradient.
+    """One op: TensorFlow's name and attributes, its NumPy kernel, shape rule and gradient.
 
-    An op is called with tensors and attributes and goes through `execute`. Its kernel takes
-    arrays (a list of them for a list argument) and the attributes as keywords.
+    An op is called with tensors and attributes and goes through `execute`. Its kernel takes arrays
+    (a list of them for a list argument) and the attributes as keywords.
     """
 
     __slots__ = (
@@ -142,16 +142,16 @@ class Op:
         # READS_FILES, WRITES_FILES, MAY_NOT_END, or a function of the attributes.
         self.effect: str | Callable[[dict[str, Any]], str | None] | None = None
         self.gradient_rule: Callable[..., Any] | None = None
-        # Whether the rule takes None for outputs that have no gradient, instead of zeros.
+        # Whether the rule takes None instead of zeros for outputs without a gradient.
         self.partial = False
-        # Whether threads of an engine share the work of a large one, where NumPy has a single one.
+        # Whether an engine runs a large one in parallel, where NumPy is single-threaded.
         self.shared = False
-        # The kernel for floats of 32 and 64 bits with an argument `out` for its first result, which
-        # may be the first input's array.
+        # The kernel for float32 and float64 with an `out` argument for its first result, which may
+        # alias the first input.
         self.into: Callable[..., Any] | None = None
-        # Inputs that are right factors of plain products, whose gradients may be computed later.
+        # Inputs that are right-hand sides of plain matmuls, whose gradients may be deferred.
         self.factors: tuple[int, ...] = ()
-        # What the compiler may rely on; `op` says what each means.
+        # Traits that the compiler may rely on; `op` documents each.
         self.alias = self.batchable = self.heavy = self.last_on_demand = self.view = False
         self.runs_code = False
         self.fresh: bool | str = False
@@ -166,7 +166,7 @@ class Op:
         self.fixed = {kind: _DTYPES[kind] for kind in used if kind in _DTYPES}
         known = {argument.type for argument in self.inputs}.union(self.fixed)
         self.cacheable = all(out.type in known and not out.count for out in self.outputs)
-        # The one attribute that gives an output its dtype, as in Cast and ArgMax.
+        # The attribute that determines an output dtype, as in Cast and ArgMax.
         by_attr = {out.type for out in self.outputs} - known
         listed = any(out.count for out in self.outputs)
         self.type_attr = by_attr.pop() if len(by_attr) == 1 and not listed else None
@@ -195,7 +195,7 @@ class Op:
         return tuple(flat)
 
     def grouped(self, flat: Sequence[Any]) -> Sequence[Any]:
-        """The flat inputs as the kernel takes them: list arguments as lists."""
+        """The flat inputs grouped for the kernel: list arguments as lists."""
         if not self.input_lists:
             return flat
         length = (len(flat) - len(self.inputs) + len(self.input_lists)) // len(self.input_lists)
@@ -217,7 +217,7 @@ class Op:
         return self.kernel(*arrays, **attrs)
 
     def types_of_results(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Check the inputs' dtypes; the dtype of the output, or a list of them."""
+        """Check the input dtypes and infer the output dtype, or a list of them."""
         if self.type_attr is not None:
             key = (self._attr(self.type_attr, attrs), *[tensor.dtype for tensor in inputs])
             known = self.result_types.get(key)
@@ -281,19 +281,19 @@ class Op:
         return bound
 
     def infer_shapes(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[TensorShape]:
-        """The outputs' static shapes; ValueError where the inputs do not fit together."""
+        """The static shapes of the outputs; ValueError if the input shapes are incompatible."""
         shapes = self.shape_rule(self.grouped(inputs), {**self.defaults, **attrs})
         return list(shapes) if isinstance(shapes, list | tuple) else [shapes]
 
     def effect_with(self, attrs: dict[str, Any]) -> str | None:
-        """What an operation with these attributes does beside computing; None: nothing."""
+        """The side effect of an operation with these attributes, or None."""
         effect = self.effect
         return effect({**self.defaults, **attrs}) if callable(effect) else effect
 
     def explain(
         self, failure: Exception, inputs: Sequence[Tensor], attrs: dict[str, Any]
     ) -> Exception:
-        """What to raise for a kernel's failure; the shape rule's words are the clearer ones."""
+        """The error to raise for a kernel's failure; the shape rule's message is preferred."""
         if isinstance(failure, errors.OpError):
             known = "[Op:" in failure.message
             message = failure.message if known else f"{failure.message} [Op:{self.name}]"
@@ -309,13 +309,13 @@ class Op:
         return errors.InvalidArgumentError(None, None, f"{message} [Op:{self.name}]")
 
 
-# What NumPy says of shapes that were not known before the kernel ran.
+# NumPy's messages about shapes that were unknown before the kernel ran.
 _NO_RESHAPE = re.compile(r"cannot reshape array of size (\d+) into shape \(([\d, -]*)\)")
 _NO_BROADCAST = re.compile(r"operands could not be broadcast together with shapes ([(\d,) ]+)")
 
 
 def _in_own_words(message: str) -> str:
-    """A message of a kernel, with what NumPy says of arrays said of tensors."""
+    """A kernel's message, with NumPy's wording about arrays replaced by that of tensors."""
     reshape = _NO_RESHAPE.match(message)
     if reshape:
         wanted = reshape[2].strip(", ")
@@ -335,7 +335,7 @@ def _in_own_words(message: str) -> str:
 
 
 def type_text(dtype: DType) -> str:
-    """A dtype as TensorFlow's runtime spells it: float, double, half, int32, ..."""
+    """A dtype in the spelling of TensorFlow's runtime: float, double, half, int32, ..."""
     return _SPECIAL_TYPE_NAMES.get(dtype.name, dtype.name)
 
 
@@ -368,23 +368,23 @@ def op(
 ) -> Any:
     """Declare an op; a decorator of its kernel unless `kernel` is given.
 
-    `gradient=None` declares it not differentiable; otherwise a rule must follow
-    (`@TheOp.gradient`, or given here). `effect` says what it does beside computing, or is a
-    function of the attributes that says so. `constraints` name the dtypes of a type letter.
+    `gradient=None` declares it not differentiable; otherwise a rule must follow (`@TheOp.gradient`,
+    or given here). `effect` is its side effect, or a function of the attributes that returns it.
+    `constraints` name the dtypes of a type letter.
 
     The traits are what a compiler may rely on:
 
     - `alias`: the outputs are the inputs.
     - `view`: the output is the first input's buffer in another shape.
-    - `fresh`: the results are new arrays, and no view of an input; "first": only the first result,
-      the others may be inputs, though not the first one; "cast": only if it has another dtype.
-    - `batchable`: element by element, and to the bit the same for a batch as for each of its rows.
+    - `fresh`: the results are new arrays, not views of an input; "first": only the first result,
+      the others may be inputs, though not the first one; "cast": only if the dtype changes.
+    - `batchable`: element-wise, and bitwise equal for a batch and for each of its rows.
     - `gemm`: a matmul, which both BLAS and an engine can run: "matmul", "batched" or "einsum".
     - `convolution`: of images: "forward", or the gradient with respect to "input" or "filter".
     - `epilogue`: bias, scale and activation may be fused into it: "inside", the kernel takes an
       `Epilogue` as one more argument; "after", it is applied in place to the fresh result.
     - `heavy`: an engine runs it on its own thread pool.
-    - `runs_code`: it runs other graphs, or Python functions, with effects of their own.
+    - `runs_code`: it runs other graphs, or Python functions, with side effects of their own.
     - `last_on_demand`: the kernel takes as one more argument whether to compute the last output.
     """
 
@@ -406,7 +406,7 @@ def op(
 
 
 class Record:
-    """An operation that happened under a tape; what a gradient rule gets to see of it."""
+    """An operation recorded by a tape, as seen by its gradient rule."""
 
     __slots__ = ("given", "inputs", "joined", "needed", "op", "outputs")
 
@@ -422,7 +422,7 @@ class Record:
         self.outputs = outputs
         self.given = attrs
         self.needed: Any = None
-        # Where the factors of gradients go that are computed together with others.
+        # Where the operands of deferred gradient matmuls are collected.
         self.joined: Any = None
 
     @property
@@ -437,11 +437,11 @@ class Record:
         return self.attrs[name]
 
     def needs(self, index: int) -> bool:
-        """Whether the gradient with respect to this input will be used."""
+        """Whether the gradient with respect to this input is needed."""
         return self.needed is None or self.inputs[index]._key in self.needed
 
     def of_product(self, product: Op, left: int, right: int, gradient: Any) -> Sequence[Any]:
-        """The gradients by two inputs, of which the operation makes a product as it was told to."""
+        """The gradients of a matmul of two inputs, with the attributes of this operation."""
         alone = Record(product, (self.inputs[left], self.inputs[right]), (), self.given)
         alone.needed = self.needed
         if self.joined is not None:
@@ -452,9 +452,9 @@ class Record:
 
 
 def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS) -> Any:
-    """Do one operation: compute it now, or add it to the graph being built; tell the tapes.
+    """Execute one operation: compute it now, or add it to the graph being built; notify the tapes.
 
-    Returns a tensor, or a list of them where the op has several outputs.
+    Returns a tensor, or a list of them if the op has several outputs.
     """
     graph = state.graph
     if graph is not None:
@@ -463,7 +463,7 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
                 return tensor._execute(op, inputs, attrs)
         return graph.add(op, inputs, attrs)
     try:
-        # Lanes for up to three inputs: half of the time of an op on small tensors is spent here.
+        # Fast paths for up to three inputs: this is half the time of an op on small tensors.
         count = 0 if op.input_lists else len(inputs)
         known = op.result_types
         if count == 2:
@@ -488,7 +488,7 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
             types = known.get(tuple([tensor.dtype for tensor in inputs]))
             types = types or op.types_of_results(inputs, attrs)
             result = op.run([tensor._array for tensor in inputs], attrs)
-    except OutOfScopeError as leak:  # before the failures: it is a ValueError too
+    except OutOfScopeError as leak:  # before the failures: it is also a ValueError
         if not leak.tensor.graph.open:
             raise
         return leak.tensor.graph.add(op, inputs, attrs)
@@ -497,7 +497,7 @@ def execute(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any] = _NO_ATTRS)
         if isinstance(failure, errors.OpError) and any(
             isinstance(each, SymbolicTensor) for each in inputs
         ):
-            explained = TypeError(failure.message)  # as where a graph refuses dtypes
+            explained = TypeError(failure.message)  # as in graphs that reject dtypes
         raise explained from tracebacks.cause(failure)
     except CompositeInput as found:
         return found.composite._execute(op, inputs, attrs)

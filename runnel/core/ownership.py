@@ -1,4 +1,4 @@
-"""Ownership: whether nobody else can see the buffer of an array, so that it may change in place."""
+"""Buffer ownership: whether an array alone references its buffer and may change in place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def is_own(array: Any) -> bool:
-    """Whether no other array looks at the buffer of this one."""
+    """Whether no other array references the buffer of this one."""
     base = array.base
     return base is None or (
         type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) == _LONE_BASE
@@ -21,5 +21,5 @@ def _references(array: Any) -> int:
     return sys.getrefcount(base)
 
 
-# As `is_own` counts them.
+# The reference counts that `is_own` sees.
 _LONE_BASE = _references(np.empty(2)[:1])

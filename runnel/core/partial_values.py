@@ -1,4 +1,4 @@
-"""Vectors of sizes that are known in part, such as `[tf.shape(x)[0], 3]` while a graph is built."""
+"""Partially known size vectors, such as `[tf.shape(x)[0], 3]` while a graph is built."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import numpy as np
 from .op import KERNEL_FAILURES
 from .tensor import SymbolicTensor, Tensor
 
-# Which inputs of an op hold the numbers that it hands on; the others say where they go.
+# The inputs of an op whose elements it passes on; the others are indices and axes.
 _MOVING: dict[str, slice] = {
     **dict.fromkeys(("Identity", "Cast", "Reshape", "ExpandDims", "Squeeze"), slice(1)),
     **dict.fromkeys(("StridedSlice", "Slice", "GatherV2", "ReverseV2", "Tile"), slice(1)),
     "Pack": slice(None),
     "ConcatV2": slice(-1),
 }
-# A number of the result is known where those of both operands are.
+# An element of the result is known if those of both operands are.
 _COMPUTING = frozenset({"AddV2", "Sub", "Mul", "FloorDiv", "Maximum", "Minimum"})
 _LARGEST = 64
 _LONGEST_HISTORY = 100
 
 
 class Partial(NamedTuple):
-    """Integers, and which of them are known; the others are 0."""
+    """Integers with a mask of the known ones; unknown elements are 0."""
 
     values: np.ndarray[Any, Any]
     known: np.ndarray[Any, Any]
 
 
 def partial_value(tensor: Tensor, seen: dict[int, Any] | None = None) -> Partial | None:
-    """What is known of a small tensor of integers; None where nothing is."""
+    """The known elements of a small integer tensor; None if none is known."""
     if not tensor.dtype.is_integer:
         return None
     if not isinstance(tensor, SymbolicTensor):
@@ -68,7 +68,7 @@ def _found(tensor: SymbolicTensor, seen: dict[int, Any]) -> Partial | None:
 
 
 def _part(tensor: Tensor, seen: dict[int, Any]) -> Partial | None:
-    """What is known of an input; of one whose size alone is known, that it is not known."""
+    """The known elements of an input; if only its size is known, all are unknown."""
     found = partial_value(tensor, seen)
     elements = tensor.shape.num_elements()
     if found is not None or elements is None or elements > _LARGEST:

@@ -1,4 +1,4 @@
-"""Shape rules that many ops share: `rule(inputs, attrs)` gives the shape of each output."""
+"""Shared shape rules: `rule(inputs, attrs)` gives the shape of each output."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def scalar(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
 
 
 def unknown(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
-    """Not known before the kernel runs."""
+    """Unknown before the kernel runs."""
     return UNKNOWN
 
 
 def nothing(inputs: Sequence[Tensor], attrs: Attrs) -> list[TensorShape]:
-    """No output at all."""
+    """No outputs."""
     return []
 
 
 def broadcast(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
-    """All inputs broadcast together."""
+    """The broadcast shape of all inputs."""
     shape = inputs[0].shape
     for other in inputs[1:]:
         try:
@@ -51,23 +51,23 @@ def broadcast(inputs: Sequence[Tensor], attrs: Attrs) -> TensorShape:
 
 
 def same_as_input(index: int) -> Rule:
-    """The shape of the input at this position."""
+    """The shape of the input with this index."""
     return lambda inputs, attrs: inputs[index].shape
 
 
 def unknown_of_rank(rank: int) -> Rule:
-    """The rank is known, the dimensions depend on the data."""
+    """Known rank, data-dependent dimensions."""
     return lambda inputs, attrs: TensorShape([None] * rank)
 
 
 def require_rank(value: Tensor, rank: int, what: str) -> None:
-    """Raise ValueError unless the tensor has this rank (or its rank is not known)."""
+    """Raise ValueError unless the tensor has this rank (or an unknown one)."""
     if value.shape.rank not in (None, rank):
         raise ValueError(f"{what} must have rank {rank}, got shape {value.shape}.")
 
 
 def normalized_axis(axis: int, rank: int, what: str = "axis") -> int:
-    """A non-negative axis; ValueError unless -rank <= axis < rank."""
+    """The axis as a non-negative number; ValueError unless -rank <= axis < rank."""
     if not -rank <= axis < rank:
         fitting = f"expected a value in [{-rank}, {rank}) for a tensor of rank {rank}."
         if not rank:

@@ -34,7 +34,7 @@ class TensorShape(TensorlessType):
 
     @staticmethod
     def of(dims: Dims | None) -> "TensorShape":
-        """Wraps a tuple of dimensions known to be right, without looking at it."""
+        """Wrap a tuple of valid dimensions without checking it."""
         shape = _new(TensorShape)
         shape._dims = dims
         return shape
@@ -101,7 +101,7 @@ class TensorShape(TensorlessType):
         start = 0 if key.start is None else key.start
         if key.step is not None:
             raise ValueError("Cannot slice a shape of unknown rank with a step; index it instead.")
-        # Counting from the end leaves even the length of the slice unknown.
+        # With an index counted from the end, the length of the slice is unknown, too.
         if key.stop is None or start < 0 or key.stop < 0:
             return UNKNOWN
         return unknown_shape(key.stop - start)
@@ -134,7 +134,7 @@ class TensorShape(TensorlessType):
         return hooks.shape_proto(self)
 
     def num_elements(self) -> int | None:
-        """The product of the dimensions, or None if one of them is unknown."""
+        """The number of elements, or None if a dimension is unknown."""
         if self._dims is None or None in self._dims:
             return None
         return math.prod(self._dims)  # type: ignore[arg-type]
@@ -293,12 +293,12 @@ def as_shape(shape: Any) -> TensorShape:
 
 
 def unknown_shape(rank: int | None = None) -> TensorShape:
-    """A shape that knows at most its rank."""
+    """A shape of which at most the rank is known."""
     return UNKNOWN if rank is None else TensorShape.of((None,) * rank)
 
 
 def row_shape(shape: TensorShape) -> TensorShape:
-    """The shape of what lies along the first dimension; ValueError where there is none."""
+    """The shape of an element along the first dimension; ValueError if there is no dimension."""
     if shape.rank is None:
         return shape
     if shape.rank == 0:
@@ -307,7 +307,7 @@ def row_shape(shape: TensorShape) -> TensorShape:
 
 
 def broadcast_shapes(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
-    """The shape of an element-wise operation on the two shapes; ValueError if there is none."""
+    """The broadcast shape of two shapes; ValueError if they are incompatible."""
     x, y = shape_x._dims, shape_y._dims
     if x == y:
         return shape_x
@@ -324,8 +324,8 @@ def broadcast_shapes(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
         if ours == 1:
             dims[i] = theirs
         elif ours is None or theirs is None:
-            # An unknown dimension must be 1 or equal to a known one that is greater than 1;
-            # beside a 0 it may be 0 or 1, which the original leaves unknown.
+            # An unknown dimension must be 1 or equal to a known one that is greater than 1; with 0
+            # it may be 0 or 1, which the original leaves unknown.
             known = theirs if ours is None else ours
             dims[i] = known or None
         else:
@@ -338,7 +338,7 @@ def broadcast_shapes(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The static shape that two shapes broadcast to.
+    """The static broadcast shape of two shapes.
 
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
     TensorShape([2, 3])

@@ -1,4 +1,4 @@
-"""The nearest of the known names to one that nothing has, for the messages of errors."""
+"""Suggestions of similar known names for unknown ones, in error messages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 
 def nearest(name: str, known: Iterable[str], count: int = 2) -> list[str]:
-    """Those of the known names that are spelled like `name`, the nearest first.
+    """The known names that are spelled like `name`, closest first.
 
     >>> nearest("rellu", ["tanh", "relu", "selu"], count=1)
     ['relu']
     """
-    # Loaded with the first mistake: nothing else needs it.
+    # Imported on the first error: nothing else needs it.
     import difflib
 
-    # Where two names differ in their case alone, the one written like the user's is suggested.
+    # Among names that differ in case only, the one in the user's case is suggested.
     alike_last = sorted(known, key=lambda each: each.islower() == name.islower())
     by_lower_case = {each.lower(): each for each in alike_last}
     short = name.lower()
@@ -27,7 +27,7 @@ def nearest(name: str, known: Iterable[str], count: int = 2) -> list[str]:
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """A sentence with the nearest names, a space before it; nothing where none is near.
+    """A sentence with the closest names, after a space; empty if there is none.
 
     >>> did_you_mean("rellu", ["tanh", "relu"])
     " Did you mean 'relu'?"
@@ -37,7 +37,7 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
 
 
 def parameters_of(function: Callable[..., Any]) -> list[str]:
-    """The names that a function takes as keywords; of a class, those of all its constructors."""
+    """The keyword parameters of a function; of a class, those of all its constructors."""
     import inspect
 
     kinds = function.__mro__ if isinstance(function, type) else (function,)
@@ -51,18 +51,18 @@ def parameters_of(function: Callable[..., Any]) -> list[str]:
             if each.name != "self" and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
                 names[each.name] = None
         if not any(each.kind is each.VAR_KEYWORD for each in parameters):
-            break  # nothing is passed on to the constructors of its bases
+            break  # keywords are not passed on to the base class constructors
     return list(names)
 
 
 def keyword_advice(function: Callable[..., Any], name: str) -> str:
-    """What a function or class has that is near to a keyword, and all that it has."""
+    """The parameters of a function or class that are similar to a keyword, and the list of all."""
     known = parameters_of(function)
     return f"{did_you_mean(name, known)} The arguments are: {', '.join(known)}."
 
 
 def no_attribute(module: str, name: str, hint: str = "") -> AttributeError:
-    """What to raise for a name that a namespace of ours does not have; with a hint of its own."""
+    """The error for a missing name of a Runnel namespace, optionally with a specific hint."""
     if not hint and name[:1] != "_":
         known = [each for each in dir(sys.modules.get(module)) if each[:1] != "_"]
         hint = did_you_mean(name, known)
@@ -71,7 +71,7 @@ def no_attribute(module: str, name: str, hint: str = "") -> AttributeError:
 
 
 def suggesting(module: str) -> Callable[[str], Any]:
-    """A `__getattr__` for a namespace that only re-exports: its error names what is near."""
+    """A `__getattr__` for re-exporting namespaces: its error suggests similar names."""
 
     def __getattr__(name: str) -> Any:
         raise no_attribute(module, name)

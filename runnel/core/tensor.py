@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
-# Operators whose methods ops/operators.py adds to Tensor and Variable.
+# The operators whose methods ops/operators.py adds to Tensor and Variable.
 OVERLOADABLE_OPERATORS = {
     *(f"__{r}{name}__" for r in ("", "r") for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")),
@@ -36,7 +36,7 @@ _NUMPY_METHODS = frozenset(
 if TYPE_CHECKING:
 
     class Operators:
-        """What ops/operators.py gives tensors and variables, for type checkers."""
+        """The methods that ops/operators.py adds to tensors and variables, for type checkers."""
 
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
@@ -115,7 +115,7 @@ _NO_FORMAT = "{failure}: the tensor has the shape {shape}, and a format is for o
 
 
 class Reference:
-    """A hashable stand-in for a tensor or variable, equal only to references of the same object."""
+    """A hashable reference to a tensor or variable, equal only to references to the same object."""
 
     __slots__ = ("_object",)
 
@@ -136,9 +136,9 @@ class Reference:
 
 
 class Lacking:
-    """An attribute that values of NumPy or of graphs have, eager tensors not: its error says so.
+    """An attribute of NumPy arrays or graph tensors that eager tensors lack: its error says so.
 
-    Not in a `__getattr__`: Python finds no attribute of a class fast that has one.
+    Not in a `__getattr__`: attribute lookup is slower in classes that define one.
     """
 
     def __init__(self, name: str, advice: str) -> None:
@@ -153,14 +153,14 @@ class Lacking:
 
 
 class Tensor(Operators):
-    """A value that never changes: an array with a dtype.
+    """An immutable value: an array with a dtype.
 
-    `_array` is a NumPy array, or a NumPy scalar for most results of rank 0 (NumPy computes
-    with those ten times faster). `_key` identifies the tensor on tapes; 0: no tape knows it.
+    `_array` is a NumPy array, or a NumPy scalar for most results of rank 0 (NumPy computes ten
+    times faster on those). `_key` identifies the tensor on tapes; 0: no tape has recorded it.
     """
 
-    # The last two are notes that layers and activations leave on their results; unset elsewhere.
-    # Programs leave their own in the dict, which is made when they do.
+    # The last two are annotations of results by layers and activations; unset elsewhere. Attributes
+    # set by programs go to the dict, which is created on demand.
     __slots__ = (
         "__weakref__", "__dict__", "_array", "_key", "dtype", "_keras_logits", "_keras_mask",
     )  # fmt: skip
@@ -189,7 +189,7 @@ class Tensor(Operators):
 
     @property
     def _sizes(self) -> tuple[int | None, ...] | None:
-        """The static shape as a plain tuple (None: unknown rank), for rules that run often."""
+        """The static shape as a plain tuple (None: unknown rank), for hot paths."""
         sizes: tuple[int, ...] = self._array.shape
         return sizes
 
@@ -220,11 +220,11 @@ class Tensor(Operators):
         return CPU
 
     def cpu(self) -> Tensor:
-        """This tensor: it is in the CPU's memory already."""
+        """This tensor: it already is in the CPU's memory."""
         return self
 
     def _numpy(self) -> Any:
-        # What other libraries call for the same.
+        # The names of the same in other libraries.
         return self.numpy()
 
     def numpy(self) -> Any:
@@ -278,7 +278,7 @@ class Tensor(Operators):
             raise self._no_number(failure, "float") from None
 
     def _no_number(self, failure: Exception, kind: str) -> Exception:
-        """What to raise where a value cannot become a Python number."""
+        """The error for a value that cannot be converted to a Python number."""
         if self.dtype.name == "string":
             return type(failure)(f"{failure}. tf.strings.to_number converts text.")
         if self._array.shape:
@@ -362,7 +362,7 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType) -> Tensor:
 
 
 def numpy_text(value: Any, is_repr: bool = False) -> str:
-    """A tensor's value as TensorFlow prints it: NumPy's own text, on a line of its own if long."""
+    """A tensor's value as TensorFlow prints it: NumPy's text, on separate lines if long."""
     array = np.asarray(value._array)
     if not is_repr:
         text = str(array) if array.ndim else str(array[()])
@@ -385,7 +385,7 @@ class OutOfScopeError(TypeError, ValueError):
 
 
 class SymbolicTensor(Tensor):
-    """An output of an operation in a graph: known dtype, partly known shape, no value yet."""
+    """The output of an operation in a graph: known dtype, partially known shape, no value yet."""
 
     __slots__ = ("_shape", "index", "op")
 
@@ -410,7 +410,7 @@ class SymbolicTensor(Tensor):
         return self._shape._dims
 
     def set_shape(self, shape: Any) -> None:
-        """Add what is known from elsewhere to the static shape."""
+        """Merge further information into the static shape."""
         self._shape = self._shape.merge_with(shape)
 
     @property
@@ -474,7 +474,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def numpy(self) -> NoReturn:
-        """Not there: a symbolic tensor has no value yet."""
+        """Not available: a symbolic tensor has no value yet."""
         raise AttributeError(
             f"The symbolic tensor {self.name} has no numpy(): its value is known only when its "
             "function runs. Use tf.print to see it, or tf.config.run_functions_eagerly(True)."
@@ -502,7 +502,7 @@ class SymbolicTensor(Tensor):
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether a tensor is a value in a graph under construction.
+    """Whether a tensor is symbolic, a value in a graph under construction.
 
     >>> tf.is_symbolic_tensor(tf.constant(1))
     False

@@ -1,4 +1,4 @@
-"""Type specs: what is known of a tensor, or of a value made of tensors, before it exists."""
+"""Type specs: the static type of a tensor or of a composite of tensors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ REGISTERED_SPECS: dict[str, type] = {}
 
 
 class TypeSpec(ABC):
-    """The static type of a value that a traced function takes, returns or keeps.
+    """The static type of an argument, a result or the state of a traced function.
 
-    A subclass says what distinguishes its instances (`_serialize`: the constructor's arguments)
-    and which tensors a value is made of (`_component_specs`, `_to_components` and
-    `_from_components`); comparison, hashing, printing and pickling follow from that.
+    A subclass defines what distinguishes its instances (`_serialize`: the constructor's arguments)
+    and the component tensors of a value (`_component_specs`, `_to_components` and
+    `_from_components`); comparison, hashing, printing and pickling are derived from that.
     """
 
     __slots__ = ()
@@ -38,7 +38,7 @@ class TypeSpec(ABC):
 
     @abstractmethod
     def _serialize(self) -> tuple[Any, ...]:
-        """The constructor's arguments that make an equal spec."""
+        """The constructor arguments that recreate an equal spec."""
 
     @property
     @abstractmethod
@@ -47,11 +47,11 @@ class TypeSpec(ABC):
 
     @abstractmethod
     def _to_components(self, value: Any) -> Any:
-        """The components of a value, nested as `_component_specs`."""
+        """The components of a value, nested like `_component_specs`."""
 
     @abstractmethod
     def _from_components(self, components: Any) -> Any:
-        """The value made of these components."""
+        """The value with these components."""
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
@@ -72,7 +72,9 @@ class TypeSpec(ABC):
         return hash((type(self), *(_hashable(leaf) for leaf in leaves)))
 
     def _paired_with(self, other: Any) -> list[tuple[Any, Any]] | None:
-        """This serialization's leaves beside those of `other`; None if they have no such pairs."""
+        """The leaves of this serialization paired with those of `other`; None if they do not
+        correspond.
+        """
         if type(other) is not type(self):
             return None
         ours, theirs = self._serialize(), other._serialize()
@@ -83,7 +85,7 @@ class TypeSpec(ABC):
         return list(zip(nest.flatten(ours), nest.flatten(theirs), strict=True))
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True if a value could have both this type and that of `spec_or_value`."""
+        """True if some value has both this type and that of `spec_or_value`."""
         if not isinstance(spec_or_value, TypeSpec):
             spec_or_value = type_spec_from_value(spec_or_value)
         pairs = self._paired_with(spec_or_value)
@@ -95,7 +97,7 @@ class TypeSpec(ABC):
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """True if every value of this type is one of the type `other` too."""
+        """True if every value of this type also is of the type `other`."""
         pairs = self._paired_with(other)
         return pairs is not None and all(
             ours.is_subtype_of(theirs) if isinstance(ours, _TYPES) else _equal(ours, theirs)
@@ -103,7 +105,7 @@ class TypeSpec(ABC):
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
-        """The narrowest type that holds the values of this and all `others`; None if none does."""
+        """The narrowest type of the values of this and all `others`; None if there is none."""
         rows = []
         for other in others:
             pairs = self._paired_with(other)
@@ -123,18 +125,18 @@ class TypeSpec(ABC):
         return self._deserialize(nest.pack_sequence_as(serialization, leaves))
 
     def most_specific_compatible_type(self, other: TypeSpec) -> Any:
-        """The narrowest type that holds the values of this and `other`; ValueError if none does."""
+        """The narrowest type of the values of this and `other`; ValueError if there is none."""
         result = self.most_specific_common_supertype([other])
         if result is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return result
 
     def flatten(self) -> list[Any]:
-        """The specs of the tensors that a value is made of."""
+        """The specs of a value's component tensors."""
         return [leaf for spec in nest.flatten(self._component_specs) for leaf in spec.flatten()]
 
     def to_tensors(self, value: Any) -> list[Tensor]:
-        """The tensors that `value` is made of, in the order of `flatten()`."""
+        """The component tensors of `value`, in the order of `flatten()`."""
         return [
             tensor
             for spec, component in self._components_of(value)
@@ -142,13 +144,13 @@ class TypeSpec(ABC):
         ]
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
-        """The value made of the next tensors of an iterator."""
+        """The value reconstructed from the next tensors of an iterator."""
         specs = self._component_specs
         components = [spec.from_tensors(tensors) for spec in nest.flatten(specs)]
         return self._from_components(nest.pack_sequence_as(specs, components))
 
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """A value of this type that is to be fed: placeholders in the context's graph."""
+        """A placeholder value of this type, with placeholders in the context's graph."""
         graph = getattr(placeholder_context, "context_graph", None) or state.graph
         if graph is None:
             raise ValueError(
@@ -159,9 +161,9 @@ class TypeSpec(ABC):
         return self.from_tensors(iter(made))
 
     def cast(self, value: Any, casting_context: Any) -> Any:
-        """The value with its components converted to their specs; TypeError where they cannot be.
+        """The value with its components converted to their specs; TypeError if they cannot be.
 
-        A context whose `allow_specs` is true lets a narrower spec stand for a value.
+        In a context whose `allow_specs` is true a narrower spec may replace a value.
         """
         if self._accepts_spec(value, casting_context):
             return self
@@ -206,7 +208,7 @@ class TensorSpec(TypeSpec):
 
     @property
     def shape(self) -> TensorShape:
-        """The shape, perhaps unknown in part."""
+        """The shape, possibly partially unknown."""
         return self._shape
 
     @property
@@ -282,7 +284,7 @@ class TensorSpec(TypeSpec):
         return hash((self._shape._dims, self._dtype))
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """True if a tensor could be described by both; False for whatever is no tensor or spec."""
+        """True if some tensor fits both; False for anything that is no tensor or spec."""
         from .tensor import Tensor
 
         return (
@@ -313,11 +315,11 @@ class TensorSpec(TypeSpec):
         return next(tensors)
 
     def _batch(self, size: int | None) -> TensorSpec:
-        """The spec of so many such tensors stacked."""
+        """The spec of a batch of this many tensors."""
         return TensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
 
     def _unbatch(self) -> TensorSpec:
-        """The spec of a row."""
+        """The spec of one row."""
         return TensorSpec(row_shape(self._shape), self._dtype)
 
     def cast(self, value: Any, casting_context: Any) -> Any:
@@ -339,7 +341,7 @@ class TensorSpec(TypeSpec):
 
 
 class NoneTensorSpec(TypeSpec):
-    """The type of None where a structure of tensors has a gap."""
+    """The type of None in a structure of tensors."""
 
     __slots__ = ()
 
@@ -367,13 +369,13 @@ class NoneTensorSpec(TypeSpec):
         return NoneTensorSpec()
 
     def most_specific_compatible_shape(self, other: Any) -> NoneTensorSpec:
-        """This spec, where the other one is of None, too; ValueError elsewhere."""
+        """This spec, if the other one is of None, too; otherwise ValueError."""
         if type(other) is not type(self):
             raise ValueError(f"No `TypeSpec` is compatible with both {self} and {other}")
         return self
 
 
-# What a serialization may hold that has subtypes of its own; everything else is only equal or not.
+# Types in a serialization that have subtypes; all others are compared for equality.
 _TYPES = (TypeSpec, TensorShape, DType)
 
 
@@ -391,12 +393,12 @@ _SPEC_OF: dict[type, Callable[[Any], TypeSpec]] = {}
 
 
 def register_type_spec(value_type: type, spec_of: Callable[[Any], TypeSpec]) -> None:
-    """Makes `type_spec_from_value` describe values of this type with the function given."""
+    """Register the function by which `type_spec_from_value` describes values of this type."""
     _SPEC_OF[value_type] = spec_of
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec that describes a tensor, a composite of tensors, or what converts to a tensor.
+    """The spec of a tensor, of a composite tensor, or of a value that converts to a tensor.
 
     >>> tf.type_spec_from_value([1, 2, 3])
     TensorSpec(shape=(3,), dtype=tf.int32, name=None)

@@ -1,7 +1,7 @@
-"""Variable: a cell that holds a tensor and can be given another one.
+"""Variable: a mutable reference to an immutable tensor.
 
-A tensor read from a variable never changes afterwards. Updates work in place when the variable
-alone holds its buffer, and make a new one when anybody else can see it.
+A tensor read from a variable never changes afterwards. Updates work in place if the variable is the
+sole owner of its buffer, and allocate a new buffer if it is referenced elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .type_spec import TensorSpec, register_type_spec
 
 
 class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought together."""
+    """When the replicas of a distributed variable are synchronized."""
 
     AUTO = 0
     NONE = 1
@@ -39,7 +39,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How the copies of a distributed variable are brought together."""
+    """How the replicas of a distributed variable are aggregated."""
 
     NONE = 0
     SUM = 1
@@ -72,16 +72,16 @@ def AssignVariableOp(resource: Variable, value: Any) -> list[Any]:
 
 
 def _in_rows(array: Any) -> Any:
-    """The array with its rows one after the other, as kernels would copy a variable's each time."""
+    """The array as C-contiguous, which kernels would otherwise copy at each use."""
     if array.ndim > 1 and not array.flags.c_contiguous:
         return np.ascontiguousarray(array)
     return array
 
 
 def _in_place(name: str, function: Callable[..., Any], operator: Callable[..., Any]) -> Op:
-    """An update `variable = function(variable, value)` of equal shapes.
+    """An in-place update `variable = function(variable, value)` of equal shapes.
 
-    The operator does the same, and to scalars ten times faster.
+    The operator computes the same, ten times faster for scalars.
     """
 
     def kernel(resource: Variable, value: Any) -> list[Any]:
@@ -121,7 +121,7 @@ AssignSubVariableOp = _in_place("AssignSubVariableOp", np.subtract, sub)
 
 
 class _VariableMetaclass(type):
-    """Sends the making of a variable through the creators of `tf.variable_creator_scope`."""
+    """Passes the creation of a variable through the creators of `tf.variable_creator_scope`."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         home = state.home
@@ -151,7 +151,7 @@ _ARGUMENTS = [
 ]
 
 
-# Creators see every argument, as in the original.
+# Creators receive every argument, as in the original.
 _DEFAULTS = {
     **dict.fromkeys(_ARGUMENTS),
     "validate_shape": True,
@@ -162,10 +162,10 @@ _DEFAULTS = {
 
 
 class _Taken:
-    """Stands for a variable's tensor while an update has taken it out: waits for the update.
+    """A variable's missing tensor while an update has taken it out: waits for the update.
 
-    Without a `__set__` it is found only where the instance has no tensor, so that reading one
-    that is there costs nothing.
+    A non-data descriptor (no `__set__`): it is found only if the instance has no tensor, so that
+    reading a tensor that is there costs nothing.
     """
 
     def __get__(self, variable: Variable, owner: type) -> Tensor:
@@ -175,7 +175,7 @@ class _Taken:
 
 
 class Variable(Operators, metaclass=_VariableMetaclass):
-    """A tensor that can be changed with `assign`.
+    """A mutable tensor, changed with `assign`.
 
     >>> v = tf.Variable([1.0, 2.0])
     >>> v.assign_add([1.0, 1.0])
@@ -185,11 +185,11 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     __array_priority__ = 100
 
     _tensor: Tensor = _Taken()  # type: ignore[assignment]
-    # Eager variables have their value from the start.
+    # Eager variables are always initialized.
     initializer: Any = None
-    # The name that `add_weight` of a layer was given: the weight's own in checkpoints.
+    # The name passed to a layer's `add_weight`: the weight's name in checkpoints.
     _weight_name: str | None = None
-    # How many there have been: who looks before and after tracing knows whether it made any.
+    # The number of variables created so far: compared before and after tracing to detect new ones.
     _made: ClassVar[int] = 0
 
     __setitem__ = NoItems(
@@ -240,7 +240,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         self._name = f"{state.name_scope}{name or 'Variable'}:0"
         self._shape = tensor.shape if shape is None else TensorShape(shape)
         self._key = next_key()
-        # Held by updates: two threads that add to a variable both count.
+        # Held by updates: concurrent additions must both take effect.
         self._lock = threading.Lock()
         self.dtype: DType = tensor.dtype
         self.trainable = not on_read if trainable is None else bool(trainable)
@@ -260,16 +260,18 @@ class Variable(Operators, metaclass=_VariableMetaclass):
     def _trainable(self, trainable: bool) -> None:
         self.trainable = trainable
 
-    # The cell.
+    # The tensor reference.
 
     def _replace(self, array: Any) -> None:
         tensor = Tensor(array, self.dtype)
-        # Tensors read inside operations stand for the variable on every tape.
+        # On every tape, the tensors read inside operations are the variable itself.
         tensor._key = self._key
         self._tensor = tensor
 
     def _is_sole_owner(self) -> bool:
-        """Whether nobody else holds the tensor or its buffer, so that it may change in place."""
+        """Whether the tensor and its buffer have no other references, so that it may change in
+        place.
+        """
         tensor = self._tensor
         array = tensor._array
         return (
@@ -279,9 +281,10 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         )
 
     def _take(self) -> Tensor | None:
-        """The tensor, taken out of the cell to be changed in place; None if others hold it.
+        """Take the tensor out of the variable for an in-place update; None if it is referenced
+        elsewhere.
 
-        The caller has the lock, and puts the tensor back. Meanwhile no other thread can read it.
+        The caller holds the lock, and puts the tensor back. Meanwhile no other thread can read it.
         """
         tensor = self._tensor
         try:
@@ -294,7 +297,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
             ):
                 return tensor
         except BaseException:
-            # An interrupt, which comes between any two calls, must not lose it.
+            # An interrupt, which may arrive between any two calls, must not lose it.
             self._tensor = tensor
             raise
         self._tensor = tensor
@@ -319,7 +322,7 @@ class Variable(Operators, metaclass=_VariableMetaclass):
         return self._updated(read_value)
 
     def _updated(self, read_value: bool = True) -> Any:
-        """What an update returns."""
+        """The return value of an update."""
         return unread(self) if read_value else None
 
     @property
@@ -497,7 +500,7 @@ _SINGLETON = (
 
 
 def _announce(variable: Variable, graph: Any) -> None:
-    """Tell the function being traced that it makes a variable; ValueError if it must not."""
+    """Notify the function being traced of a new variable; ValueError if it must not create one."""
     made = graph.function_graph().new_variables
     if made is None:
         raise ValueError(_SINGLETON)
@@ -505,7 +508,7 @@ def _announce(variable: Variable, graph: Any) -> None:
 
 
 def _traced_initial_value(value: SymbolicTensor) -> Tensor:
-    """The value, in the call that is being traced, of a tensor of the function."""
+    """The value of a tensor of the traced function, in the call being traced."""
     graph: Any = value.graph
     example = getattr(graph, "example", None)
     if example is None and not _depends_on(value, graph.inputs):
@@ -523,7 +526,7 @@ def _traced_initial_value(value: SymbolicTensor) -> Tensor:
 
 
 def _depends_on(value: SymbolicTensor, inputs: list[SymbolicTensor]) -> bool:
-    """Whether a tensor is computed from any of these."""
+    """Whether a tensor depends on any of these."""
     sources = {id(each) for each in inputs}
     seen: set[int] = set()
     waiting: list[Any] = [value]
@@ -538,7 +541,7 @@ def _depends_on(value: SymbolicTensor, inputs: list[SymbolicTensor]) -> bool:
 
 
 class UnreadVariable(Variable):
-    """What an update returns: the same cell under another name, as in the original."""
+    """The return value of an update: the same variable under another name, as in the original."""
 
     __slots__ = ("_variable",)
 
@@ -546,7 +549,7 @@ class UnreadVariable(Variable):
 
     @property
     def handle(self) -> Tensor:
-        # Of the variable itself: graphs tell variables apart by what their handles hold.
+        # The variable's own: graphs identify variables by their handles.
         return self._variable.handle
 
     @property
@@ -556,7 +559,7 @@ class UnreadVariable(Variable):
 
 def unread(variable: Variable) -> UnreadVariable:
     """A variable as its updates return it."""
-    # Made past the creators of variables, and past what they are made of.
+    # Bypasses variable creators and the constructor.
     result = object.__new__(UnreadVariable)
     result.__dict__ = variable.__dict__
     if isinstance(variable, UnreadVariable):
@@ -593,13 +596,13 @@ def convert_to_own_tensor(
     tensor = convert_to_tensor(value, dtype, dtype_hint)
     if not isinstance(tensor, Tensor):
         raise unsupported()(_NO_TENSOR.format(value, type(value)))
-    # A tape must tell this tensor from the variable, whose key the operations' inputs carry.
+    # A tape must distinguish this tensor from the variable, whose key operation inputs carry.
     return value.read_value() if isinstance(value, Variable) else tensor
 
 
 @contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
-    """Let `variable_creator(next_creator, **kwargs)` make the variables of a block."""
+    """Let `variable_creator(next_creator, **kwargs)` create the variables of a block."""
     outer = state.variable_creators
     state.variable_creators = (*outer, variable_creator)
     try:
@@ -609,10 +612,10 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 
 
 def _lone_counts() -> tuple[int, int]:
-    """The reference counts that `_is_sole_owner` sees when the variable alone has the buffer.
+    """The reference counts that `_is_sole_owner` sees if the variable is the sole owner of the
+    buffer.
 
-    They depend on how this Python passes arguments, so they are read off a variable that nobody
-    else can know.
+    They depend on CPython's calling convention, so they are measured on an unshared variable.
     """
     cell = Variable(np.zeros(1, np.float32))
     cell._replace(np.zeros(1, np.float32))

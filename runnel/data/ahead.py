@@ -1,4 +1,4 @@
-"""How far an iteration reads ahead of whoever asks for its elements.
+"""How far an iteration reads ahead of its consumer.
 
 The original prepares one element ahead at least. That shows where random orders are drawn while an
 iteration runs, as `repeat` draws one for each round of a shuffled dataset: an iteration that is
@@ -22,7 +22,7 @@ from .structure import Leaves
 
 
 def settled_orders(dataset: Dataset) -> list[int]:
-    """How much was drawn from each of the seeds, once all that read ahead have done so."""
+    """The number of draws from each of the seeds, after all prefetching readers have settled."""
     orders = dataset._random_orders()
     for seeds in orders:
         for reader in list(seeds.readers):
@@ -31,7 +31,7 @@ def settled_orders(dataset: Dataset) -> list[int]:
 
 
 def started(dataset: Dataset, after: int = 0) -> Iterator[Leaves]:
-    """Begin an iteration over a dataset of its own, not as a part of another one."""
+    """Begin a top-level iteration over a dataset, not one nested in another dataset."""
     elements = dataset._start(after=after)
     last = dataset
     while isinstance(last, _OptionsDataset):
@@ -42,7 +42,7 @@ def started(dataset: Dataset, after: int = 0) -> Iterator[Leaves]:
 
 
 def drawn_while_running(dataset: Dataset) -> list[Any]:
-    """The seeds from which an iteration draws not only when it begins."""
+    """The seeds that an iteration draws from while it runs, not only at its beginning."""
     inputs = dataset._inputs
     if isinstance(dataset, _RepeatDataset) and dataset._value(0) not in (0, 1):
         later = inputs
@@ -55,12 +55,12 @@ def drawn_while_running(dataset: Dataset) -> list[Any]:
 
 
 def _waits(dataset: Dataset) -> bool:
-    # A generator may wait for what a program makes of the element before.
+    # A generator may wait for the program to process the previous element.
     return isinstance(dataset, _GeneratorDataset) or any(map(_waits, dataset._inputs))
 
 
 class OneAhead:
-    """Elements, each given when the one after it is there."""
+    """Elements with a lookahead of one."""
 
     def __init__(self, elements: Iterator[Leaves]) -> None:
         self._elements = elements
@@ -88,7 +88,7 @@ class OneAhead:
 
 
 def numbers_ahead(blocks: Iterator[Any], count: int) -> Iterator[Any]:
-    """Blocks of row numbers, each given when so many numbers behind it are there."""
+    """Blocks of row numbers with a lookahead of `count` numbers."""
     held: deque[Any] = deque()
     known = 0
     for block in blocks:
@@ -98,7 +98,7 @@ def numbers_ahead(blocks: Iterator[Any], count: int) -> Iterator[Any]:
             known -= len(held[0])
             yield held.popleft()
         if held and known > count:
-            # Of the oldest block, those numbers that have enough others behind them.
+            # The numbers of the oldest block that have enough others after them.
             ready = known - count
             yield held[0][:ready]
             held[0] = held[0][ready:]

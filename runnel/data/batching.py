@@ -23,7 +23,7 @@ from .structure import Leaves, Parts, are_plain, batched, first_sizes, sized_par
 
 
 def flag(value: Any, name: str) -> bool:
-    """An argument that is true or false and known now."""
+    """A boolean argument that is statically known."""
     if isinstance(value, Tensor):
         known = constant_value(value)
         if known is None:
@@ -42,7 +42,7 @@ def batch_size_of(value: Any, op: str) -> Tensor:
 
 
 class _BatchDataset(Dataset):
-    """Consecutive elements stacked."""
+    """Batches of consecutive elements."""
 
     def __init__(self, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> None:
         self._inputs = (dataset,)
@@ -73,11 +73,11 @@ class _BatchDataset(Dataset):
 
 
 class _ParallelBatchDataset(_BatchDataset):
-    """The same; the name tells that parallel calls were asked for."""
+    """The same; the name records that parallel calls were requested."""
 
 
 class Grouped:
-    """So many elements at a time, joined; it goes on after an element that raised an error."""
+    """Groups of elements, combined; continues after an element that raised an error."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Grouped:
 
 
 def stacked(column: Sequence[Any], place: int = 0) -> Any:
-    """Arrays of equal shapes as one."""
+    """Stack arrays of equal shapes."""
     first = column[0]
     shape = first.shape
     for number_, each in enumerate(column):
@@ -177,7 +177,7 @@ class _UnbatchDataset(Dataset):
 
 
 def _row_spec(spec: Any) -> Any:
-    # The original words it otherwise for datasets than for single specs.
+    # The original's message differs between datasets and single specs.
     for part in sized_parts([spec]):
         if getattr(part, "shape", None) is not None and part.shape.rank == 0:
             raise ValueError("Cannot unbatch an input with scalar components.")
@@ -185,7 +185,7 @@ def _row_spec(spec: Any) -> Any:
 
 
 class _RebatchDataset(Dataset):
-    """Batches of other sizes."""
+    """Batches of another size."""
 
     def __init__(self, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> None:
         self._inputs = (dataset,)
@@ -223,7 +223,7 @@ class _RebatchDataset(Dataset):
         return itertools.cycle(np.ravel(self._tensors[0]._array).tolist())
 
     def _from_rows(self) -> Iterator[Leaves]:
-        """Ragged and sparse tensors, one row at a time."""
+        """Ragged and sparse tensors, row by row."""
         rows = _UnbatchDataset(self._inputs[0])
         join, elements = _BatchDataset(rows, 1, False)._stacked, rows._elements()
         for wanted in self._sizes():
@@ -238,7 +238,7 @@ class _RebatchDataset(Dataset):
         held: Leaves | None = None
         for leaves in elements:
             if type(leaves) is Failed:
-                # What was to go into the same batch is given up with it.
+                # The other elements of the same batch are dropped with it.
                 held = None
                 yield leaves
                 continue
@@ -282,7 +282,7 @@ def ragged_batch(dataset: Dataset, size: Any, drop: Any, splits: Any) -> Dataset
 
 
 class _RaggedDataset(Dataset):
-    """Tensors of unknown sizes seen as rows of ragged tensors to be."""
+    """Tensors of unknown sizes with the specs of ragged tensors' rows."""
 
     def __init__(
         self,

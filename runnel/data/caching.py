@@ -1,4 +1,4 @@
-"""cache: elements kept, in memory or in a file, once a first iteration came to the end."""
+"""cache: elements stored in memory or in a file during a first complete iteration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CacheDataset(_Same):
         self._specs = nest.flatten(dataset.element_spec)
         self._kept: list[list[Leaves]] = []
         if state.graph is not None:
-            # What one run of the graph keeps is not for the next.
+            # The cache of one graph run is not used by the next.
             self._tensors = (*self._tensors, execute(MakeMemory, (), {}))
 
     def _bound(self, values: Iterator[Tensor]) -> Dataset:
@@ -58,7 +58,7 @@ class CacheDataset(_Same):
                 f"A file can keep elements of tensors only, not {self.element_spec}. Leave out the "
                 "file name to keep them in memory.",
             )  # fmt: skip
-        # The name says that no other library reads it.
+        # The name marks the file as readable by this library only.
         path = f"{name}.runnel-cache"
         if os.path.exists(path):
             return self._read(path)
@@ -70,7 +70,7 @@ class CacheDataset(_Same):
             if type(leaves) is not Failed:
                 kept.append(leaves)
             yield leaves
-        # Iterations side by side may both come here; what they have is the same.
+        # Concurrent iterations may both get here; their elements are the same.
         self._kept[:] = [kept]
 
     def _read(self, path: str) -> Iterator[Leaves]:
@@ -110,10 +110,10 @@ class CacheDataset(_Same):
 
 
 def _locked(path: str) -> int | None:
-    """The handle of the locked lockfile; None where somebody is writing that cache.
+    """The handle of the locked lockfile; None if another process is writing that cache.
 
-    One that a killed process left is taken over: the lock ended with the process. The original's
-    lockfiles are but there, so nobody knows of them.
+    The lockfile of a killed process is taken over: its lock was released with the process. The
+    original's lockfiles are not locked, so stale ones cannot be detected.
     """
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         if not _OURS.startswith(file.read(len(_OURS))):

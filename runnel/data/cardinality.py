@@ -1,4 +1,4 @@
-"""How many elements a dataset has: a number, or that it is infinite or unknown."""
+"""The cardinality of datasets: a number, infinite, or unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ UNKNOWN = -2
 
 
 def of_zip(sizes: Sequence[int]) -> int:
-    """The shortest decides."""
+    """The minimum."""
     result = INFINITE
     for size in sizes:
         if size == UNKNOWN:
@@ -27,7 +27,7 @@ def of_concatenation(first: int, second: int) -> int:
 
 
 def of_repeat(size: int, count: int | None) -> int:
-    """So many times as many; None: the count is not known yet."""
+    """The product; None for the count: not known yet."""
     if count is None:
         return UNKNOWN
     if count < 0:
@@ -38,7 +38,7 @@ def of_repeat(size: int, count: int | None) -> int:
 
 
 def of_take(size: int, count: int | None) -> int:
-    """At most so many."""
+    """The minimum of both."""
     if count is None or size == UNKNOWN:
         return UNKNOWN
     if size == INFINITE:
@@ -47,7 +47,7 @@ def of_take(size: int, count: int | None) -> int:
 
 
 def of_skip(size: int, count: int | None) -> int:
-    """What is left after so many."""
+    """The remaining elements."""
     if count is None:
         return UNKNOWN
     if size < 0:
@@ -56,7 +56,7 @@ def of_skip(size: int, count: int | None) -> int:
 
 
 def of_batches(size: int, batch: int | None, drop_remainder: bool) -> int:
-    """Full batches, and one for the rest."""
+    """Full batches, and one for the remainder."""
     if size < 0:
         return size
     if batch is None:

@@ -1,4 +1,4 @@
-"""Several datasets as one: zip, concatenate, choose and sample."""
+"""Combination of several datasets: zip, concatenate, choose and sample."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .structure import Leaves, relaxed
 
 
 class _ZipDataset(Dataset):
-    """Elements made of one element of each dataset."""
+    """Tuples of one element from each dataset."""
 
     def __init__(self, datasets: Any) -> None:
         flat: list[Any] = [datasets] if isinstance(datasets, list) else nest.flatten(datasets)
@@ -55,7 +55,7 @@ def _side_by_side(parts: tuple[Any, ...]) -> Any:
 
 
 class _ConcatenateDataset(Dataset):
-    """The elements of one dataset, then those of another."""
+    """The elements of one dataset, followed by those of another."""
 
     def __init__(self, first: Dataset, second: Dataset) -> None:
         self._inputs = (first, second)
@@ -70,7 +70,7 @@ class _ConcatenateDataset(Dataset):
 
 
 class WhenAsked:
-    """An iteration that begins, and draws its random orders, when somebody asks for it."""
+    """A lazy iteration, which begins and draws its random orders at the first request."""
 
     def __init__(self, begin: Callable[[], Iterator[Leaves]]) -> None:
         self._begin = begin
@@ -80,7 +80,7 @@ class WhenAsked:
 
 
 class _DirectedInterleaveDataset(Dataset):
-    """Each element from the dataset that the next number names."""
+    """Elements from the dataset selected by the next index."""
 
     def __init__(self, choices: Dataset, datasets: list[Dataset], stop: bool) -> None:
         self._inputs = (choices, *datasets)
@@ -157,7 +157,8 @@ def sample_from_datasets(datasets: Any, weights: Any, seed: Any, stop: bool, ane
                 f"`[len(datasets)]` but is {weights.shape}."
             )
         if not isinstance(weights, SymbolicTensor):
-            # What is never drawn must not be waited for once all others have ended.
+            # A dataset with probability zero must not keep the iteration alive after all others
+            # have ended.
             possible = np.flatnonzero(weights._array)
             datasets = [datasets[place] for place in possible]
             weights = Tensor(weights._array[possible], weights.dtype)

@@ -1,4 +1,4 @@
-"""CSV files: their records as elements, and whole pipelines made of files with named columns."""
+"""CSV files: their records as elements, and pipelines over files with named columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .files import _names, _text
 from .structure import Leaves, rows_of
 
 _CHUNK = 1 << 18
-# So many records become arrays at once.
+# The number of records that are converted to arrays at once.
 _AT_ONCE = 256
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 _OP = "CSVDatasetV2"
@@ -35,8 +35,8 @@ _OP = "CSVDatasetV2"
 class CsvDatasetV2(Dataset):
     """The records of CSV files, a tensor for each column.
 
-    `record_defaults` has for each column its value where a field is empty, or a dtype where fields
-    must not be empty.
+    `record_defaults` has for each column the default of empty fields, or a dtype if fields are
+    required.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "points.csv")
@@ -89,7 +89,7 @@ class CsvDatasetV2(Dataset):
         return _Records(self)
 
     def _lines(self, name: Any) -> Iterator[bytes]:
-        """The lines of a file with the characters that end them."""
+        """The lines of a file with their line terminators."""
         rest = b""
         with bytes_of(name, self._compression) as file:
             while chunk := file.read(_CHUNK):
@@ -137,12 +137,12 @@ def _failure(message: str) -> Exception:
 
 
 def _default(value: Any) -> tuple[DType, Any]:
-    """The dtype of a column and an array of its default, or of none."""
+    """The dtype of a column and its default as an array, empty if there is none."""
     if isinstance(value, DType):
         if value not in _TYPES:
             raise ValueError(f"Columns have the types {[t.name for t in _TYPES]}, got {value!r}.")
         return value, np.empty(0, value.numpy)
-    # A dataset in a function of a dataset has constant defaults, too.
+    # A dataset created inside a dataset's function has constant defaults, too.
     with init_scope():
         tensor = convert_to_tensor(value)
     if tensor.dtype not in _TYPES:
@@ -170,7 +170,7 @@ def _bare(line: bytes) -> bytes:
 
 
 def _quoted_fields(line: bytes, lines: Iterator[bytes], delimiter: bytes) -> list[bytes]:
-    """The fields of a record with quotes; quoted fields may go on in the next lines."""
+    """The fields of a record with quotes; quoted fields may continue on the next lines."""
     fields: list[bytes] = []
     place = 0
     while True:
@@ -212,7 +212,7 @@ def _one_quoted(line: bytes, lines: Iterator[bytes], place: int) -> tuple[bytes,
 
 
 class _Records:
-    """An iteration over CSV files; it goes on after a record that is wrong."""
+    """An iteration over CSV files; continues after a malformed record."""
 
     def __init__(self, dataset: CsvDatasetV2) -> None:
         self._dataset = dataset
@@ -235,7 +235,7 @@ class _Records:
         return entry
 
     def _read(self) -> bool:
-        """Make the next records ready; whether there were any."""
+        """Read the next records; False at the end."""
         good: list[list[bytes]] = []
         for record in self._records:
             if isinstance(record, Exception):
@@ -264,7 +264,7 @@ class _Records:
                     self._convert([record])
 
 
-# Files with names for their columns.
+# Files with column names.
 
 _INTEGERS = ((dtypes.int32, 1 << 31), (dtypes.int64, 1 << 63))
 _ORDER: list[DType | None] = [None, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64,
@@ -272,7 +272,7 @@ _ORDER: list[DType | None] = [None, dtypes.int32, dtypes.int64, dtypes.float32, 
 
 
 def files_of(patterns: Any) -> list[str]:
-    """The names of all files that patterns match, in order."""
+    """The names of all files that match the patterns, in order."""
     given = [patterns] if isinstance(patterns, str | os.PathLike) else list(patterns)
     found = [name for each in given for name in sorted(glob.glob(os.fspath(each)))]
     if not found:
@@ -384,7 +384,7 @@ def _chosen_columns(selected: Any, names: list[str]) -> list[int]:
 def shuffled_and_repeated(
     dataset: Dataset, epochs: Any, shuffle: bool, buffer: Any, seed: Any
 ) -> Dataset:
-    """The elements for so many epochs, in random order where that is wanted."""
+    """The elements repeated for this many epochs, optionally shuffled."""
     if shuffle:
         dataset = dataset.shuffle(buffer, seed)
     return dataset if epochs == 1 else dataset.repeat(epochs)
@@ -413,7 +413,7 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Dataset:
-    """Batches of the records of CSV files: dictionaries from the names of columns to tensors.
+    """Batches of the records of CSV files: dictionaries from column names to tensors.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "points.csv")

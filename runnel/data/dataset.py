@@ -1,9 +1,9 @@
 """Dataset: an immutable description of a sequence of elements.
 
-A dataset knows the specs of its elements, its cardinality and how to begin an iteration; the
-transformations are the classes of the modules beside this one. The tensors that a dataset needs
-while it runs are in `_tensors`, its input datasets in `_inputs`: where some of them belong to a
-graph under construction, the graph makes the dataset when it runs (`_bound`).
+A dataset knows its element spec, its cardinality and how to begin an iteration; the transformations
+are classes in the other modules of this package. The tensors that a dataset needs at run time are
+in `_tensors`, its input datasets in `_inputs`: if some of them belong to a graph under
+construction, the dataset is created when the graph runs (`_bound`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NOT_A_COUNT = (
 
 
 def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
-    """A number that a dataset needs while it runs; eager wherever its value is known."""
+    """A scalar that a dataset needs at run time; eager wherever its value is known."""
     try:
         tensor = convert_to_tensor(value, dtype)
     except (TypeError, ValueError) as failure:
@@ -62,12 +62,12 @@ def scalar(value: Any, dtype: Any = int64, name: str = "") -> Tensor:
 
 
 def number(tensor: Tensor) -> int | None:
-    """The value of a scalar; None while it is not known."""
+    """The value of a scalar; None if it is not known yet."""
     return None if isinstance(tensor, SymbolicTensor) else int(tensor._array)
 
 
 def invalid(message: str, op: str) -> errors.OpError:
-    """The error for an argument that no dataset can be made with."""
+    """The error for an invalid argument of a dataset."""
     return errors.InvalidArgumentError(None, None, f"{message} [Op:{op}]")
 
 
@@ -85,22 +85,22 @@ class Dataset:
     _given_options: Options | None = None
     _seeds: Any = None
 
-    # What a transformation defines.
+    # Defined by transformations.
 
     def _elements(self) -> PythonIterator[Leaves]:
-        """Begin an iteration over the pipeline as it is written."""
+        """Begin an iteration over the unoptimized pipeline."""
         raise NotImplementedError
 
     def _size(self) -> int:
         """The cardinality."""
         return self._inputs[0]._size()
 
-    # How it runs.
+    # Execution.
 
     def _start(self, after: int = 0, functions: Any = None) -> PythonIterator[Leaves]:
-        """Begin an iteration over the optimized pipeline, after so many elements.
+        """Begin an iteration over the optimized pipeline, skipping the first `after` elements.
 
-        `functions` belong to the iteration that this one is part of (`Traced.inner`).
+        `functions` belong to the enclosing iteration (`Traced.inner`).
         """
         from .optimizing import begin, begin_after
 
@@ -109,14 +109,14 @@ class Dataset:
     # Graphs.
 
     def _symbolic(self) -> list[SymbolicTensor]:
-        """The tensors of graphs under construction that this dataset waits for."""
+        """The symbolic tensors that this dataset depends on."""
         found = [tensor for tensor in self._tensors if isinstance(tensor, SymbolicTensor)]
         for each in self._inputs:
             found += each._symbolic()
         return found
 
     def _bound(self, values: PythonIterator[Tensor]) -> Dataset:
-        """This dataset with values in the places of those tensors."""
+        """This dataset with values for those tensors."""
         bound = copy.copy(self)
         bound._tensors = tuple(
             next(values) if isinstance(tensor, SymbolicTensor) else tensor
@@ -141,7 +141,7 @@ class Dataset:
             iterator.__runnel_for__(extra_test, body, get_state, set_state, names, options)
 
     def __runnel_builtin__(self, name: str, *arguments: Any, **keywords: Any) -> Any:
-        """What Python's own functions give for datasets in converted functions."""
+        """The results of Python builtins for datasets in converted functions."""
         if state.graph is None or keywords:
             return NotImplemented
         if name == "enumerate":
@@ -155,18 +155,18 @@ class Dataset:
     # Saving.
 
     def _random_orders(self) -> list[Any]:
-        """The seeds of this dataset and of those it is made of."""
+        """The seeds of this dataset and of its inputs."""
         own = [] if self._seeds is None else [self._seeds]
         return own + [seeds for each in self._inputs for seeds in each._random_orders()]
 
     def _restarted(self, orders: dict[int, Any]) -> Dataset:
-        """This dataset with other seeds in the places of its own, found by their ids."""
+        """This dataset with its seeds replaced, keyed by their ids."""
         copied = copy.copy(self)
         copied._seeds = orders.get(id(self._seeds), self._seeds)
         copied._inputs = tuple(each._restarted(orders) for each in self._inputs)
         return copied
 
-    # What users see.
+    # The public methods.
 
     @property
     def element_spec(self) -> Any:
@@ -229,14 +229,14 @@ class Dataset:
         return NumpyIterator(self)
 
     def options(self) -> Options:
-        """The options of this dataset and of those it is made of."""
+        """The options of this dataset, merged with those of its inputs."""
         merged = Options()
         for each in self._inputs:
             merged = merged.merge(each.options())
         return merged if self._given_options is None else merged.merge(self._given_options)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """The dataset that a function makes of this one."""
+        """The dataset that a function returns for this one."""
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
             raise TypeError(
@@ -246,7 +246,7 @@ class Dataset:
         return dataset
 
     def with_options(self, options: Options, name: Any = None) -> Dataset:
-        """The same elements under these options."""
+        """The same elements with these options."""
         from .selecting import _OptionsDataset
 
         if not isinstance(options, Options):
@@ -271,7 +271,7 @@ class Dataset:
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: Any = None) -> Dataset:
-        """The rows of tensors.
+        """The slices of tensors along the first dimension.
 
         >>> dataset = tf.data.Dataset.from_tensor_slices(([1, 2], ["a", "b"]))
         >>> list(dataset.as_numpy_iterator())
@@ -290,7 +290,7 @@ class Dataset:
         output_signature: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """What a Python generator yields, called anew for every iteration.
+        """The values of a Python generator, which is called for every iteration.
 
         >>> dataset = tf.data.Dataset.from_generator(
         ...     lambda: iter([1, 2]), output_signature=tf.TensorSpec([], tf.int32))
@@ -303,7 +303,7 @@ class Dataset:
 
     @staticmethod
     def range(*args: Any, **kwargs: Any) -> Dataset:
-        """Numbers from `start` (0) to `stop`, in steps.
+        """A range of numbers from `start` (0) to `stop`, with a step.
 
         >>> list(tf.data.Dataset.range(1, 5, 2).as_numpy_iterator())
         [np.int64(1), np.int64(3)]
@@ -314,7 +314,7 @@ class Dataset:
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = int64, name: Any = None) -> Dataset:
-        """Numbers without an end.
+        """An infinite sequence of numbers.
 
         >>> list(tf.data.Dataset.counter(5, 2).take(3).as_numpy_iterator())
         [np.int64(5), np.int64(7), np.int64(9)]
@@ -326,7 +326,7 @@ class Dataset:
     def random(
         seed: Any = None, rerandomize_each_iteration: Any = None, name: Any = None
     ) -> Dataset:
-        """Random numbers from 0 to 2**32 - 1 without an end."""
+        """An infinite sequence of random numbers from 0 to 2**32 - 1."""
         from .sources import _RandomDataset
 
         return _RandomDataset(seed, bool(rerandomize_each_iteration))
@@ -335,7 +335,7 @@ class Dataset:
     def list_files(
         file_pattern: Any, shuffle: Any = None, seed: Any = None, name: Any = None
     ) -> Dataset:
-        """The names of all files that match one of the patterns, by default in random order."""
+        """The names of all files that match one of the patterns, by default shuffled."""
         from ..ops.io import matching_files
 
         patterns = convert_to_tensor(file_pattern, dtypes.string)
@@ -352,7 +352,7 @@ class Dataset:
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: Any = None) -> Dataset:
-        """Elements made of one element of each dataset, as long as all have one.
+        """Tuples of one element from each dataset, until the shortest ends.
 
         >>> a, b = tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9)
         >>> list(tf.data.Dataset.zip(a, b).as_numpy_iterator())
@@ -372,7 +372,7 @@ class Dataset:
     def choose_from_datasets(
         datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """Each element from the dataset whose number `choice_dataset` gives next."""
+        """Elements from the dataset whose index is the next element of `choice_dataset`."""
         from .combining import choose_from_datasets
 
         return choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
@@ -385,17 +385,17 @@ class Dataset:
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: Any = None,
     ) -> Dataset:
-        """Each element from a dataset drawn at random, with these probabilities."""
+        """Elements from datasets sampled at random, with these probabilities."""
         from .combining import sample_from_datasets
 
         return sample_from_datasets(
             datasets, weights, seed, stop_on_empty_dataset, bool(rerandomize_each_iteration)
         )
 
-    # Which elements, and in what order.
+    # Selection and order of elements.
 
     def concatenate(self, dataset: Dataset, name: Any = None) -> Dataset:
-        """The elements of this dataset, then those of the other."""
+        """The elements of this dataset, followed by those of the other."""
         from .combining import _ConcatenateDataset
 
         if not isinstance(dataset, Dataset):
@@ -422,13 +422,13 @@ class Dataset:
         return _SkipDataset(self, count)
 
     def repeat(self, count: Any = None, name: Any = None) -> Dataset:
-        """All elements `count` times; None or -1: without an end."""
+        """All elements `count` times; None or -1: infinitely."""
         from .selecting import _RepeatDataset
 
         return _RepeatDataset(self, -1 if count is None else count)
 
     def shard(self, num_shards: Any, index: Any, name: Any = None) -> Dataset:
-        """Every `num_shards`-th element, beginning with that at `index`."""
+        """Every `num_shards`-th element, starting at `index`."""
         from .selecting import _ShardDataset
 
         return _ShardDataset(self, num_shards, index)
@@ -440,7 +440,7 @@ class Dataset:
         reshuffle_each_iteration: Any = True,
         name: Any = None,
     ) -> Dataset:
-        """The elements in random order: each is drawn from a buffer that the next one refills.
+        """The elements in random order: drawn from a buffer that is refilled from the input.
 
         >>> dataset = tf.data.Dataset.range(100).shuffle(100)
         >>> sorted(dataset.as_numpy_iterator()) == list(range(100))
@@ -452,14 +452,14 @@ class Dataset:
         return _ShuffleDataset(self, buffer_size, seed, again)
 
     def enumerate(self, start: Any = 0, name: Any = None) -> Dataset:
-        """Pairs of a number, from `start` on, and an element."""
+        """Pairs of an index, starting with `start`, and an element."""
         from .combining import _ZipDataset
         from .sources import counting
 
         return _ZipDataset((counting(scalar(start, name="start")), self))
 
     def filter(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
-        """The elements for which a function gives True.
+        """The elements for which a predicate is true.
 
         >>> list(tf.data.Dataset.range(5).filter(lambda x: x > 2).as_numpy_iterator())
         [np.int64(3), np.int64(4)]
@@ -469,31 +469,31 @@ class Dataset:
         return _FilterDataset(self, predicate)
 
     def take_while(self, predicate: Callable[..., Any], name: Any = None) -> Dataset:
-        """The elements before the first for which a function gives False."""
+        """The elements before the first one for which a predicate is false."""
         from .selecting import _TakeWhileDataset
 
         return _TakeWhileDataset(self, predicate)
 
     def unique(self, name: Any = None) -> Dataset:
-        """The elements without those that came before."""
+        """The elements without duplicates."""
         from .selecting import _UniqueDataset
 
         return _UniqueDataset(self)
 
     def ignore_errors(self, log_warning: bool = False, name: Any = None) -> Dataset:
-        """The elements that could be computed; those that raise an error are left out."""
+        """The elements without those whose computation raises an error."""
         from .selecting import _IgnoreErrorsDataset
 
         return _IgnoreErrorsDataset(self, log_warning)
 
     def cache(self, filename: Any = "", name: Any = None) -> Dataset:
-        """The elements, kept in memory or in a file once a first iteration came to the end."""
+        """The elements, cached in memory or in a file during a first complete iteration."""
         from .caching import CacheDataset
 
         return CacheDataset(self, filename)
 
     def prefetch(self, buffer_size: Any, name: Any = None) -> Dataset:
-        """The same elements, prepared by a thread while earlier ones are in use."""
+        """The same elements, prefetched by a background thread."""
         from .parallel import _PrefetchDataset
 
         return _PrefetchDataset(self, buffer_size)
@@ -507,10 +507,10 @@ class Dataset:
         shard_func: Any = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Write all elements to a folder, for `Dataset.load`; TensorFlow reads it, too.
+        """Write all elements to a folder, for `Dataset.load`; TensorFlow can read it, too.
 
-        `shard_func(element)` gives the number of the file that an element goes to. With
-        `checkpoint_args` (`directory`, `checkpoint_interval`) an interrupted call can go on.
+        `shard_func(element)` returns the index of the element's file. With `checkpoint_args`
+        (`directory`, `checkpoint_interval`) an interrupted call can be resumed.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp()
@@ -530,10 +530,10 @@ class Dataset:
         reader_func: Any = None,
         wait: bool = False,
     ) -> Dataset:
-        """The elements that `save` wrote.
+        """The elements written by `save`.
 
-        `reader_func(datasets)` makes one dataset of those of the files; `wait` waits for a `save`
-        that is under way.
+        `reader_func(datasets)` combines the datasets of the files; `wait` waits for a `save` in
+        progress.
         """
         from .saving import load
 
@@ -547,13 +547,13 @@ class Dataset:
         shard_func: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """The elements, written by the first complete iteration and read by those after it."""
+        """The elements, written by the first complete iteration and read by later ones."""
         from .saving import snapshot
 
         return snapshot(self, path, compression, reader_func, shard_func)
 
     def fingerprint(self) -> Tensor:
-        """64 bits that are the same for pipelines that are described alike."""
+        """A 64-bit fingerprint that is equal for equal pipeline descriptions."""
         from .fingerprints import fingerprint
 
         return Tensor(np.uint64(fingerprint(self)), dtypes.uint64)
@@ -569,7 +569,7 @@ class Dataset:
         use_unbounded_threadpool: bool = False,
         name: Any = None,
     ) -> Dataset:
-        """What a function makes of each element.
+        """The result of a function for each element.
 
         >>> list(tf.data.Dataset.range(3).map(lambda x: x + 1).as_numpy_iterator())
         [np.int64(1), np.int64(2), np.int64(3)]
@@ -581,7 +581,7 @@ class Dataset:
         return _ParallelMapDataset(self, map_func, num_parallel_calls, deterministic)
 
     def flat_map(self, map_func: Callable[..., Any], name: Any = None) -> Dataset:
-        """The elements of the datasets that a function makes of each element.
+        """The concatenated elements of the datasets that a function returns for each element.
 
         >>> dataset = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])
         >>> list(dataset.flat_map(tf.data.Dataset.from_tensor_slices).as_numpy_iterator())
@@ -600,7 +600,9 @@ class Dataset:
         deterministic: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """As flat_map, with `block_length` elements of each of `cycle_length` datasets in turn."""
+        """As flat_map, with blocks of `block_length` elements from `cycle_length` datasets,
+        round-robin.
+        """
         from .mapping import _InterleaveDataset, _ParallelInterleaveDataset
 
         if num_parallel_calls is None:
@@ -610,13 +612,13 @@ class Dataset:
         )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: Any = None) -> Dataset:
-        """What a function makes of a state and each element; it also gives the next state."""
+        """Outputs of a function of a state and each element, which also returns the next state."""
         from .mapping import _ScanDataset
 
         return _ScanDataset(self, initial_state, scan_func)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: Any = None) -> Any:
-        """The last state, when a function makes a new one of the old one and each element.
+        """The final state of a function that maps a state and an element to the next state.
 
         >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
         np.int64(10)
@@ -650,7 +652,7 @@ class Dataset:
         deterministic: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """Consecutive elements stacked.
+        """Batches of consecutive elements.
 
         >>> list(tf.data.Dataset.range(5).batch(2, drop_remainder=True).as_numpy_iterator())
         [array([0, 1]), array([2, 3])]
@@ -668,7 +670,7 @@ class Dataset:
         drop_remainder: Any = False,
         name: Any = None,
     ) -> Dataset:
-        """Consecutive elements stacked, smaller ones padded at the ends of their dimensions.
+        """Batches of consecutive elements, padded to a common shape.
 
         >>> dataset = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(3)
         >>> list(dataset.as_numpy_iterator())[0].tolist()
@@ -687,13 +689,13 @@ class Dataset:
         row_splits_dtype: Any = int64,
         name: Any = None,
     ) -> Dataset:
-        """Consecutive elements as the rows of ragged tensors."""
+        """Batches of consecutive elements as ragged tensors."""
         from .batching import ragged_batch
 
         return ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
 
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: Any = None) -> Dataset:
-        """Consecutive elements as the rows of sparse tensors, each row of the shape `row_shape`.
+        """Batches of consecutive elements as sparse tensors, with rows of the shape `row_shape`.
 
         >>> dataset = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
         >>> rows = dataset.sparse_batch(2, row_shape=[3]).get_single_element()
@@ -711,7 +713,7 @@ class Dataset:
         return _UnbatchDataset(self)
 
     def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: Any = None) -> Dataset:
-        """Batches of another size, or of several sizes in turn."""
+        """Batches of another size, or of several sizes in a cycle."""
         from .batching import _RebatchDataset
 
         return _RebatchDataset(self, batch_size, drop_remainder)
@@ -724,7 +726,8 @@ class Dataset:
         drop_remainder: Any = False,
         name: Any = None,
     ) -> Dataset:
-        """Datasets of `size` elements that are `stride` apart, one beginning every `shift`.
+        """Datasets of `size` elements with a stride of `stride`, one starting every `shift`
+        elements.
 
         >>> for window in tf.data.Dataset.range(5).window(3, shift=2):
         ...     print([x.numpy().tolist() for x in window])
@@ -744,7 +747,7 @@ class Dataset:
         window_size_func: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """What `reduce_func(key, dataset)` makes of windows of elements with the same key."""
+        """The results of `reduce_func(key, dataset)` for windows of elements with equal keys."""
         from .windows import _GroupByWindowDataset
 
         return _GroupByWindowDataset(self, key_func, reduce_func, window_size, window_size_func)
@@ -777,14 +780,16 @@ class Dataset:
         seed: Any = None,
         name: Any = None,
     ) -> Dataset:
-        """Pairs of class and element, some left out so that classes come as `target_dist` says."""
+        """Pairs of class and element, resampled so that the classes have the distribution
+        `target_dist`.
+        """
         from .resampling import rejection_resample
 
         return rejection_resample(self, class_func, target_dist, initial_dist, seed)
 
 
 class _VariantDataset(Dataset):
-    """A dataset that came as a value: a window, or the argument of a function."""
+    """A dataset passed as a value: a window, or the argument of a function."""
 
     def __init__(self, handle: Tensor, spec: Any) -> None:
         self._tensors = (handle,)

@@ -1,7 +1,7 @@
-"""Errors on their way through a pipeline: iterations go on behind the element that raised one.
+"""Error handling in pipelines: iterations continue after an element that raised an error.
 
-A generator that raises has come to its end. So transformations that are generators get errors as
-elements (`caught`), hand them on, and raise them where somebody asks (`Raising`).
+A generator that raises is exhausted. So transformations that are generators receive errors as
+elements (`caught`), pass them on, and raise them at the consumer (`Raising`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..core import errors
 
 
 class Failed:
-    """An error in the place of an element."""
+    """An error as an element."""
 
     __slots__ = ("error",)
 
@@ -22,7 +22,7 @@ class Failed:
 
 
 def caught(elements: Iterator[Any]) -> Iterator[Any]:
-    """The elements, with errors in the places of those that could not be computed."""
+    """The elements, with errors in place of those whose computation failed."""
     while True:
         try:
             element = next(elements)
@@ -34,7 +34,7 @@ def caught(elements: Iterator[Any]) -> Iterator[Any]:
 
 
 class Raising:
-    """Elements of which some are errors: these are raised, and the others follow."""
+    """Elements of which some are errors: these are raised, and the iteration continues."""
 
     def __init__(self, elements: Iterator[Any]) -> None:
         self._elements = elements
@@ -52,5 +52,5 @@ class Raising:
 def going_on(
     transformation: Callable[..., Iterator[Any]], elements: Iterator[Any], *arguments: Any
 ) -> Iterator[Any]:
-    """What a generator makes of elements; it hands on those that are `Failed`."""
+    """The output of a generator for the elements; elements that are `Failed` are passed through."""
     return Raising(transformation(caught(elements), *arguments))

@@ -68,7 +68,7 @@ def make_batched_features_dataset(
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Dataset:
-    """Batches of the features of Examples in files, for so many epochs (None: without an end)."""
+    """Batches of the features of Examples in files, for this many epochs (None: infinitely)."""
     files = files_of(file_pattern)
     read = TFRecordDatasetV2 if reader is None else reader
     given = [] if reader_args is None else list(reader_args)

@@ -1,4 +1,4 @@
-"""Datasets of what is in files: records, lines, stretches of bytes."""
+"""Datasets of file contents: records, lines, fixed-length byte strings."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _names(filenames: Any) -> Dataset:
 
 
 class _FileDataset(Dataset):
-    """The parts of files, one file after the other or several in turn."""
+    """The records of files, sequentially or interleaved."""
 
     def __init__(self, filenames: Any, compression: Any, parallel: Any) -> None:
         self._inputs = (_names(filenames),)
@@ -119,7 +119,7 @@ class TFRecordDatasetV2(_FileDataset):
 
 
 class TextLineDatasetV2(_FileDataset):
-    """The lines of text files, without the characters that end them.
+    """The lines of text files, without line terminators.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "poem.txt")
@@ -151,7 +151,7 @@ class TextLineDatasetV2(_FileDataset):
 
 
 class FixedLengthRecordDatasetV2(_FileDataset):
-    """Files in stretches of equally many bytes."""
+    """Files as records of a fixed number of bytes."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class FixedLengthRecordDatasetV2(_FileDataset):
     def _check(self, name: Any, body: int) -> None:
         size, header, footer = (int(tensor._array) for tensor in self._tensors)
         if body < 0 or body % size:
-            # The size of what is compressed shows when it was read.
+            # The decompressed size is known only after reading.
             kind = errors.DataLossError if self._compression else errors.InvalidArgumentError
             raise kind(
                 None, None,

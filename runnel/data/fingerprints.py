@@ -1,4 +1,4 @@
-"""Fingerprints of pipelines: equal for descriptions that are alike, in any process."""
+"""Fingerprints of pipelines: equal for equal descriptions, in any process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .dataset import Dataset
 from .functions import Traced
 from .sources import Seeds
 
-# What the printed form tells apart.
+# Types whose values are distinguished by their printed form.
 _SHOWN = (TypeSpec, DType, TensorShape, str, bytes, int, float, np.generic, type(None))
 
 
 def fingerprint(dataset: Any) -> int:
-    """64 bits that tell pipelines apart."""
+    """A 64-bit fingerprint of a pipeline."""
     digest = hashlib.blake2b(digest_size=8)
     for part in _parts(dataset):
         digest.update(len(part).to_bytes(8, "little"))
@@ -35,7 +35,7 @@ def _parts(value: Any) -> Iterator[bytes]:
     if isinstance(value, Dataset):
         yield type(value).__name__.encode()
         for name in sorted(vars(value)):
-            # What options do and what an iteration left behind changes no element.
+            # Options and the state of an earlier iteration do not affect the elements.
             if name not in ("_given_options", "_kept"):
                 yield name.encode()
                 yield from _parts(vars(value)[name])

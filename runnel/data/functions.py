@@ -1,4 +1,4 @@
-"""Functions of users, traced once for the elements of a dataset and called on bare arrays."""
+"""User functions, traced once for the element spec of a dataset and called on bare arrays."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .vectorizing import BatchProgram, on_batches
 
 
 class Debugging:
-    """Whether functions run as ordinary Python, in the thread of whoever asks for elements."""
+    """Whether functions run as plain Python, in the consumer's thread."""
 
     on = False
 
 
 def _arguments(structure: Any) -> tuple[Any, ...]:
-    # Only tuples are spread over several parameters; a dict or a namedtuple is one argument.
+    # Only tuples are unpacked into several parameters; a dict or a namedtuple is one argument.
     return structure if type(structure) is tuple else (structure,)
 
 
@@ -36,11 +36,11 @@ _OTHER_ARGUMENTS = (
 
 
 class Traced:
-    """A function of elements.
+    """A traced function of elements.
 
     `inputs` are the specs of one element, or with `spread=False` a tuple of whole arguments.
-    `call(leaves, tensors)` takes leaves and gives leaves; `tensors` are the values of what the
-    function took from its surroundings (`captured`), which a dataset keeps among its own.
+    `call(leaves, tensors)` maps leaves to leaves; `tensors` are the values of the function's
+    captures (`captured`), which a dataset holds among its own tensors.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Traced:
         self._packer = Packer(inputs)
         self.name = name
         self.captured: tuple[Tensor, ...] = ()
-        # The random numbers of an iteration, and the functions of the datasets that it makes.
+        # The random seeds of an iteration, and the functions of nested datasets.
         self._streams: dict[Stream, Stream] | None = None
         self.inner: dict[Any, Traced] = {}
         self._random = False
@@ -66,7 +66,7 @@ class Traced:
         try:
             self._trace()
         except Exception:
-            # While debugging, a function may use what only eager tensors have.
+            # In debug mode, a function may use the methods of eager tensors.
             if not Debugging.on:
                 raise
             self.output: Any = None
@@ -96,7 +96,7 @@ class Traced:
         self.captured = tuple(self._concrete._captured)
 
     def _of_arguments(self, failure: TypeError, count: int) -> TypeError:
-        """What to raise for a function that takes another number of arguments than it gets."""
+        """The error for a function with the wrong number of parameters."""
         import inspect
 
         try:
@@ -107,7 +107,7 @@ class Traced:
                 failure=failure, name=self.name, count=count, shown=shown
             ))  # fmt: skip
         except ValueError:
-            pass  # of a function of C, which has no signature
+            pass  # a C function without a signature
         return failure
 
     def _checked(self, result: Any) -> Any:
@@ -120,11 +120,11 @@ class Traced:
 
     @property
     def begins_anew(self) -> bool:
-        """Whether what it gives depends on the iteration: random numbers, datasets with some."""
+        """Whether results depend on the iteration: random operations, or datasets with some."""
         return self._random or not self._plain_outputs
 
     def renewed(self) -> Traced:
-        """The function for an iteration, whose random numbers begin with the seeds."""
+        """A copy for one iteration, whose random streams restart from the seeds."""
         copied = copy.copy(self)
         copied._streams, copied.inner = ({} if self._random else None), {}
         return copied
@@ -136,7 +136,7 @@ class Traced:
             return plan.run(*leaves)
 
     def learn(self, leaves: Sequence[Any]) -> None:
-        """Take the types of results from a call on an element, where tracing was impossible."""
+        """Infer the result types from a call on an element, if tracing was impossible."""
         self.output = specs_of(self._called(leaves))
         self.specs = nest.flatten(self.output)
         self._plain_outputs = are_plain(self.specs)
@@ -148,7 +148,7 @@ class Traced:
             return _result(self._function(*arguments))
 
     def on_batches(self) -> BatchProgram | None:
-        """The program that does many elements at once; None where that might differ."""
+        """The vectorized program for batches; None if its results might differ."""
         if self._eager or self._concrete is None:
             return None
         if not self._batch_program:
@@ -192,7 +192,7 @@ def _result(result: Any) -> Any:
 
 
 def is_dataset_spec(output: Any) -> bool:
-    """Whether a function gives one dataset."""
+    """Whether a function returns a single dataset."""
     from .iterators import DatasetSpec
 
     return isinstance(output, TypeSpec) and isinstance(output, DatasetSpec)

@@ -1,4 +1,4 @@
-"""What runs in the place of parts of a pipeline: rows by their numbers, whole batches."""
+"""Optimized pipeline stages: rows represented by their indices, whole batches."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .shuffling import shuffled
 from .structure import Leaves, rows_of
 from .vectorizing import rows_at_once
 
-# Functions of single rows run on as many of them as fit here.
+# Functions of single rows run on as many rows at once as fit into this many bytes.
 _AT_ONCE = 1 << 16
 _MOST_AT_ONCE = 512
-# So many row numbers go through a pipeline at once.
+# The number of row indices that are processed at once.
 BLOCK = 8192
 
 
 class Rows(NamedTuple):
     """Elements that are rows of arrays.
 
-    `blocks()` begins an iteration: arrays of row numbers, one after the other. `functions` are
-    done on the gathered rows. `ordered`: the rows are all those of the arrays, as they stand.
+    `blocks()` begins an iteration: arrays of row indices, in sequence. `functions` are applied to
+    the gathered rows. `ordered`: all rows of the arrays, in order.
     """
 
     arrays: list[Any]
@@ -40,12 +40,12 @@ class Rows(NamedTuple):
     ordered: bool = False
 
     def through(self, change: Callable[[Iterator[Any]], Iterator[Any]]) -> Rows:
-        """The same rows, others of them or in another order."""
+        """The same arrays with a selection or permutation of the rows."""
         blocks = self.blocks
         return self._replace(blocks=lambda: change(blocks()), ordered=False)
 
     def gathered(self, which: Any) -> list[Any]:
-        """The rows of these numbers, as arrays."""
+        """Gather the rows with these indices, as arrays."""
         first, last = int(which[0]), int(which[-1])
         if last - first == len(which) - 1 and (np.diff(which) == 1).all():
             arrays = [array[first : last + 1] for array in self.arrays]
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
 
 
 class RowsDataset(Dataset):
-    """A pipeline known by the numbers of rows."""
+    """A pipeline represented by row indices."""
 
     def __init__(self, dataset: Dataset, rows: Rows) -> None:
         self._spec = dataset.element_spec
@@ -69,7 +69,7 @@ class RowsDataset(Dataset):
         return self._count()
 
     def _elements(self) -> Iterator[Leaves]:
-        # Iterations draw their random orders when they begin, not when they are first asked.
+        # Iterations draw their random orders at the beginning, not at the first request.
         return self._single(self.rows.blocks())
 
     def _elements_after(self, count: int) -> Iterator[Leaves]:
@@ -90,7 +90,7 @@ class RowsDataset(Dataset):
                 row = rows_of(self.rows.gathered(which))
                 yield from map(row, range(len(which)))
                 start += size
-                # Whoever wants a few elements only does not wait for many.
+                # Start with small blocks, for consumers of a few elements only.
                 size = min(2 * size, most)
 
 
@@ -128,7 +128,7 @@ class GatheredBatches(Dataset):
 
 
 class MapAndBatchDataset(Dataset):
-    """Results of a function, written into batches as they come."""
+    """The results of a function, written into batches as they are computed."""
 
     def __init__(self, batch: _BatchDataset, mapped: _MapDataset) -> None:
         self._inputs = (mapped,)
@@ -157,7 +157,7 @@ class MapAndBatchDataset(Dataset):
 
 
 class _Filled(Grouped):
-    """Batches that are filled element by element; it goes on after a batch that failed."""
+    """Batches that are filled element by element; continues after a failed batch."""
 
     def __init__(
         self, elements: Iterator[Leaves], size: int, drop: bool,
@@ -172,7 +172,7 @@ class _Filled(Grouped):
             arrays = self._begun(next(self._elements))
             filled = 1
             for leaves in itertools.islice(self._elements, size - 1):
-                # What lies in these arrays is in its place: elements before it did not fail.
+                # What is in these arrays is at its position: elements before it did not fail.
                 if not (type(leaves) is _Placed and leaves.arrays is arrays):
                     if not _fits(arrays, leaves):
                         unfit = leaves
@@ -180,7 +180,7 @@ class _Filled(Grouped):
                     _put(arrays, filled, leaves)
                 filled += 1
         except errors.OpError:
-            # The whole batch is lost: the next one begins where it would have begun.
+            # The whole batch is dropped: the next one begins at the regular position.
             deque(itertools.islice(caught(self._elements), size - filled - 1), 0)
             raise
         if unfit is not None:
@@ -192,27 +192,27 @@ class _Filled(Grouped):
         return [array[:filled] for array in arrays]
 
     def _begun(self, first: Leaves) -> list[Any]:
-        """The arrays of a batch, with its first element in them."""
+        """The arrays of a batch, containing its first element."""
         places = self._places
         if places is not None and type(first) is _Placed:
             if first.place == 0:
                 places.begin(first.batch)
                 return first.arrays
-            # The source failed: batches no longer begin where they were expected to.
+            # The source failed: batches no longer begin at the expected positions.
             places.stop()
         arrays = _room(self._size, first)
         _put(arrays, 0, first)
         return arrays
 
     def _refuse(self, arrays: list[Any], filled: int, leaves: Leaves) -> None:
-        """Take the rest of the batch and say which elements do not fit together."""
+        """Consume the rest of the batch and raise the error for elements of different shapes."""
         rest = list(itertools.islice(self._elements, self._size - 1 - filled))
         before = [[array[i, ...] for array in arrays] for i in range(filled)]
         self._join([*before, leaves, *rest])
 
 
 class _Placed(list[Any]):
-    """The leaves of an element that lie in the arrays of a batch already."""
+    """The leaves of an element that are already in the arrays of a batch."""
 
     def __init__(self, arrays: list[Any], batch: int, place: int) -> None:
         super().__init__([array[place, ...] for array in arrays])
@@ -222,19 +222,19 @@ class _Placed(list[Any]):
 
 
 class _Places:
-    """Where results belong in batches, so that the threads that made them put them there.
+    """The batch arrays that results belong in, so that worker threads write them directly.
 
-    A thread has its result at hand, in the caches of its processor.
+    A thread has its result in the caches of its core.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = threading.Lock()
-        # By their numbers, those that are being filled; None: it is not known where results belong.
+        # By index, the batches that are being filled; None: the positions of results are unknown.
         self._batches: dict[int, list[Any]] | None = {}
 
     def put(self, index: int, leaves: Leaves) -> Leaves:
-        """Put the leaves of the element of this number where they belong."""
+        """Write the leaves of the element with this index to their position."""
         batch, place = divmod(index, self._size)
         with self._lock:
             if self._batches is None:
@@ -248,28 +248,28 @@ class _Places:
         return _Placed(arrays, batch, place)
 
     def begin(self, batch: int) -> None:
-        """Say that the batches before this one are done with, and make room for the next."""
+        """Release the batches before this one, and allocate the next."""
         with self._lock:
             if self._batches is not None:
                 for number in [number for number in self._batches if number < batch]:
                     del self._batches[number]
                 begun = self._batches.get(batch)
                 if begun is not None and batch + 1 not in self._batches:
-                    # What threads allocate goes back to the system when it is free again.
+                    # Memory that threads allocate is returned to the system when freed.
                     room = [np.empty(array.shape, array.dtype) for array in begun]
                     self._batches[batch + 1] = room
 
     def stop(self) -> None:
-        """Put no further results anywhere."""
+        """Stop writing results."""
         with self._lock:
             self._batches = None
 
 
 class _AtOnce:
-    """Batches from a function of batches; element by element where that fails.
+    """Batches from a vectorized function; element by element if that fails.
 
-    What an iteration of single elements would give is given: the error of the first element that
-    fails, and after it the next batch.
+    The results are those of an element-wise iteration: the error of the first element that fails,
+    followed by the next batch.
     """
 
     def __init__(self, mapped: _MapDataset, plan: Plan, size: int, drop: bool) -> None:
@@ -289,7 +289,7 @@ class _AtOnce:
         failed = any(type(leaves) is Failed for leaves in taken)
         short = len(taken) < self._size
         if not taken or (self._drop and short and not failed):
-            # Elements that no batch needs are computed, too: they may fail.
+            # Elements that no batch needs are computed, too: they may raise errors.
             self._one_by_one(taken)
             raise StopIteration
         if failed or len(taken) == 1:
@@ -322,12 +322,12 @@ class _AtOnce:
 
 
 def _room(size: int, leaves: Leaves) -> list[Any]:
-    """Arrays for so many elements like this one."""
+    """Arrays for this many elements like this one."""
     return [np.empty((size, *leaf.shape), leaf.dtype) for leaf in leaves]
 
 
 def _fits(arrays: list[Any], leaves: Leaves) -> bool:
-    """Whether an element has the shapes of those in the arrays of a batch."""
+    """Whether an element has the shape of the elements in the arrays of a batch."""
     pairs = zip(arrays, leaves, strict=True)
     return all(array.shape[1:] == leaf.shape for array, leaf in pairs)
 
@@ -337,17 +337,17 @@ def _put(arrays: list[Any], place: int, leaves: Leaves) -> None:
         array[place] = leaf[()] if leaf.shape == () else leaf
 
 
-# Blocks of row numbers.
+# Blocks of row indices.
 
 
 def counted(count: int) -> Iterator[Any]:
-    """The numbers up to a count."""
+    """The indices up to a count."""
     for start in range(0, count, BLOCK):
         yield np.arange(start, min(start + BLOCK, count))
 
 
 def first(blocks: Iterator[Any], left: int) -> Iterator[Any]:
-    """The first numbers."""
+    """The first indices."""
     if not left:
         return
     for block in blocks:
@@ -358,7 +358,7 @@ def first(blocks: Iterator[Any], left: int) -> Iterator[Any]:
 
 
 def after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
-    """All but the first numbers."""
+    """All but the first indices."""
     for block in blocks:
         if left < len(block):
             yield block[left:]
@@ -366,7 +366,7 @@ def after(blocks: Iterator[Any], left: int) -> Iterator[Any]:
 
 
 def every(blocks: Iterator[Any], step: int, place: int) -> Iterator[Any]:
-    """One number out of so many."""
+    """Every `step`-th index, starting at position `place`."""
     position = 0
     for block in blocks:
         start = (place - position) % step
@@ -378,7 +378,9 @@ def every(blocks: Iterator[Any], step: int, place: int) -> Iterator[Any]:
 def in_random_order(
     begin: Callable[[], Iterator[Any]], size: int, pair: tuple[int, int]
 ) -> Iterator[Any]:
-    """The numbers as they are drawn from a buffer, which begins when the first is asked for."""
+    """The indices in the order of draws from a shuffle buffer, which is filled at the first
+    request.
+    """
     drawn: list[int] = []
     numbers = (each for block in begin() for each in block.tolist())
     for each in shuffled(numbers, size, pair):

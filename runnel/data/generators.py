@@ -1,4 +1,4 @@
-"""Datasets of what Python generators yield."""
+"""Datasets of Python generators."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _signature(types: Any, shapes: Any) -> Any:
 
 
 def _failure(failure: Exception) -> Exception:
-    """The error that users of TensorFlow see for an exception in a generator."""
+    """TensorFlow's error for an exception in a generator."""
     for kinds, made in _CLASSES:
         if isinstance(failure, kinds):
             told: Exception = made(None, None, f"{type(failure).__name__}: {failure}")
@@ -85,7 +85,7 @@ def _failure(failure: Exception) -> Exception:
 
 
 class _FlatMapDataset(Dataset):
-    """What a generator yields; the original shows it under this name."""
+    """The values of a generator; the original uses this name."""
 
     def __init__(
         self, generator: Callable[..., Any], signature: Any, args: tuple[Tensor, ...]
@@ -174,7 +174,7 @@ def _leaf(spec: Any, value: Any) -> Any:
 
 
 def _converted(spec: TensorSpec, value: Any) -> Any:
-    """The array that a value becomes: where the rank is declared, as NumPy converts numbers."""
+    """The array that a value converts to: by NumPy's rules, where the rank is declared."""
     try:
         if isinstance(value, Tensor):
             raise TypeError(f"The tensor has the type {value.dtype.name}.")

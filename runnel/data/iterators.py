@@ -1,4 +1,4 @@
-"""Iterators over datasets, and how datasets and iterators live in graphs."""
+"""Iterators over datasets, and datasets and iterators in graphs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCALAR = TensorShape([])
 
 
 class Handle:
-    """What the tensor of a dataset or an iterator holds in place of an array."""
+    """The content of the tensor of a dataset or iterator, in place of an array."""
 
     __slots__ = ("value",)
     shape = ()
@@ -33,12 +33,12 @@ class Handle:
 
 
 def handle_of(value: Any) -> Tensor:
-    """An eager tensor that stands for a dataset or an iterator."""
+    """An eager tensor that holds a dataset or an iterator."""
     return Tensor(Handle(value), dtypes.resource)
 
 
-# These ops only pass Python objects around inside this process. No file can hold them, so they
-# are not in the registry.
+# These ops pass Python objects inside this process only. They cannot be serialized, so they are not
+# in the registry.
 
 
 def _bind(inputs: Sequence[Any], *, dataset: Dataset, Tin: Sequence[Any]) -> Any:
@@ -86,7 +86,7 @@ def _declared(inputs: Any, attrs: Any) -> Any:
 
 
 def stateful(name: str, signature: str, kernel: Callable[..., Any], shape: Any) -> Op:
-    """An op of its own for each place where it stands in a program."""
+    """A separate op for each use in a program."""
     return Op(name, signature, kernel, shape, True, False, {})
 
 
@@ -104,7 +104,7 @@ IteratorGetNextOrZeros = stateful(
 
 
 class _HandleSpec(TypeSpec):
-    """The type of a value that one handle stands for."""
+    """The type of a value that is represented by one handle."""
 
     __slots__ = ("__weakref__", "_element_spec")
 
@@ -136,11 +136,11 @@ class _HandleSpec(TypeSpec):
         return self._from_components(next(tensors))
 
     def cast(self, value: Any, casting_context: Any) -> Any:
-        """The value itself."""
+        """The value unchanged."""
         return value
 
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """A value of this type as an input of the function that is being traced."""
+        """A placeholder of this type in the function that is being traced."""
         graph: Any = state.graph
         return self._from_components(graph.add_input(dtypes.resource, _SCALAR))
 
@@ -167,7 +167,7 @@ class _HandleSpec(TypeSpec):
 
     @classmethod
     def experimental_from_proto(cls, proto: Any) -> Any:
-        """The spec that a message describes."""
+        """The spec of a message."""
         from ..saved_model.structured_values import decode
 
         return cls(*decode(proto.type_state))
@@ -243,7 +243,7 @@ class IteratorSpec(_HandleSpec):
 
 
 class Iterator:
-    """What goes over the elements of a dataset.
+    """An iterator over the elements of a dataset.
 
     >>> iterator = iter(tf.data.Dataset.range(2))
     >>> next(iterator).numpy(), iterator.get_next().numpy()
@@ -277,7 +277,7 @@ class Iterator:
     def __runnel_for__(
         self, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any, options: Any
     ) -> None:
-        """Stage a `for` statement over the elements while a graph is being built."""
+        """Stage a `for` statement over the elements in a graph."""
         from ..autograph.loops import StagedLoop
         from ..autograph.values import condition
         from ..ops.math.comparison import logical_and
@@ -309,7 +309,7 @@ class Iterator:
 
 
 class OwnedIterator(Iterator):
-    """An eager iterator: it knows how many elements it gave."""
+    """An eager iterator: it counts the elements delivered."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -320,13 +320,13 @@ class OwnedIterator(Iterator):
         self._drawn = settled_orders(dataset)
         self._leaves = started(dataset)
         self._delivered = 0
-        # The position as a variable, once a checkpoint asked, and the value it had last.
+        # The position as a variable, once it is part of a checkpoint, and its last value.
         self._saved: Any = None
         self._known: Any = None
 
     @property
     def _handle(self) -> Tensor:
-        # Made when asked for: one that is kept would keep the iterator, and its threads, alive.
+        # Created on access: a stored one would keep the iterator, and its threads, alive.
         return handle_of(self)
 
     def _advance(self) -> list[Any]:
@@ -337,7 +337,7 @@ class OwnedIterator(Iterator):
         return leaves
 
     def next(self) -> Any:
-        """The next element, as Python's `next` gives it."""
+        """The next element, for Python's `next`."""
         return self.__next__()
 
     def __next__(self) -> Any:
@@ -359,11 +359,11 @@ class OwnedIterator(Iterator):
             ) from None
 
     def _position(self) -> Any:
-        """What `_go_to` needs to come back here: numbers to be saved."""
+        """The numbers to be saved, with which `_go_to` restores this position."""
         return np.array([self._delivered, *self._drawn], np.int64)
 
     def _checkpoint_children(self) -> dict[str, Any]:
-        """The position for a checkpoint."""
+        """The position, for a checkpoint."""
         from ..core.variable import Variable
 
         if self._saved is None:
@@ -375,17 +375,17 @@ class OwnedIterator(Iterator):
         return {"position": self._saved}
 
     def _follow(self) -> None:
-        """Go to the position that a checkpoint has put in place of ours."""
+        """Move to the position restored from a checkpoint."""
         if self._saved._tensor is not self._known:
             self._known = self._saved._tensor
             self._go_to(self._saved.numpy())
 
     def _go_to(self, position: Any) -> None:
-        """Begin anew in the random orders of then, and pass over what was delivered."""
+        """Restart with the random orders of that iteration, and skip the elements delivered."""
         from .ahead import started
 
         delivered, *self._drawn = np.asarray(position).tolist()
-        # Seeds of our own: threads of the iteration that is given up may still draw from the old.
+        # Separate seeds: threads of the abandoned iteration may still draw from the old ones.
         orders = {
             id(seeds): seeds.at(drawn)
             for seeds, drawn in zip(self._dataset._random_orders(), self._drawn, strict=True)
@@ -399,7 +399,7 @@ class OwnedIterator(Iterator):
 
 
 class _GraphIterator(Iterator):
-    """An iterator in a graph under construction."""
+    """An iterator in a graph."""
 
     def __init__(self, handle: Tensor, element_spec: Any) -> None:
         self._handle = handle
@@ -456,13 +456,13 @@ class NumpyIterator:
         return self.__next__()
 
     def save(self) -> Tensor:
-        """Where the iterator stands, as a string for `restore`."""
+        """The position of the iterator, as a string for `restore`."""
         held = np.empty((), object)
         held[()] = ",".join(map(str, self._iterator._position().tolist())).encode()
         return Tensor(held, dtypes.string)
 
     def restore(self, state: Any) -> None:
-        """Go to where an iterator over the same dataset stood when `save` was called."""
+        """Move to the position of an iterator over the same dataset at its call of `save`."""
         text = np.asarray(state._array if isinstance(state, Tensor) else state).item()
         try:
             position = [int(part) for part in text.decode().split(",")]

@@ -28,7 +28,7 @@ from .structure import (
 
 
 class Mapped:
-    """What a function makes of elements; it goes on after an element that it failed on."""
+    """The results of a function; continues after an element that it failed on."""
 
     def __init__(self, elements: Iterator[Leaves], function: Traced, tensors: Any) -> None:
         self._elements = elements
@@ -50,7 +50,7 @@ class Mapped:
 
 
 def located(failure: errors.OpError, transformation: str, index: int) -> Exception:
-    """The error with the transformation and the element in which it happened."""
+    """The error, with the transformation and the element that it occurred in."""
     message = (
         f"Error in user-defined function passed to {transformation} transformation, at element "
         f"{index}: {failure.message}"
@@ -61,7 +61,7 @@ def located(failure: errors.OpError, transformation: str, index: int) -> Excepti
 
 
 class _MapDataset(Dataset):
-    """What a function makes of each element."""
+    """The result of a function for each element."""
 
     def __init__(self, dataset: Dataset, function: Callable[..., Any]) -> None:
         self._inputs = (dataset,)
@@ -92,7 +92,7 @@ def tensors_flattened(specs: Sequence[Any]) -> list[Any]:
 
 
 class _ParallelMapDataset(_MapDataset):
-    """What a function makes of each element, in several threads."""
+    """The result of a function for each element, computed by several threads."""
 
     def __init__(
         self, dataset: Dataset, function: Callable[..., Any], calls: Any, deterministic: Any
@@ -110,13 +110,13 @@ class _ParallelMapDataset(_MapDataset):
 
     @property
     def ordered(self) -> bool:
-        """Whether results come in the order of the elements."""
+        """Whether results are in the order of the elements."""
         if self._deterministic is None:
             return self.options().deterministic is not False
         return bool(self._deterministic)
 
     def in_groups(self, size: int, finish: Callable[[int, Leaves], Leaves] | None) -> Iterator[Any]:
-        """The results for somebody who needs so many at a time; see `in_threads`."""
+        """The results for a consumer that needs groups of this size; see `in_threads`."""
         elements = self._inputs[0]._elements()
         if Debugging.on:
             return Mapped(elements, self._function, self._tensors)
@@ -133,12 +133,12 @@ class _ParallelMapDataset(_MapDataset):
 
 
 def processors() -> int:
-    """How many threads can compute at once."""
+    """The number of threads that can compute in parallel."""
     return os.cpu_count() or 1
 
 
 class _FlatMapDataset(Dataset):
-    """The elements of the datasets that a function makes."""
+    """The elements of the datasets that a function returns."""
 
     def __init__(self, dataset: Dataset, function: Callable[..., Any]) -> None:
         self._inputs = (dataset,)
@@ -171,7 +171,7 @@ class _FlatMapDataset(Dataset):
                 yield from begun
 
     def _begun(self, leaves: Any) -> Any:
-        """An iteration over the dataset that an element becomes, or what failed."""
+        """An iteration over the dataset of an element, or the error."""
         if type(leaves) is Failed:
             return leaves
         try:
@@ -181,7 +181,7 @@ class _FlatMapDataset(Dataset):
 
 
 class _InterleaveDataset(_FlatMapDataset):
-    """The elements of several such datasets in turn."""
+    """The interleaved elements of several such datasets."""
 
     def __init__(
         self, dataset: Dataset, function: Callable[..., Any], cycle: Any, block: Any
@@ -215,7 +215,7 @@ def interleaved(
     cycle: int,
     block: int,
 ) -> Iterator[Any]:
-    """The elements of several iterations in turn; where one ends, the next input follows."""
+    """The elements of several iterations round-robin; when one ends, the next input replaces it."""
     slots: list[Iterator[Any] | None] = [None] * cycle
     place = taken = opened = 0
     while inputs is not None or opened:
@@ -247,7 +247,7 @@ def interleaved(
 
 
 class _ParallelInterleaveDataset(_InterleaveDataset):
-    """The same order, each dataset of the cycle in a thread of its own."""
+    """The same order, with one thread for each dataset of the cycle."""
 
     def __init__(
         self, dataset: Dataset, function: Callable[..., Any], cycle: Any, block: Any, calls: Any
@@ -286,7 +286,7 @@ def traced_with_state(
     name: str,
     state_of: Callable[[Any], Any],
 ) -> tuple[Traced, Any]:
-    """A function of a state and an element, and the types of states that it keeps to."""
+    """A function of a state and an element, and the state types that it preserves."""
     known = first
     for _ in range(8):
         traced = Traced(function, (known, element), name, spread=False)
@@ -306,7 +306,7 @@ def traced_with_state(
 
 
 class _ScanDataset(Dataset):
-    """What a function makes of a state that it hands on and each element."""
+    """The outputs of a function of a loop-carried state and each element."""
 
     def __init__(self, dataset: Dataset, initial: Any, function: Callable[..., Any]) -> None:
         self._inputs = (dataset,)

@@ -1,18 +1,18 @@
-"""Pipelines are rewritten before they run; what they give stays the same.
+"""Pipeline optimization: pipelines are rewritten before they run, with the same results.
 
-`begin(dataset)` is how an iteration begins. It goes once through the pipeline, from its sources
-on, and asks the rule of each transformation for a faster form:
+`begin(dataset)` begins an iteration. It traverses the pipeline once, from its sources on, and
+applies the rewrite rule of each transformation:
 
-- Elements that are rows of arrays are known by their numbers (`Rows`): sources in memory, and
-  `take`, `skip`, `shard`, `repeat`, `shuffle` and `zip` over them, handle numbers only.
-- A `map` over rows waits until they are gathered and then runs on all of them at once, if
-  `vectorizing` proves that this is the same.
-- `batch` gathers whole batches; rows that follow each other are not even copied.
-- `map` then `batch` become one: results are written into the batch.
-- What does nothing is left out: `repeat(1)`, `skip(0)`, `take(-1)`, `prefetch` of rows.
+- Elements that are rows of arrays are represented by their indices (`Rows`): sources in memory, and
+`take`, `skip`, `shard`, `repeat`, `shuffle` and `zip` over them, process indices only.
+- A `map` over rows is deferred until they are gathered and then runs vectorized on all of them, if
+`vectorizing` proves that the results are the same.
+- `batch` gathers whole batches; contiguous rows are not even copied.
+- `map` and `batch` are fused: results are written into the batch.
+- No-ops are eliminated: `repeat(1)`, `skip(0)`, `take(-1)`, `prefetch` of rows.
 
-Options decide: `apply_default_optimizations = False` runs the pipeline as it is written,
-`noop_elimination = False` and `map_and_batch_fusion = False` leave out these two.
+Options control this: `apply_default_optimizations = False` runs the pipeline unoptimized,
+`noop_elimination = False` and `map_and_batch_fusion = False` disable these two.
 """
 
 from __future__ import annotations
@@ -47,27 +47,28 @@ from .mapping import _MapDataset, _ParallelMapDataset
 from .shuffling import _ShuffleDataset
 from .structure import Leaves, are_plain
 
-# Longer ranges are counted instead of kept as arrays.
+# Longer ranges are computed instead of stored as arrays.
 _LONGEST_ARRAY = 1 << 24
 
-# The functions of an iteration by their places in the pipeline.
+# The functions of an iteration by their position in the pipeline.
 Functions = dict[Any, Traced]
 
 
 def begin(dataset: Dataset, functions: Functions | None = None) -> Iterator[Leaves]:
-    """Begin an iteration over a dataset; `functions` are those of the iteration it is part of."""
+    """Begin an iteration over a dataset; `functions` are those of the enclosing iteration."""
     return optimized(anew(dataset, {} if functions is None else functions))._elements()
 
 
 def begin_after(dataset: Dataset, count: int) -> Iterator[Leaves]:
-    """Begin an iteration after so many elements, without computing them where that is possible."""
+    """Begin an iteration after this many elements, skipping their computation if possible."""
     return elements_after(optimized(anew(dataset, {})), count)
 
 
 def anew(dataset: Dataset, functions: Functions, path: tuple[int, ...] = ()) -> Dataset:
-    """The dataset with functions whose random numbers are those of one iteration.
+    """The dataset with functions seeded for one iteration.
 
-    Each place in the pipeline has functions of its own, which go on where it is begun again.
+    Each position in the pipeline has its own functions, whose random state continues when it
+    restarts.
     """
     if isinstance(dataset, _VariantDataset):
         inner = dataset._inner()
@@ -90,7 +91,7 @@ def anew(dataset: Dataset, functions: Functions, path: tuple[int, ...] = ()) -> 
 
 
 def element_at(dataset: Dataset, index: int) -> Leaves:
-    """One element, by its number."""
+    """One element, by its index."""
     size = dataset._size()
     if size == INFINITE:
         raise errors.FailedPreconditionError(
@@ -109,7 +110,7 @@ def element_at(dataset: Dataset, index: int) -> Leaves:
 
 
 def elements_after(dataset: Dataset, count: int) -> Iterator[Leaves]:
-    """The elements of an optimized dataset after the first ones."""
+    """The elements of an optimized dataset, without the first ones."""
     if isinstance(dataset, RowsDataset | GatheredBatches):
         return dataset._elements_after(count)
     if isinstance(dataset, parallel._PrefetchDataset):
@@ -121,7 +122,7 @@ def elements_after(dataset: Dataset, count: int) -> Iterator[Leaves]:
 
 
 def optimized(dataset: Dataset) -> Dataset:
-    """The dataset that runs in the place of another."""
+    """The optimized form of a dataset."""
     options = dataset.options()
     given = options.experimental_optimization
     if given.apply_default_optimizations is False:
@@ -135,7 +136,7 @@ def optimized(dataset: Dataset) -> Dataset:
 
 
 class Choices(NamedTuple):
-    """What the options of the whole pipeline say."""
+    """The effective options of the whole pipeline."""
 
     noops: bool
     fusion: bool
@@ -146,7 +147,7 @@ def _rewritten(dataset: Dataset, choices: Choices) -> Dataset:
     if isinstance(dataset, selecting._TakeDataset):
         below = dataset._inputs[0]
         if isinstance(below, parallel._PrefetchDataset):
-            # Nothing is prepared, and no random order drawn, behind the last element.
+            # Nothing is prefetched, and no random order drawn, beyond the last element.
             dataset = _over(below, [_over(dataset, below._inputs)])
     inputs = [_rewritten(each, choices) for each in dataset._inputs]
     rule = _RULES.get(type(dataset))
@@ -160,13 +161,13 @@ def _rewritten(dataset: Dataset, choices: Choices) -> Dataset:
 
 def _over(dataset: Any, inputs: Sequence[Dataset]) -> Any:
     """The same transformation of rewritten inputs."""
-    # Random orders and caches belong to both, the description and what runs.
+    # The description and the optimized dataset use the same random orders and caches.
     copied = copy.copy(dataset)
     copied._inputs = tuple(inputs)
     return copied
 
 
-# Rules: a dataset and its rewritten inputs -> the rewritten dataset, or None: as it is.
+# Rules: a dataset and its rewritten inputs -> the rewritten dataset, or None: unchanged.
 
 
 def _rows(dataset: Dataset) -> Rows | None:
@@ -249,7 +250,7 @@ def _repeat(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Datase
     )
 
 
-# The counts with which transformations do nothing.
+# The counts with which transformations are no-ops.
 _IDLE = {
     selecting._RepeatDataset: 1,
     selecting._SkipDataset: 0,
@@ -259,7 +260,7 @@ _IDLE = {
 
 
 def _meant(dataset: Any) -> Dataset:
-    """The dataset below those that do nothing."""
+    """The dataset below any no-ops."""
     while isinstance(dataset, selecting._OptionsDataset) or (
         type(dataset) in _IDLE and dataset._value(0) == _IDLE[type(dataset)]
     ):
@@ -293,7 +294,7 @@ def _shuffle(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Datas
 def _prefetch(dataset: Any, inputs: Sequence[Dataset], choices: Choices) -> Dataset | None:
     rows = _rows(inputs[0])
     orders = drawn_while_running(dataset)
-    # There is nothing to prepare in rows of arrays.
+    # Rows of arrays need no prefetching.
     if rows is not None and not rows.functions and choices.noops:
         if not orders:
             return inputs[0]

@@ -1,4 +1,4 @@
-"""Optional: an element that may be missing, such as the one after the last of an iterator."""
+"""Optional: an element that may be missing, such as the next one of an exhausted iterator."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ IteratorGetNextAsOptional = Op("IteratorGetNextAsOptional",
 
 
 class OptionalSpec(_HandleSpec):
-    """The type of an optional: the specs of its value."""
+    """The type of an optional: the spec of its value."""
 
     __slots__ = ()
 
@@ -102,7 +102,7 @@ class Optional:
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """An optional that holds none."""
+        """An empty optional."""
         return Optional(Tensor(Handle(None), dtypes.resource), element_spec)
 
     @property
@@ -138,7 +138,7 @@ class Optional:
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
-    """The next element of an iterator, or an optional without a value after the last.
+    """The next element of an iterator, or an empty optional after the last.
 
     >>> iterator = iter(tf.data.Dataset.range(1))
     >>> [iterator.get_next_as_optional().has_value().numpy() for _ in range(2)]

@@ -1,4 +1,4 @@
-"""tf.data.Options: how a pipeline runs."""
+"""tf.data.Options: execution options of a pipeline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How a dataset is divided among workers."""
+    """How a dataset is sharded among workers."""
 
     OFF = -1
     AUTO = 0
@@ -17,7 +17,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """How parallelism is chosen."""
+    """The autotuning algorithm."""
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -27,14 +27,14 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What happens to state outside of the pipeline when it is saved."""
+    """What happens to external state when the pipeline is saved."""
 
     WARN = 0
     IGNORE = 1
     FAIL = 2
 
 
-# bool is the type of every other option, except for those that hold options themselves.
+# All other options are of the type bool, except for nested options.
 _TYPES: dict[str, type] = {
     "auto_shard_policy": AutoShardPolicy,
     "autotune_algorithm": AutotuneAlgorithm,
@@ -56,7 +56,7 @@ def _option(name: str) -> property:
 
 
 class _Group:
-    """Options that are None until they are set; other names are refused."""
+    """Options that are None until they are set; unknown names raise an error."""
 
     _names: tuple[str, ...] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
@@ -110,20 +110,20 @@ class _Group:
 
 
 class ThreadingOptions(_Group):
-    """Threads of a pipeline."""
+    """Threading options of a pipeline."""
 
     _names = ("max_intra_op_parallelism", "private_threadpool_size")
 
 
 class AutotuneOptions(_Group):
-    """Automatic choice of parallelism and buffers."""
+    """Autotuning of parallelism and buffer sizes."""
 
     _names = ("autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism",
               "min_parallelism", "ram_budget")  # fmt: skip
 
 
 class OptimizationOptions(_Group):
-    """Rewrites of the pipeline."""
+    """Pipeline optimizations."""
 
     _names = ("apply_default_optimizations", "filter_fusion", "filter_parallelization",
               "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
@@ -145,7 +145,7 @@ class ServiceOptions(_Group):
 
 
 class Options(_Group):
-    """How a dataset runs: whether in order, with which threads.
+    """Execution options of a dataset: determinism, threads and so on.
 
     >>> options = tf.data.Options()
     >>> options.deterministic = False
@@ -180,6 +180,6 @@ class Options(_Group):
         super().__setattr__(self._same.get(name, name), value)
 
     def merge(self, options: Options) -> Options:
-        """These options, with what the others set in place of what is set here."""
+        """These options, overridden by those that are set in the others."""
         merged: Options = self._merged(options)
         return merged

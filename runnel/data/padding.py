@@ -1,4 +1,4 @@
-"""padded_batch: elements of different sizes in one batch."""
+"""padded_batch: elements of different shapes in one batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .structure import Leaves, are_plain
 
 
 class _PaddedBatchDataset(Dataset):
-    """Consecutive elements stacked, smaller ones padded."""
+    """Batches of consecutive elements, padded to a common shape."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""Threads: elements prepared ahead, and functions of elements called side by side.
+"""Threads: prefetching, and parallel calls of functions on elements.
 
-Threads work for one iteration and leave it with its end: at the end of the data, at an error that
-nobody catches, or when the iterator is dropped. What they hold is bounded. An exception in a thread
-is raised where the element it belongs to is asked for.
+Threads belong to one iteration and exit with it: at the end of the data, at an unhandled error, or
+when the iterator is dropped. Their buffers are bounded. An exception in a thread is raised when its
+element is requested.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .functions import Debugging
 from .selecting import _Same
 from .structure import Leaves
 
-# The elements kept ready where the size is left to us.
+# The number of prefetched elements with AUTOTUNE.
 _READY = 4
-# So many seconds an iteration waits for those that read ahead in the same random orders.
+# The number of seconds that an iteration waits for readers ahead in the same random orders.
 _PATIENCE = 1.0
-# Calls shorter than this many seconds cost less than handing them to another thread.
+# Calls shorter than this many seconds cost less than passing them to another thread.
 _SHORT = 2e-4
 _TRIED = 4
-# So many results for each thread are under way, and at most so many where they go into groups.
+# The number of calls in flight per thread, and the maximum if results are grouped.
 _CALLS = 2
 _MOST_CALLS = 16
 
 
 class _Shared:
-    """What a preparing thread and its consumer share; neither keeps the other alive."""
+    """State common to a prefetching thread and its consumer; neither keeps the other alive."""
 
     def __init__(self, size: int, lingers: bool) -> None:
         self.size = size
@@ -49,12 +49,12 @@ class _Shared:
         self._begun = self._finished = False
 
     def begin(self, elements: Iterator[Any]) -> None:
-        """Let a thread prepare elements."""
+        """Start a thread that prefetches elements."""
         self._begun = True
         workers.start_task(functools.partial(_prepare, elements, self), "runnel-prefetch")
 
     def wait_for_room(self) -> bool:
-        """Wait until an element more may be there; False if nobody wants any."""
+        """Wait for space for one more element; False if the consumer has left."""
         with self.changed:
             while self._is_full() and not self.closed:
                 self.changed.wait()
@@ -68,21 +68,21 @@ class _Shared:
         return len(self.ready) >= self.size
 
     def put(self, entry: tuple[bool, Any], last: bool) -> None:
-        """Add what was prepared."""
+        """Add a prefetched element."""
         with self.changed:
             self.ready.append(entry)
             self._finished = last
             self.changed.notify_all()
 
     def settle(self) -> None:
-        """Wait until the thread has prepared as much as it does for now."""
+        """Wait until the thread has prefetched as much as it can for now."""
         with self.changed:
             self.changed.wait_for(
                 lambda: not self._begun or self._finished or self._is_full(), _PATIENCE
             )
 
     def close(self) -> None:
-        """Say that the consumer has left."""
+        """Notify the thread that the consumer has left."""
         with self.changed:
             self.closed = True
             if not self.lingers:
@@ -107,9 +107,9 @@ def _prepare(elements: Iterator[Any], shared: _Shared) -> None:
 
 
 class Prefetched:
-    """Elements that a thread prepares while earlier ones are in use.
+    """Elements prefetched by a thread.
 
-    `orders` are seeds from which it may draw: iterations that begin later wait until it did.
+    `orders` are seeds that it may draw from: later iterations wait until it has.
     """
 
     def __init__(self, elements: Iterator[Any], size: int, orders: Sequence[Any] = ()) -> None:
@@ -118,7 +118,7 @@ class Prefetched:
         for seeds in orders:
             seeds.readers.add(self._shared)
         self._ended = False
-        # The thread knows the shared part only, so that dropping this object ends it.
+        # The thread references the common state only, so that dropping this object ends it.
         self._finalizer = weakref.finalize(self, self._shared.close)
 
     def __iter__(self) -> Prefetched:
@@ -145,7 +145,7 @@ class Prefetched:
 
 
 class _PrefetchDataset(_Same):
-    """The same elements, prepared ahead."""
+    """The same elements, prefetched."""
 
     def __init__(self, dataset: Dataset, buffer_size: Any) -> None:
         super().__init__(dataset)
@@ -161,25 +161,25 @@ class _PrefetchDataset(_Same):
         return self.ahead(self._inputs[0]._elements())
 
     def ahead(self, elements: Iterator[Leaves]) -> Iterator[Leaves]:
-        """The elements, prepared by a thread."""
+        """The elements, prefetched by a thread."""
         if self._value(0) == 0 or Debugging.on:
             return elements
         return Prefetched(elements, self.size(self.orders), self.orders)
 
-    # The seeds from which an iteration draws while it runs, where they were looked for.
+    # The seeds that an iteration draws from while it runs, once they were determined.
     orders: Sequence[Any] = ()
 
     def size(self, orders: Sequence[Any]) -> int:
-        """How many elements are prepared ahead."""
+        """The number of prefetched elements."""
         size = self._value(0)
         if size >= 0:
             return size
-        # The original begins with one, and shuffled rounds begin as early as there.
+        # The original begins with one, and shuffled epochs begin as early as there.
         return 1 if orders else _READY
 
 
 class Pace:
-    """How long the calls of a function take, which one iteration learns for those after it."""
+    """The duration of a function's calls, measured by one iteration for the later ones."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -191,12 +191,12 @@ class Pace:
 
     @property
     def is_slow(self) -> bool:
-        """Whether calls take long enough to be handed to other threads."""
+        """Whether calls are slow enough to run in other threads."""
         return self.is_known and self._seconds >= _SHORT * _TRIED
 
     def note(self, seconds: float) -> None:
-        """Take one more call into account."""
-        # The first call also plans the function and says nothing of the others.
+        """Record the duration of one more call."""
+        # The first call includes planning the function and is not representative.
         if self._calls:
             self._seconds += seconds
         self._calls += 1
@@ -206,19 +206,19 @@ def in_threads(
     call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
     pace: Pace, group: int = 1, finish: Callable[[int, Any], Any] | None = None,
 ) -> Iterator[Any]:  # fmt: skip
-    """The results of a function of the number of an element and the element itself.
+    """The results of a function of an element's index and the element.
 
-    The consumer can do nothing with less than `group` results. What `finish` makes of the number
-    and a result takes its place; only threads do that.
+    The consumer needs results in groups of `group`. `finish` maps the index and a result to its
+    replacement; only threads call it.
     """
     return _Calls(call, elements, threads, ordered, pace, group, finish)
 
 
 class _Turns:
-    """What calling threads and the consumer of their results share; none keeps another alive.
+    """The state that worker threads and the consumer have in common; none keeps another alive.
 
-    Threads take one element after the other themselves, each in its turn, by which its result is
-    found. So the consumer, whose every step takes a processor from them, has few to do.
+    Threads fetch elements themselves, one at a time, and number them in order; results are keyed by
+    that number. So the consumer, which competes with them for cores, has little to do.
     """
 
     def __init__(
@@ -226,16 +226,16 @@ class _Turns:
     ) -> None:
         self._call = call
         self._elements = elements
-        # The number of the next element; those that cannot be had count as turns only.
+        # The index of the next element; failed elements advance the turn only.
         self._index = index
         self._most = most
-        # Whoever takes an element holds the first; nobody holds the second for long, and who has
-        # it may be the one that drops the iteration.
+        # The first lock is held while fetching an element; the second only briefly, possibly by a
+        # thread that drops the iteration.
         self._source, lock = threading.Lock(), threading.RLock()
         self._room, self._arrived = threading.Condition(lock), threading.Condition(lock)
         self._results: dict[int, Any] = {}
         self._taken = self._given = 0
-        # The turn that the consumer wants to hear of; -1: any.
+        # The turn that the consumer waits for; -1: any.
         self._awaited: int | None = None
         self._ended = self._closed = False
 
@@ -262,11 +262,11 @@ class _Turns:
                 except BaseException as failure:
                     element = Failed(failure)
             self._put(turn, element)
-            # While it waits for the next, the thread holds nothing of this one.
+            # While waiting for the next element, the thread holds no reference to this one.
             del element
 
     def _has_room(self) -> bool:
-        """Wait until a result more may be there; False if nobody wants any."""
+        """Wait for space for one more result; False if the consumer has left."""
         with self._room:
             while not (self._closed or self._ended):
                 if self._taken - self._given < self._most:
@@ -287,14 +287,14 @@ class _Turns:
             self._arrived.notify()
 
     def close(self) -> None:
-        """Say that nobody wants further results."""
+        """Notify the threads that the consumer has left."""
         with self._room:
             self._closed = True
             self._results.clear()
             self._room.notify_all()
 
     def next(self, ahead: int) -> Any:
-        """The next result; it may sleep until the one so many turns later is there, too.
+        """The next result; may sleep until the one `ahead` turns later is available, too.
 
         StopIteration at the end.
         """
@@ -312,7 +312,7 @@ class _Turns:
             return self._handed_out(turn)
 
     def any(self) -> Any:
-        """A result, whichever is there first; StopIteration at the end."""
+        """The first available result; StopIteration at the end."""
         with self._arrived:
             self._awaited = -1
             while not self._results:
@@ -329,7 +329,7 @@ class _Turns:
 
 
 class _Calls:
-    """Calls under way, at most so many at once; where they are short, made one by one."""
+    """Parallel calls, up to a maximum; short calls are made sequentially."""
 
     def __init__(
         self, call: Callable[[int, Any], Any], elements: Iterator[Any], threads: int, ordered: bool,
@@ -338,13 +338,13 @@ class _Calls:
         self._call = call
         self._in_thread = call if finish is None else _both(call, finish)
         self._group = group
-        # A thread that ends a call finds the next one there.
+        # A thread that completes a call finds the next one queued.
         self._enough = threads * _CALLS
         self._most = max(self._enough, min(threads * _MOST_CALLS, group + self._enough))
         self._elements = elements
         self._threads = threads
         self._ordered = ordered
-        # How many elements were asked for.
+        # The number of elements requested.
         self._index = 0
         self._pace = pace
         self._turns: _Turns | None = None
@@ -359,7 +359,8 @@ class _Calls:
                 return self._alone()
             turns = self._begin_threads()
         if self._ordered:
-            # It wakes up once for several results of a group, while threads have enough to do.
+            # The consumer wakes up once for several results of a group, while threads have enough
+            # queued.
             left = self._group - 1 - self._index % self._group
             result = turns.next(min(left, self._most - self._enough))
         else:
@@ -371,7 +372,7 @@ class _Calls:
 
     def _begin_threads(self) -> _Turns:
         turns = _Turns(self._in_thread, self._elements, self._index, self._most)
-        # The threads know of nothing else, so that dropping this object ends them.
+        # The threads reference nothing else, so that dropping this object ends them.
         weakref.finalize(self, turns.close)
         for place in range(self._threads):
             workers.start_task(turns.work, f"runnel-map_{place}")
@@ -392,5 +393,5 @@ class _Calls:
 
 
 def _both(first: Callable[[int, Any], Any], then: Callable[[int, Any], Any]) -> Any:
-    # No method: what waits for a thread must not keep the iteration alive.
+    # No method: a reference from a thread must not keep the iteration alive.
     return lambda index, element: then(index, first(index, element))

@@ -1,4 +1,4 @@
-"""group_by_reducer: all elements with the same key reduced to one."""
+"""group_by_reducer: a reduction over all elements with the same key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .structure import Leaves
 
 
 class Reducer:
-    """How elements are reduced: the first state of a key, the next state, what comes of the last.
+    """A reducer: the initial state of a key, the next state, the result of the final state.
 
     >>> total = tf.data.experimental.Reducer(
     ...     lambda key: np.int64(0), lambda state, x: state + x, lambda state: state)
@@ -37,22 +37,22 @@ class Reducer:
 
     @property
     def init_func(self) -> Callable[..., Any]:
-        """From a key to its first state."""
+        """Maps a key to its initial state."""
         return self._functions[0]
 
     @property
     def reduce_func(self) -> Callable[..., Any]:
-        """From a state and an element to the next state."""
+        """Maps a state and an element to the next state."""
         return self._functions[1]
 
     @property
     def finalize_func(self) -> Callable[..., Any]:
-        """From the last state to the result."""
+        """Maps the final state to the result."""
         return self._functions[2]
 
 
 class _GroupByReducerDataset(Dataset):
-    """What a reducer makes of the elements of each key, in the order of the keys."""
+    """The reduction of the elements of each key, in the order of the keys."""
 
     def __init__(self, dataset: Dataset, key_func: Callable[..., Any], reducer: Reducer) -> None:
         self._inputs = (dataset,)

@@ -1,4 +1,4 @@
-"""rejection_resample: elements left out at random until classes come as often as wanted."""
+"""rejection_resample: elements are dropped at random to match a class distribution."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def rejection_resample(
         return counts, (pair[0], counts / reduce_sum(counts), pair[1])
 
     def accepted(found: Any, known: Any, element: Any) -> Any:
-        # Of the class that is rarest in proportion, everything is kept.
+        # All elements of the relatively rarest class are accepted.
         ratio = target / maximum(known, _TINY)
         return uniform([], seed=seed) * reduce_max(ratio) < gather(ratio, found)
 
     classified = dataset.map(with_class)
     if initial_dist is None:
-        # One of each to begin with, so that no class seems impossible.
+        # Counts start at one, so that no class has probability zero.
         first = convert_to_tensor(np.ones(classes, np.float32))
         estimated = classified.scan(first, counted)
     else:

@@ -1,4 +1,4 @@
-"""save, load and snapshot: the elements of datasets in files that TensorFlow reads, too."""
+"""save, load and snapshot: elements in files that TensorFlow can read, too."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SCALAR = TensorSpec([], dtypes.int64)
 
 
 def _compression(value: Any) -> str:
-    # As in TensorFlow, names that mean nothing leave the files as they are.
+    # As in TensorFlow, unknown names mean no compression.
     named = "" if value is None else str(value)
     if named == "AUTO":
         return "SNAPPY"
@@ -55,7 +55,7 @@ def _compression(value: Any) -> str:
 
 
 class _Run:
-    """Elements being written, seen by readers once it is complete."""
+    """A run being written, visible to readers once it is complete."""
 
     def __init__(self, folder: str, specs: list[Any], compression: str) -> None:
         self._folder = folder
@@ -79,10 +79,10 @@ class _Run:
         self._count += 1
 
     def finish(self, pipeline: str = "", element_spec: bytes | None = None) -> None:
-        """Put everything on the disk, then tell of it.
+        """Flush everything to the disk, then publish the run.
 
-        The types of the elements are also with the run itself: the folder's are those of another
-        run for a moment.
+        The element types are also stored with the run itself: those of the folder are briefly those
+        of another run.
         """
         with refusals(self._folder), self._stack:
             for writer in self._writers.values():
@@ -100,9 +100,9 @@ class _Run:
             metadata.write(self._folder)
 
     def abandon(self) -> None:
-        """Take away what was written."""
+        """Remove what was written."""
         for writer in self._writers.values():
-            # The disk may have no room for the rest either.
+            # The disk may be too full for the rest, too.
             with contextlib.suppress(errors.OpError):
                 writer.close()
         self._stack.close()
@@ -156,9 +156,9 @@ def save(dataset: Dataset, path: Any, compression: Any, shard_func: Any, checkpo
 
 
 def _remembered(dataset: Dataset, arguments: dict[str, Any]) -> Dataset:
-    """The elements, with those that an interrupted `save` had come to kept in a folder.
+    """The elements, checkpointed in a folder up to where an interrupted `save` got.
 
-    The next `save` with the same folder takes them from there instead of computing them anew.
+    The next `save` with the same folder reads them from there instead of recomputing them.
     """
     if "directory" not in arguments or "checkpoint_interval" not in arguments:
         raise ValueError(
@@ -171,7 +171,7 @@ def _remembered(dataset: Dataset, arguments: dict[str, Any]) -> Dataset:
 
 
 class _RememberedDataset(_Same):
-    """Elements in pieces, each on the disk before the next is computed."""
+    """Elements in chunks, each flushed to the disk before the next is computed."""
 
     def __init__(self, dataset: Dataset, folder: str, interval: int) -> None:
         super().__init__(dataset)
@@ -216,7 +216,7 @@ def load(
     if element_spec is None:
         place = os.path.join(folder, "" if known is None else known.run, SPEC_FILE)
         if not os.path.exists(place):
-            # As the original writes it.
+            # In the original's format.
             place = os.path.join(folder, SPEC_FILE)
         if not os.path.exists(place):
             raise errors.NotFoundError(
@@ -265,7 +265,7 @@ class _Shards(Dataset):
         return iter([[_VariantDataset(handle_of(part), spec)] for part in self._parts])
 
     def in_turn(self) -> Iterator[Leaves]:
-        """Elements of several shards in turn."""
+        """Elements of several shards, round-robin."""
         begin: Callable[[Leaves], Iterator[Leaves]] = lambda leaves: leaves[0]._start()  # noqa: E731
         return interleaved(self._elements(), begin, processors(), 1)
 
@@ -331,7 +331,7 @@ class _SnapshotDataset(_Same):
         self._compression = compression
         self._reader = reader
         self._shard_func = shard_func
-        # The pipeline as it is written: what runs in its place has another fingerprint.
+        # The unoptimized pipeline: the optimized one has another fingerprint.
         self._described = dataset
 
     def _bound(self, values: Iterator[Tensor]) -> Dataset:

@@ -1,4 +1,4 @@
-"""Which elements: take, skip, repeat, shard, filter, unique; and caches of them."""
+"""Selection of elements: take, skip, repeat, shard, filter, unique."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .structure import Leaves
 
 
 class _Same(Dataset):
-    """A dataset with elements of the same types as its input."""
+    """A dataset with the element spec of its input."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._inputs = (dataset,)
@@ -32,7 +32,7 @@ class _Same(Dataset):
 
 
 class _OptionsDataset(_Same):
-    """The same elements under options."""
+    """The same elements with other options."""
 
     def __init__(self, dataset: Dataset, options: Options) -> None:
         super().__init__(dataset)
@@ -91,7 +91,7 @@ def _after(elements: Iterator[Any], left: int) -> Iterator[Any]:
         if left == 0:
             yield each
         elif type(each) is Failed:
-            # There is no telling what is to be passed over behind it.
+            # It is unknown what would be skipped in the input.
             yield each
             return
         else:
@@ -99,7 +99,7 @@ def _after(elements: Iterator[Any], left: int) -> Iterator[Any]:
 
 
 class _RepeatDataset(_Same):
-    """All elements several times."""
+    """All elements repeated."""
 
     def __init__(self, dataset: Dataset, count: Any) -> None:
         super().__init__(dataset)
@@ -108,8 +108,8 @@ class _RepeatDataset(_Same):
     def _size(self) -> int:
         return cardinality.of_repeat(self._inputs[0]._size(), number(self._tensors[0]))
 
-    # Whether an order is drawn that nobody sees, once the last round came to its end: so the
-    # original does, except where it does shuffling and repeating at once.
+    # Whether another order is drawn and discarded after the last epoch: the original does so,
+    # except when shuffle and repeat are fused.
     draws_one_more = True
 
     def _elements(self) -> Iterator[Leaves]:
@@ -119,8 +119,8 @@ class _RepeatDataset(_Same):
 
 
 def again(count: int, begin: Callable[[], Iterator[Any]], draws_one_more: bool) -> Iterator[Any]:
-    """What beginning several times gives; -1: without an end."""
-    # The first round begins at once: it draws its random order now, used or not.
+    """The elements of repeated iterations; -1: infinitely."""
+    # The first iteration begins at once: it draws its random order now, used or not.
     return _rounds(count, begin(), begin, draws_one_more) if count else iter(())
 
 
@@ -135,16 +135,16 @@ def _rounds(
         if turn != count or draws_one_more:
             current = begin()
         if empty and count < 0:
-            # Repeating nothing for ever would never come to an end.
+            # Repeating an empty dataset infinitely would not terminate.
             return
 
 
-# For both arguments of `shard`: whoever distributes the dataset fills them in.
+# For both arguments of `shard`: filled in by the distribution strategy.
 SHARD_HINT = -1
 
 
 class _ShardDataset(_Same):
-    """Every so many-th element."""
+    """Every n-th element."""
 
     def __init__(self, dataset: Dataset, num_shards: Any, index: Any) -> None:
         super().__init__(dataset)
@@ -195,7 +195,7 @@ def _every(elements: Iterator[Any], step: int, place: int) -> Iterator[Any]:
 
 
 class _Tested(_Same):
-    """Elements that a function decides about."""
+    """Elements filtered by a predicate."""
 
     _argument = "predicate"
 
@@ -224,21 +224,21 @@ class _Tested(_Same):
 
 
 class _FilterDataset(_Tested):
-    """The elements that a function accepts."""
+    """The elements for which a predicate is true."""
 
     def _elements(self) -> Iterator[Leaves]:
         return filter(self._test(), self._inputs[0]._elements())
 
 
 class _TakeWhileDataset(_Tested):
-    """The elements before the first that a function refuses."""
+    """The elements before the first one for which a predicate is false."""
 
     def _elements(self) -> Iterator[Leaves]:
         return itertools.takewhile(self._test(), self._inputs[0]._elements())
 
 
 class _UniqueDataset(_Same):
-    """The elements without repetitions."""
+    """The elements without duplicates."""
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(dataset)
@@ -300,7 +300,7 @@ class _IgnoreErrorsDataset(_Same):
 
 
 class _AssertCardinalityDataset(_Same):
-    """Elements of which there are so many; an error where that is not true."""
+    """Elements with an asserted cardinality; an error if it is wrong."""
 
     def __init__(self, dataset: Dataset, expected: Any) -> None:
         super().__init__(dataset)

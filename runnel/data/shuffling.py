@@ -1,4 +1,4 @@
-"""shuffle: the documented buffer, with the random numbers of the original."""
+"""shuffle: the documented shuffle buffer, with the original's random numbers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .structure import Leaves
 
 
 class _ShuffleDataset(Seeded, _Same):
-    """The elements in the order in which they are drawn from a buffer.
+    """The elements in the order of draws from a shuffle buffer.
 
-    The buffer is a ring. A draw takes one of its elements at random, puts the oldest in its
-    place, and the next element of the input in the place of the oldest.
+    The buffer is a ring. A draw takes a random element, moves the oldest to its slot, and puts the
+    next element of the input into the slot of the oldest.
     """
 
     def __init__(self, dataset: Dataset, buffer_size: Any, seed: Any, anew: bool) -> None:
@@ -42,13 +42,13 @@ class _ShuffleDataset(Seeded, _Same):
 
 
 class _PastFailures:
-    """Elements in random order; errors among them come as soon as the buffer would hold them."""
+    """Elements in random order; errors are raised as soon as they would enter the buffer."""
 
     def __init__(
         self, begin: Callable[[], Iterator[Leaves]], size: int, seeds: tuple[int, int]
     ) -> None:
         self._failures: deque[Failed] = deque()
-        # What was drawn while errors came, and whether that was the end.
+        # Elements drawn while errors occurred, and whether the input ended.
         self._drawn: Leaves | None = None
         self._ended = False
         self._order = shuffled(_others(begin, self._failures), size, seeds)
@@ -70,7 +70,7 @@ class _PastFailures:
 
 
 def _others(begin: Callable[[], Iterator[Leaves]], failures: deque[Failed]) -> Iterator[Leaves]:
-    # The input begins, and draws its own random orders, when the first element is asked for.
+    # The input begins, and draws its own random orders, at the first request.
     for each in caught(begin()):
         if type(each) is Failed:
             failures.append(each)
@@ -79,7 +79,7 @@ def _others(begin: Callable[[], Iterator[Leaves]], failures: deque[Failed]) -> I
 
 
 def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterator[Any]:
-    """The values in the order of the draws from a buffer of this size."""
+    """The values in the order of draws from a buffer of this size."""
     ring: list[Any] = []
     for value in values:
         ring.append(value)
@@ -91,7 +91,7 @@ def shuffled(values: Iterator[Any], size: int, seeds: tuple[int, int]) -> Iterat
     draws = random_words(seeds)
     ahead: list[int] = []
     position = 0
-    # While there is input, the buffer is full.
+    # The buffer stays full until the input ends.
     for value in values:
         if not ahead:
             block = next(draws)

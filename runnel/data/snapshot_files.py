@@ -1,13 +1,13 @@
-"""Saved datasets on disk, as TensorFlow writes and reads them.
+"""Saved datasets on disk, in TensorFlow's format.
 
     dataset_spec.pb                  the types of the elements, a StructuredValue
     snapshot.metadata                1 hash of the pipeline, 2 name of the run, 3 time, 4 version,
                                      5 dtypes, 6 number of elements, 1000 whether it is complete
     <run>/00000000.shard/00000000.snapshot    TFRecord file: a TensorProto for each tensor
 
-Strings stand in the proto's bytes as all their lengths and then their characters. What is made of
-several tensors is a tensor of variants: messages with the name of a type and the tensors. Files
-may be compressed by GZIP, or in blocks by Snappy.
+Strings are stored in the proto's bytes as all their lengths followed by their characters. A
+composite is a tensor of variants: messages with a type name and the component tensors. Files may be
+compressed by GZIP, or in blocks by Snappy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_FILLED = 1 << 24
 
 
 class Metadata(NamedTuple):
-    """What is known of a complete run."""
+    """The metadata of a complete run."""
 
     run: str
     dtypes: tuple[int, ...]
@@ -52,7 +52,7 @@ class Metadata(NamedTuple):
     pipeline: str = ""
 
     def write(self, folder: str) -> None:
-        """Make this the run that readers of the folder see."""
+        """Make this the current run of the folder."""
         parts = [field(1, self.pipeline.encode())] if self.pipeline else []
         parts.append(field(2, self.run.encode()))
         parts.append(b"\x18" + varint(time.time_ns() // 1000) + b"\x20" + varint(_VERSION))
@@ -64,7 +64,7 @@ class Metadata(NamedTuple):
 
     @staticmethod
     def read(folder: str) -> Metadata | None:
-        """The run in a folder; None where there is no complete one."""
+        """The current run of a folder; None if none is complete."""
         path = os.path.join(folder, METADATA_FILE)
         if not os.path.exists(path):
             return None
@@ -99,7 +99,7 @@ def _varints(data: bytes) -> list[int]:
 
 
 def new_run() -> str:
-    """A name for a run that no other has."""
+    """A unique run name."""
     return str(secrets.randbits(64))
 
 
@@ -128,7 +128,7 @@ def encoded(spec: Any, leaf: Any) -> bytes:
     if type(spec) is TensorSpec:
         return _message(np.asarray(leaf))
     if hasattr(spec, "ragged_rank"):
-        # Rows of ragged tensors with one ragged axis are plain tensors.
+        # Rows of ragged tensors with one ragged dimension are plain tensors.
         plain = isinstance(leaf, Tensor)
         parts = [leaf] if plain else [*leaf.nested_row_splits, leaf.flat_values]
         return _variants([], [_variant(_RAGGED, parts)])
@@ -141,7 +141,7 @@ def encoded(spec: Any, leaf: Any) -> bytes:
 
 
 def decoded(spec: Any, record: bytes) -> Any:
-    """The leaf in a message."""
+    """The leaf of a message."""
     try:
         if type(spec) is TensorSpec:
             return _array(spec, record)
@@ -202,7 +202,7 @@ def _variants(sizes: Sequence[int], messages: Sequence[bytes]) -> bytes:
 
 
 def _strings_in(record: bytes) -> tuple[list[int], list[bytes]]:
-    """The shape and the texts of a message of strings or variants."""
+    """The shape and the strings of a message of strings or variants."""
     sizes, content, listed = [], None, []
     for number, value in Reader(record):
         if number == 2 and isinstance(value, bytes):
@@ -239,7 +239,7 @@ def _tensors_in(variant: bytes) -> list[Tensor]:
 
 
 def shard_folder(folder: str, run: str, number: int) -> str:
-    """Where the files of a shard are."""
+    """The folder of a shard's files."""
     return os.path.join(folder, run, f"{number:08d}.shard")
 
 
@@ -310,7 +310,7 @@ def _records_of(path: str, compression: str) -> Iterator[bytes]:
         yield from records(_Unsnapped(file, path), path)
 
 
-# Snappy: blocks, each with its length in front.
+# Snappy: blocks, each prefixed with its length.
 
 _BLOCK = 1 << 16
 _LENGTH = struct.Struct(">I")
@@ -318,13 +318,13 @@ _LARGEST = 1 << 27
 
 
 class _Snappy:
-    """Data in the format of Snappy, which also has a form for bytes as they are."""
+    """A Snappy compressor that emits literals only, without compression."""
 
     def __init__(self) -> None:
         self._held = bytearray()
 
     def compress(self, data: bytes) -> bytes:
-        """What is ready of the compressed data."""
+        """The compressed data available so far."""
         self._held += data
         made = []
         while len(self._held) >= _BLOCK:
@@ -333,19 +333,19 @@ class _Snappy:
         return b"".join(made)
 
     def flush(self) -> bytes:
-        """The rest."""
+        """The remaining data."""
         rest, self._held = bytes(self._held), bytearray()
         return self._block(rest) if rest else b""
 
     @staticmethod
     def _block(data: bytes) -> bytes:
-        # 61: a literal whose length, less one, is in the next two bytes.
+        # 61: a literal whose length minus one is in the next two bytes.
         body = varint(len(data)) + bytes([61 << 2]) + struct.pack("<H", len(data) - 1) + data
         return _LENGTH.pack(len(body)) + body
 
 
 class _Unsnapped:
-    """The bytes of a file in blocks of Snappy."""
+    """A file-like decompressor of Snappy blocks."""
 
     def __init__(self, file: Any, path: str) -> None:
         self._file = file
@@ -354,7 +354,7 @@ class _Unsnapped:
         self._place = 0
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """At most this many bytes; none at the end."""
         if self._place == len(self._ready):
             head = self._file.read(4)
             if not head:
@@ -381,7 +381,7 @@ class _Unsnapped:
 
 
 def unsnapped(data: bytes) -> bytes:
-    """The contents of a block of Snappy; ValueError where it is none."""
+    """A decompressed Snappy block; ValueError if it is malformed."""
     reader = Reader(data)
     size = reader.varint()
     if size > _LARGEST:
@@ -405,7 +405,7 @@ def unsnapped(data: bytes) -> bytes:
         if len(result) + length > size:
             raise ValueError("more bytes than announced")
         start = len(result) - offset
-        # The copy may run into what it is making.
+        # The copy may overlap its own output.
         piece = result[start : start + length]
         while len(piece) < length:
             piece *= 2

@@ -1,4 +1,4 @@
-"""Datasets of values in memory, of numbers in a row, and of random numbers."""
+"""Datasets of values in memory, of ranges, and of random numbers."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from .structure import (
 )
 
 _WORDS = 4096
-# A stop that no count comes to.
+# A stop that is never reached.
 _ENDLESS = np.iinfo(np.int64).max
 
 
 def _values(tensors: Any) -> Any:
-    """What a source is made of; eager even in a graph, unless it is a graph's own."""
+    """The tensors of a source; eager even in a graph, unless they are symbolic."""
     if state.graph is not None and not _holds_symbols(tensors):
         with init_scope():
             return normalized(tensors)
@@ -80,7 +80,7 @@ _NO_ROWS = (
 
 
 class _TensorSliceDataset(Dataset):
-    """The rows of tensors."""
+    """The slices of tensors along the first dimension."""
 
     def __init__(self, tensors: Any) -> None:
         values = _values(tensors)
@@ -142,7 +142,7 @@ def _slice(leaf: Any, index: int) -> Any:
 
 
 class _RangeDataset(Dataset):
-    """Numbers from a start to a stop, in steps."""
+    """A range of numbers from a start to a stop, with a step."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dtype = as_dtype(kwargs.pop("output_type", int64))
@@ -216,10 +216,10 @@ class _ListDataset(Dataset):
 
 
 class Seeds:
-    """The two seeds of a dataset; by turns new ones for each iteration.
+    """The two seeds of a dataset; optionally new ones for each iteration.
 
-    They belong to the description: two iterations of one dataset differ, and go on differing in
-    the same way when the program runs again.
+    They belong to the description: iterations of one dataset differ, and differ in the same way
+    when the program runs again.
     """
 
     def __init__(self, pair: tuple[Any, Any], anew: bool) -> None:
@@ -228,11 +228,11 @@ class Seeds:
         self._pair = int(pair[0]), int(pair[1])
         self.anew = anew
         self.drawn = 0
-        # What reads ahead for iterations that draw from here while they run.
+        # Prefetching readers of iterations that draw from these seeds while they run.
         self.readers: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def at(self, drawn: int) -> Seeds:
-        """The same seeds where so much was drawn."""
+        """The same seeds after this many draws."""
         copied = copy.copy(self)
         copied.drawn, copied.readers = drawn, weakref.WeakSet()
         return copied
@@ -259,8 +259,8 @@ MakeSeeds = stateful(
 class Seeded(Dataset):
     """A dataset with seeds.
 
-    Where a graph makes the dataset, it makes the seeds, too, each time it runs: every run begins
-    with the same order. The last of the tensors is their handle then.
+    If a graph creates the dataset, it also creates the seeds, each time it runs: every run begins
+    with the same order. Then the last of the tensors is their handle.
     """
 
     def _take_seeds(self, seed: Any, anew: bool) -> None:
@@ -282,7 +282,7 @@ class Seeded(Dataset):
 
 
 def random_words(pair: tuple[int, int], block: int = _WORDS) -> Iterator[Any]:
-    """The 32-bit words of two seeds, in blocks."""
+    """The stream of 32-bit words of two seeds, in blocks."""
     key, counter = pair[0], pair[1] << 64
     while True:
         yield words(key, counter, block // 4).reshape(-1)
@@ -290,7 +290,7 @@ def random_words(pair: tuple[int, int], block: int = _WORDS) -> Iterator[Any]:
 
 
 class _RandomDataset(Seeded):
-    """Random numbers without an end."""
+    """An infinite sequence of random numbers."""
 
     def __init__(self, seed: Any, anew: bool) -> None:
         self._spec = TensorSpec([], int64)

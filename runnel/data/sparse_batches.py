@@ -1,4 +1,4 @@
-"""sparse_batch: elements of different sizes as the rows of sparse tensors."""
+"""sparse_batch: elements of different shapes as the rows of sparse tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SqlDataset: the rows that a query of a database gives."""
+"""SqlDataset: the rows of a database query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES = (dtypes.string, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, 
 
 
 class SqlDatasetV2(Dataset):
-    """The rows of a query, each value converted as SQLite converts between its types.
+    """The rows of a query, each value converted by SQLite's type conversion rules.
 
     >>> import os, sqlite3, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "people.sqlite")
@@ -71,7 +71,7 @@ class SqlDatasetV2(Dataset):
 
         name, query = self._text(1), self._text(2)
         try:
-            # Read only: a query must not make a database where there is none.
+            # Read only: a query must not create a missing database.
             address = f"file:{urllib.parse.quote(os.path.abspath(name))}?mode=ro"
             connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as failure:
@@ -108,7 +108,7 @@ def _leaf(value: Any, kind: Any) -> Any:
         return np.bool_(int(number) != 0)
     if kind is dtypes.float64:
         return np.float64(number)
-    # Larger numbers lose their upper bits.
+    # Larger numbers are truncated to the lower bits.
     return np.array(int(number) & ((1 << 64) - 1), np.uint64).astype(kind.as_numpy_dtype)[()]
 
 
@@ -123,7 +123,7 @@ def _number(value: Any) -> Any:
         return 0
     if not isinstance(value, bytes):
         return value
-    # As SQLite does: the number that a text begins with.
+    # As in SQLite: the numeric prefix of a text.
     for end in range(len(value), 0, -1):
         with contextlib.suppress(ValueError):
             return float(value[:end]) if b"." in value[:end] else int(value[:end])

@@ -1,8 +1,8 @@
-"""Elements of datasets: nested structures of tensors, taken apart into flat lists of leaves.
+"""Structure of elements: nested structures of tensors, flattened to lists of leaves.
 
-On its way through a pipeline an element is a list with one entry per leaf of its spec: a bare
-NumPy array for a tensor, the value itself for whatever is made of several tensors (ragged and
-sparse tensors, datasets), None for None. Tensors are made only where a user looks.
+Inside a pipeline an element is a list with one entry per leaf of its spec: a bare NumPy array for a
+tensor, the value itself for a composite (ragged and sparse tensors, datasets), None for None.
+Tensors are created only for the user.
 
 Tuples, mappings and the like are structure; a list is not: it becomes a tensor, as in TensorFlow.
 """
@@ -27,7 +27,7 @@ _ADVICE = " Extension types that are put into batches derive from BatchableExten
 
 
 def normalized(value: Any) -> Any:
-    """The structure with tensors, composites of tensors or None as its only leaves."""
+    """The structure with tensors, composites or None as its only leaves."""
     if isinstance(value, tuple):
         parts = [normalized(each) for each in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -57,7 +57,7 @@ def leaf_of(value: Any) -> Any:
 
 
 def spec_of(leaf: Any) -> TypeSpec:
-    """What is known of a leaf."""
+    """The spec of a leaf."""
     if isinstance(leaf, Tensor):
         return TensorSpec(leaf.shape, leaf.dtype)
     return NoneTensorSpec() if leaf is None else type_spec_from_value(leaf)
@@ -69,7 +69,7 @@ def specs_of(structure: Any) -> Any:
 
 
 def tensors_of(structure: Any) -> list[Tensor]:
-    """All tensors that a normalized structure is made of."""
+    """All component tensors of a normalized structure."""
     return [
         tensor
         for leaf in nest.flatten(structure)
@@ -78,7 +78,7 @@ def tensors_of(structure: Any) -> list[Tensor]:
 
 
 def leaves_of(specs: Sequence[Any], tensors: Sequence[Tensor]) -> Leaves:
-    """The leaves that eager tensors make up."""
+    """The leaves composed of eager tensors."""
     rest = iter(tensors)
     return [
         next(rest)._array if type(spec) is TensorSpec else spec.from_tensors(rest) for spec in specs
@@ -86,7 +86,7 @@ def leaves_of(specs: Sequence[Any], tensors: Sequence[Tensor]) -> Leaves:
 
 
 def arrays_of(specs: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
-    """The arrays of all tensors that leaves are made of."""
+    """The arrays of all component tensors of leaves."""
     arrays: list[Any] = []
     for spec, leaf in zip(specs, leaves, strict=True):
         if type(spec) is TensorSpec:
@@ -102,7 +102,7 @@ def are_plain(specs: Sequence[Any]) -> bool:
 
 
 class Packer:
-    """From leaves to the structure that a user sees."""
+    """Packs leaves into the structure that a user sees."""
 
     def __init__(self, structure: Any) -> None:
         self.structure = structure
@@ -115,7 +115,7 @@ class Packer:
         )
 
     def tensors(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves with tensors in the places of arrays."""
+        """The leaves with arrays converted to tensors."""
         if self._plain:
             return [Tensor(a, dtype) for a, dtype in zip(leaves, self._dtypes, strict=True)]
         return [
@@ -157,7 +157,7 @@ def rows_of(arrays: Sequence[Any]) -> Callable[[int], Leaves]:
 
 
 def relaxed(first: Any, second: Any, kind: str = "dataset elements") -> Any:
-    """The narrowest structure of specs that holds the elements of both; TypeError if none does."""
+    """The most specific structure of specs that includes both; TypeError if there is none."""
     try:
         nest.assert_same_structure(first, second)
         merged = [
@@ -185,7 +185,7 @@ def batched(spec: Any, size: int | None) -> Any:
 
 
 def unbatched(spec: Any) -> Any:
-    """The spec of one of the values in a batch."""
+    """The spec of one value of a batch."""
     if isinstance(spec, NoneTensorSpec):
         return spec
     if not hasattr(spec, "_unbatch"):
@@ -194,28 +194,28 @@ def unbatched(spec: Any) -> Any:
 
 
 def sized_parts(specs: Sequence[Any]) -> list[Any]:
-    """The specs of all parts that have rows."""
+    """The specs of all components that have rows."""
     parts = [part for spec in specs for part in part_specs(spec)]
     return [part for part in parts if not isinstance(part, NoneTensorSpec)]
 
 
 def first_sizes(parts: Sequence[Any]) -> list[int | None]:
-    """The static sizes of the first dimensions."""
+    """The static sizes of the first dimension."""
     return [part.shape[0] if part.shape.rank is not None else None for part in parts]
 
 
 class Parts:
-    """Leaves and the parts that are stacked or sliced for them: mostly the leaves themselves."""
+    """Leaves and their components that are stacked or sliced: mostly the leaves themselves."""
 
     def __init__(self, specs: Sequence[Any], changed: Sequence[Any]) -> None:
-        """`specs` of the leaves that come, and of those made of the changed parts."""
+        """`specs` of the input leaves, and of those composed of the changed components."""
         self._specs = specs
         self._changed = [(spec, part_specs(spec)) for spec in changed]
         self._same = not any(isinstance(spec, BatchableTypeSpec) for spec in specs)
         self.specs = [part for spec in specs for part in part_specs(spec)]
 
     def of(self, leaves: Leaves, minimum_rank: int = 0) -> Leaves:
-        """The parts that stand for leaves."""
+        """The components of leaves."""
         if self._same:
             return leaves
         parts: Leaves = []
@@ -231,7 +231,7 @@ class Parts:
         return parts
 
     def leaves(self, parts: Leaves) -> Leaves:
-        """The leaves that changed parts stand for."""
+        """The leaves composed of changed components."""
         if self._same:
             return parts
         rest = iter(parts)

@@ -1,14 +1,14 @@
-"""Functions of one element made into functions of a whole batch, where both provably agree.
+"""Vectorization: functions of one element as functions of a batch, if the results provably agree.
 
-Every operation of the traced function needs a rule below: how it is done with one more axis in
-front. The rules are for operations that give each row bit for bit what they would give alone and
-that never fail, whatever the values: arithmetic of IEEE, comparisons, casts that lose no meaning,
-and moves of elements. One operation without a rule, a variable, a random number or a shape that is
-not known, and the function stays one of single elements.
+Every operation of the traced function needs a rule below that adds a leading batch dimension. The
+rules cover operations that compute each row bitwise as they would alone and that never fail,
+whatever the values: IEEE arithmetic, comparisons, lossless casts, and data movement. If one
+operation has no rule, or there is a variable, a random operation or an unknown shape, the function
+is not vectorized.
 
-A few more operations agree as long as they do not fail: those that take strings apart. A program
-with one of them is not `total`: whoever runs it goes back to single elements when it fails, so that
-the error is that of its element.
+A few more operations agree as long as they do not fail: those that parse strings. A program with
+one of them is not `total`: its caller falls back to single elements when it fails, so that the
+error is that of its element.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from ..core.tensor import SymbolicTensor, Tensor
 from .structure import are_plain
 
 Rule = Callable[[Operation, list[Tensor], list[bool]], Any]
-# The rules by the types of operations.
+# The rules by op type.
 _RULES: dict[str, Rule] = {}
 
 
 class BatchProgram(NamedTuple):
-    """What a function does, on batches; `total`: it never fails."""
+    """A vectorized function; `total`: it never fails."""
 
     plan: Plan
     total: bool
 
 
 class _Refused(Exception):
-    """The function cannot be done on batches."""
+    """The function cannot be vectorized."""
 
 
 def on_batches(graph: FuncGraph, specs: Sequence[Any]) -> BatchProgram | None:
-    """The program of a function for batches; None where it may differ from that for elements."""
+    """The vectorized program of a function; None if its results may differ."""
     inputs, outputs = graph.inputs, graph.outputs
     if graph.variables or not outputs or not inputs or not are_plain(specs):
         return None
@@ -53,7 +53,8 @@ def on_batches(graph: FuncGraph, specs: Sequence[Any]) -> BatchProgram | None:
         return None
     captured = graph.captures
     batch = FuncGraph(f"{graph.name}_on_batches")
-    # Tensors of the old graph by id: those of the new one, and whether rows are in front.
+    # By id, the new graph's tensors for those of the old one, and whether they have a batch
+    # dimension.
     known: dict[int, tuple[Tensor, bool]] = {}
     try:
         with batch.building():
@@ -117,7 +118,7 @@ def _with_rows(known: dict[int, tuple[Tensor, bool]], output: Tensor, rows: Tens
 
 
 def batches(*types: str) -> Callable[[Rule], Rule]:
-    """Register the rule by which operations of these types compute a whole batch."""
+    """Register the vectorization rule of these op types."""
 
     def register(rule: Rule) -> Rule:
         _RULES.update(dict.fromkeys(types, rule))
@@ -131,18 +132,18 @@ def _rule_of(operation: Operation) -> Rule | None:
 
 
 def _takes_any_size(operation: Operation) -> bool:
-    """Whether the rule needs no static number of elements per row."""
+    """Whether the rule needs no static element size."""
     return _rule_of(operation) in (_element_wise, _cast, _reshape) and operation.type != "Squeeze"
 
 
 def _may_fail(operation: Operation) -> bool:
-    """Whether a row may be refused because of its values."""
+    """Whether the values of a row may cause an error."""
     return operation.type == "DecodeRaw" or operation.type == "ParseExampleV2"
 
 
 @batches("Rank", "Shape", "Size")
 def _known(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
-    """What follows from shapes, which are all known."""
+    """The result if it depends on static shapes only."""
     value = constant_value(operation.outputs[0])
     if value is None:
         raise _Refused
@@ -177,7 +178,7 @@ def _element_wise(operation: Operation, inputs: list[Tensor], batched: list[bool
 
 
 def _aligned(tensor: Tensor, rank: Any) -> Tensor:
-    """The batch with axes of one element where the other operands have more axes."""
+    """The batch with dimensions of size one inserted to match operands of higher rank."""
     if tensor.shape.rank is None:
         raise _Refused
     sizes: list[Any] = tensor.shape.as_list()[1:]
@@ -201,7 +202,7 @@ def _shaped(tensor: Tensor, sizes: Sequence[Any]) -> Tensor:
 @batches("Cast")
 def _cast(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     source, target = inputs[0].dtype, operation.given["DstT"]
-    # What a number out of range becomes may depend on its neighbours.
+    # An out-of-range conversion may depend on neighbouring elements.
     if source.is_floating and (target.is_integer or source is string):
         raise _Refused
     if source.is_complex or operation.attrs.get("Truncate"):
@@ -222,7 +223,7 @@ def _first_only(batched: list[bool]) -> None:
 
 
 def _behind_rows(axes: Any, rank: Any) -> Tensor:
-    """Axes of an element as axes of a batch."""
+    """Dimensions of an element as dimensions of a batch."""
     moved = np.asarray(axes, np.int32)
     return convert_to_tensor(np.where(moved < 0, moved + rank, moved) + 1, int32)
 
@@ -243,7 +244,7 @@ def _along_axes(operation: Operation, inputs: list[Tensor], batched: list[bool])
 
 @batches("Sum")
 def _exact_sum(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
-    # Sums of floats depend on the order of the terms.
+    # Float sums depend on the order of the terms.
     if not inputs[0].dtype.is_integer:
         raise _Refused
     return _along_axes(operation, inputs, batched)
@@ -334,7 +335,7 @@ def _parse(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> A
 
 
 def rows_at_once(specs: Sequence[Any], budget: int) -> int:
-    """How many elements of these specs fit so many bytes; at least 1."""
+    """The number of elements of these specs that fit into this many bytes; at least 1."""
     size = sum(
         math.prod(spec.shape.as_list()) * max(1, spec.dtype.size or 8)
         for spec in specs

@@ -1,4 +1,4 @@
-"""Tables that the elements of datasets fill."""
+"""Lookup tables initialized from datasets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .dataset import Dataset
 
 
 class DatasetInitializer(TableInitializer):
-    """Fills a table with the pairs of key and value that a dataset gives.
+    """Initializes a table with the key-value pairs of a dataset.
 
     >>> pairs = tf.data.Dataset.range(3).map(lambda x: (x, x * x))
     >>> table = tf.lookup.StaticHashTable(tf.data.experimental.DatasetInitializer(pairs), -1)
@@ -37,7 +37,7 @@ class DatasetInitializer(TableInitializer):
         super().__init__(spec[0].dtype, spec[1].dtype)
 
     def initialize(self, table: Any) -> None:
-        """Put the pairs into a table."""
+        """Insert the pairs into a table."""
         self._require_types_of(table)
         with init_scope():
             pairs = list(self._dataset._start())
@@ -58,7 +58,7 @@ def table_from_dataset(
     key_dtype: Any = string,
     name: Any = None,
 ) -> Any:
-    """A table of the pairs of key and value that a dataset gives.
+    """A table of the key-value pairs of a dataset.
 
     >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [10, 20]))
     >>> table = tf.data.experimental.table_from_dataset(pairs, default_value=-1)
@@ -95,7 +95,7 @@ def index_table_from_dataset(
     key_dtype: Any = string,
     name: Any = None,
 ) -> Any:
-    """A table from the elements of a dataset to their numbers.
+    """A table from the elements of a dataset to their indices.
 
     >>> words = tf.data.Dataset.from_tensor_slices(["to", "be"])
     >>> table = tf.data.experimental.index_table_from_dataset(words)

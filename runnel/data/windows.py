@@ -1,4 +1,4 @@
-"""Datasets of datasets: windows over the elements, and windows of elements with the same key."""
+"""Datasets of datasets: windows over the elements, and windows of elements with equal keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .structure import Leaves
 
 
 class _KeptDataset(Dataset):
-    """Elements that are there already."""
+    """Materialized elements."""
 
     def __init__(self, elements: Sequence[Leaves], spec: Any) -> None:
         self._kept = elements
@@ -34,7 +34,7 @@ class _KeptDataset(Dataset):
 
 
 def as_value(elements: Sequence[Leaves], spec: Any) -> Dataset:
-    """A dataset that is itself an element."""
+    """A dataset as an element."""
     return _VariantDataset(handle_of(_KeptDataset(elements, spec)), spec)
 
 
@@ -102,7 +102,7 @@ class _WindowDataset(Dataset):
 
 
 class _GroupByWindowDataset(Dataset):
-    """What a function makes of windows of elements with the same key."""
+    """The results of a function for windows of elements with equal keys."""
 
     def __init__(
         self,

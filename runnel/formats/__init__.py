@@ -1,1 +1,1 @@
-"""The bytes on disk: tables, tensor bundles and their checksums."""
+"""File formats: SSTables, tensor bundles, records and their checksums."""

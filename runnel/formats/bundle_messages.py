@@ -1,8 +1,8 @@
 """The protocol messages of tensor bundles and of the `checkpoint` file.
 
 The fields and their numbers are those of `tensor_bundle.proto`, `tensor_slice.proto`,
-`tensor_shape.proto`, `versions.proto` and `checkpoint_state.proto`; the package is Runnel's own, so
-that they live in one process with the original's.
+`tensor_shape.proto`, `versions.proto` and `checkpoint_state.proto`; the package name is Runnel's,
+to avoid conflicts with the original's in one process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Protocol messages described in Python instead of generated: a few need no compiler."""
+"""Protocol messages defined in Python, without protoc."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _FIELDS = descriptor_pb2.FieldDescriptorProto
 _SCALARS = "bool", "bytes", "double", "fixed32", "float", "int32", "int64", "string", "uint64"
 _KINDS = {name: getattr(_FIELDS, f"TYPE_{name.upper()}") for name in _SCALARS}
 
-# Message: its fields as (name, number, kind). Before a kind, "*" means repeated, "?" that absent
-# and zero differ; "a -> b" is a map; a kind with a dot in front is a message of another file.
+# Message: its fields as (name, number, kind). Before a kind, "*" means repeated, "?" explicit
+# presence; "a -> b" is a map; a kind with a leading dot is a message of another file.
 Messages = Mapping[str, Sequence[tuple[str, int, str]]]
 
 
@@ -24,10 +24,10 @@ def message_classes(
     choices: Mapping[str, str] | None = None,
     dependencies: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The classes of messages, by their names.
+    """The message classes by name.
 
-    `choices` names, for messages of which at most one field is set, that choice. A pool of their
-    own, which is the default, lets them live in one process with others of the same names.
+    `choices` names, for messages with a oneof, that oneof. A separate descriptor pool, which is the
+    default, avoids conflicts with messages of the same names in the process.
     """
     described = descriptor_pb2.FileDescriptorProto(
         name=file, package=package, syntax="proto3", dependency=dependencies

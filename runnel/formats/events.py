@@ -1,11 +1,11 @@
-"""Event files, which TensorBoard reads: TFRecords of Event messages, written in the background.
+"""TensorBoard event files: TFRecords of Event messages, written in the background.
 
 `EventFile.add` puts a record into a queue, which costs less than a microsecond. One thread for all
-files frames the records and hands them to the operating system: when a queue has more than
-`max_queue` records, when `flush_millis` have passed, and when the program ends. `flush` does so at
-once. What is flushed stays readable if the process is killed afterwards.
+files frames the records and writes them to the operating system: when a queue has more than
+`max_queue` records, when `flush_millis` have passed, and at exit. `flush` does so at once. Flushed
+records stay readable if the process is killed afterwards.
 
-The messages are encoded by hand: importing protocol buffers takes longer than a short training.
+The messages are encoded by hand: importing protobuf takes longer than a short training.
 
     Event:   1 wall_time (double), 2 step (int64), 3 file_version (string), 4 graph_def (bytes),
              5 summary, 10 source_metadata
@@ -32,11 +32,11 @@ from .wire import field, varint
 MAX_QUEUE = 10
 FLUSH_MILLIS = 2 * 60 * 1000
 
-# So many bytes wait at most; whoever adds more writes them out first.
+# The maximum number of queued bytes; a thread that adds more writes them out first.
 _MOST_WAITING = 4 << 20
-# Bytes handed to the operating system at once.
+# The number of bytes per write call.
 _CHUNK = 1 << 20
-# The thread pauses between two rounds, so that many small records cost few wake-ups.
+# The thread pauses between two rounds, so that many small records cause few wake-ups.
 _PAUSE = 0.02
 
 _TIME = struct.Struct("<Bd")
@@ -51,11 +51,11 @@ _FAILURES = {
 _numbers = itertools.count()
 
 
-# Protocol buffers by hand.
+# Hand-written protobuf encoding.
 
 
 def event(kind: int, content: bytes, step: int = 0, wall_time: float | None = None) -> bytes:
-    """An Event message with one field of what it tells."""
+    """An Event message with one payload field."""
     when = _TIME.pack(9, time.time() if wall_time is None else wall_time)
     if step:
         return when + b"\x10" + varint(step) + field(kind, content)
@@ -63,12 +63,12 @@ def event(kind: int, content: bytes, step: int = 0, wall_time: float | None = No
 
 
 FILE_VERSION, GRAPH_DEF, SUMMARY, SESSION_LOG, RUN_METADATA, META_GRAPH = 3, 4, 5, 7, 8, 9
-# What the original names as the maker of its files; readers tell old files by it.
+# The original's writer name in its files; readers recognize old files by it.
 _SOURCE = field(10, field(1, b"tensorflow.core.util.events_writer"))
 
 
 class EventFile:
-    """A new event file in a folder; any thread may add records."""
+    """A new event file in a folder; thread-safe."""
 
     def __init__(
         self,
@@ -102,8 +102,8 @@ class EventFile:
         """Put an Event message into the queue."""
         waiting = self._waiting
         waiting.append(record)
-        # Threads may overwrite each other's sum. That only delays the writing a little: it is made
-        # good at the next flush, which starts from zero.
+        # A race between threads may lose an update of the sum. That only delays a write slightly:
+        # the next flush resets the sum to zero.
         size = self._bytes_waiting = self._bytes_waiting + len(record)
         if size > _MOST_WAITING:
             self.flush()
@@ -111,19 +111,19 @@ class EventFile:
             _background.wake()
 
     def flush(self) -> None:
-        """Hand what is in the queue to the operating system."""
+        """Write the queue to the operating system."""
         with self._lock:
             self._write_waiting()
 
     def close(self) -> None:
-        """Flush, and end the file."""
+        """Flush and close the file."""
         with self._lock:
             self._end()
 
     def abandon(self) -> None:
-        """Close the file since its writer is gone; never waits.
+        """Close the file after its writer was garbage-collected; never blocks.
 
-        The garbage collector calls this at any place, even within the methods of this file.
+        The garbage collector may call this anywhere, even within the methods of this file.
         """
         self._abandoned = True
         if self._lock.acquire(blocking=False):
@@ -140,7 +140,7 @@ class EventFile:
         _background.forget(self)
 
     def tend(self, now: float) -> None:
-        """Write out the queue if it is long or old enough."""
+        """Write the queue if it is long or old enough."""
         waiting = len(self._waiting)
         if self._abandoned:
             self.close()
@@ -154,7 +154,7 @@ class EventFile:
         return max(self._flush_seconds, _PAUSE)
 
     def forget_waiting(self) -> None:
-        """Leave what waits to the process that this one was forked from."""
+        """Leave the queued records to the process that this one was forked from."""
         self._lock = threading.Lock()
         self._waiting.clear()
 
@@ -165,7 +165,7 @@ class EventFile:
         if self.closed:
             waiting.clear()
             return
-        # Only what waits now, lest writing never ends while others add.
+        # Only the records queued now, so that writing terminates while others add.
         count = len(waiting)
         while count:
             parts, size = [], 0
@@ -177,7 +177,7 @@ class EventFile:
             self._write(b"".join(parts))
 
     def _write(self, data: bytes) -> None:
-        """Append whole records; if that fails, none of them, with one warning for the file."""
+        """Write complete records; if that fails, none of them, with one warning per file."""
         try:
             written = self._file.write(data)
             while written < len(data):
@@ -185,7 +185,7 @@ class EventFile:
             self._size += written
         except OSError as failure:
             try:
-                # Half a record would hide all that may follow when there is room again.
+                # A partial record would hide all later ones once there is space again.
                 self._file.truncate(self._size)
                 self._file.seek(self._size)
             except OSError:
@@ -200,12 +200,12 @@ class EventFile:
 
 
 def _created(logdir: str, second: int, ending: str) -> Any:
-    """A new file, named after the time and the place."""
+    """A new file, named after the time and the host."""
     try:
         os.makedirs(logdir, exist_ok=True)
         while True:
             path = os.path.join(logdir, f"events.out.tfevents.{second}.{ending}")
-            # Files of the same second must not overwrite each other.
+            # Files created in the same second must not overwrite each other.
             try:
                 return open(path, "xb", buffering=0)
             except FileExistsError:
@@ -224,15 +224,15 @@ def _created(logdir: str, second: int, ending: str) -> Any:
 
 
 class _Background:
-    """The thread that writes out the queues of all open event files."""
+    """The thread that writes the queues of all open event files."""
 
     def __init__(self) -> None:
-        # Changed and copied without a lock: finalizers do so at any moment.
+        # Modified and copied without a lock: finalizers do so at any time.
         self._files: dict[int, EventFile] = {}
         self._signal = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        # A signal that is set already need not be set again: asking is ten times cheaper.
+        # An event that is set need not be set again: testing it is ten times cheaper.
         self._is_set = self._signal.is_set
 
     def watch(self, file: EventFile) -> None:
@@ -260,7 +260,7 @@ class _Background:
             file.flush()
 
     def after_fork(self) -> None:
-        """In a child process: the thread is not there, and the records are the parent's."""
+        """In a forked child: the thread does not exist, and the records are the parent's."""
         for file in self._files.values():
             file.forget_waiting()
         self._signal = threading.Event()
@@ -287,9 +287,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def read_events(path: Any) -> Iterator[Any]:
-    """The Event messages of a file, up to its end or to a record that is cut off.
+    """The Event messages of a file, up to its end or to a truncated record.
 
-    DataLossError where a record is damaged.
+    DataLossError if a record is corrupt.
     """
     from tensorboard.compat.proto.event_pb2 import Event
 

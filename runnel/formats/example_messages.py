@@ -1,8 +1,8 @@
 """The protocol messages of records (`tf.train.Example`, ...) and of clusters.
 
-Names, fields and numbers are those of
-`feature.proto`, `example.proto` and `cluster.proto`. Their pool is their own, because two libraries
-in one process cannot both describe `tensorflow.Example` in the default one.
+Names, fields and numbers are those of `feature.proto`, `example.proto` and `cluster.proto`. They
+have a separate descriptor pool, as two libraries in one process cannot both register
+`tensorflow.Example` in the default one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
 
 _made = message_classes("runnel/example.proto", _PACKAGE, _MESSAGES, choices={"Feature": "kind"})
 for _each in _made.values():
-    # Pickle looks for a class in the module that the class names.
+    # Pickle looks a class up in its `__module__`.
     _each.__module__ = __name__
 BytesList: Any = _made["BytesList"]
 FloatList: Any = _made["FloatList"]

@@ -1,19 +1,19 @@
-"""`tf.train.Example` and its parts, quick to build: a part is its bytes until it is looked into.
+"""`tf.train.Example` and its parts, fast to build: a part stays serialized until it is accessed.
 
-A protocol message owns its memory, so that every part is copied when it is put into a larger one.
-A program that writes records makes half a dozen parts for each, and does nothing with them but ask
-the largest for its bytes. Here a part encodes at once what it is given:
+A protocol message owns its memory, so that every part is copied when it is added to a larger one.
+A program that writes records creates half a dozen parts for each, only to serialize the largest.
+Here a part encodes its arguments at once:
 
     Int64List(value=[5])           b"\\n\\x01\\x05": which field, how many bytes, the bytes
     Feature(int64_list=those)      b"\\x1a\\x03" + those
 
-Bytes never change, so that nothing is copied for safety. Any other use (reading, changing,
-comparing, printing) makes the real message of `example_messages.py` from the bytes, which takes
-their place and answers, then and ever after. Values that do not encode as simply go to the real
-message at once, and it takes or refuses them.
+Bytes are immutable, so no defensive copies are needed. Any other use (reading, changing,
+comparing, printing) parses the bytes into the protocol message of `example_messages.py`, which
+replaces them from then on. Values without such a simple encoding are passed to the protocol message
+at once, which accepts or rejects them.
 
-What is read out of a real message is real. Real messages count as instances of the classes here,
-and take these parts where they copy, merge, compare or collect messages.
+The parts of a protocol message are protocol messages. These count as instances of the classes here,
+and accept these parts where they copy, merge, compare or collect messages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HOW_TO_MAKE = (
 
 
 class _Table(dict[Any, Any]):
-    """The results of a function, the first of them kept: a look costs less than a call."""
+    """A bounded memo table of a function: a lookup is faster than a call."""
 
     def __init__(self, function: Callable[[Any], Any], most: int = 4096) -> None:
         self._function, self._most = function, most
@@ -50,7 +50,7 @@ class _Table(dict[Any, Any]):
 
 
 def _heads(tag: int) -> _Table:
-    """What stands before the content of a field, by its length."""
+    """The header of a field by the length of its content."""
 
     def head(length: int) -> bytes:
         if length < 1 << 7:
@@ -63,7 +63,7 @@ def _heads(tag: int) -> _Table:
 
 
 def _entry_heads(key: str) -> _Table:
-    """What stands before the value of an entry of a map, by the length of the value."""
+    """The header of a map entry's value by the length of the value."""
     text = key.encode()
     first = _FIRST[len(text)] + text
 
@@ -76,19 +76,19 @@ def _entry_heads(key: str) -> _Table:
 
 def _one_integer(number: int) -> bytes:
     if not -(1 << 63) <= number < 1 << 63:
-        return bytes(messages.Int64List(value=[number]).SerializeToString())  # It refuses.
+        return bytes(messages.Int64List(value=[number]).SerializeToString())  # Raises the error.
     packed = varint(number)
     return bytes(_FIRST[len(packed)] + packed)
 
 
-# By the number of the field, by the key of the entry, by the only integer of a list.
+# By field number, by key of the entry, by the only integer of a list.
 _FIRST, _SECOND, _THIRD = _heads(0x0A), _heads(0x12), _heads(0x1A)
 _ENTRIES = _Table(_entry_heads, most=256)
 _ONE_INTEGER = _Table(_one_integer)
 
 
 class _PartType(type):
-    """The type of the classes of parts: real messages are their instances, too."""
+    """The metaclass of the parts: protocol messages are their instances, too."""
 
     _real: Any = None
 
@@ -97,7 +97,7 @@ class _PartType(type):
 
 
 class _Part(Message, metaclass=_PartType):
-    """A message that is its bytes until somebody looks inside."""
+    """A message that stays serialized until it is accessed."""
 
     __slots__ = ("_held",)
     __dir__ = object.__dir__
@@ -116,7 +116,7 @@ class _Part(Message, metaclass=_PartType):
             setattr(cls, entry.name, GetMessageClass(entry))
 
     def _made(self, positional: Any, unknown: dict[str, Any], **fields: Any) -> Any:
-        """The real message of what was given."""
+        """The protocol message with these arguments."""
         given = {**fields, **unknown}
         try:
             return self._real(*positional, **_realized(given))
@@ -126,7 +126,7 @@ class _Part(Message, metaclass=_PartType):
             raise TypeError(message) from None
 
     def _message(self) -> Any:
-        """The real message; from now on this part holds it."""
+        """The protocol message; from now on this part holds it."""
         if type(self._held) is bytes:
             self._held = self._real.FromString(self._held) if self._held else self._real()
         return self._held
@@ -138,13 +138,13 @@ class _Part(Message, metaclass=_PartType):
         return not self == other
 
     def ParseFromString(self, serialized: Any) -> Any:
-        """Take the content from bytes, instead of what is there."""
+        """Replace the content by parsed bytes."""
         if type(self._held) is bytes:
             self._held = self._real()
         return self._held.ParseFromString(serialized)
 
     def SerializeToString(self, *arguments: Any, **options: Any) -> Any:
-        """The bytes of the message."""
+        """The serialized message."""
         held = self._held
         if type(held) is bytes and not arguments and not options:
             return held
@@ -163,7 +163,7 @@ def _field(name: str) -> property:
 
 
 def _forwarded(name: str, given: Callable[[Any], Any] | None = None) -> Any:
-    """A method that the real message, or container, has; it may need its arguments changed."""
+    """A method forwarded to the protocol message or container; may convert its arguments."""
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         if given is not None:
@@ -179,7 +179,7 @@ for _name in {*vars(Message), "FindInitializationErrors", "__repr__"} - {*vars(_
 
 
 def _realized(value: Any) -> Any:
-    """A value with the real messages instead of the parts in it."""
+    """A value in which parts are replaced by protocol messages."""
     if isinstance(value, (_Part, _Elements)):
         return value._message()
     if isinstance(value, Mapping):
@@ -189,7 +189,7 @@ def _realized(value: Any) -> Any:
     return value
 
 
-# How the values of a field become its bytes; None: the real message has to see them.
+# How the values of a field are encoded; None: by the protocol message.
 
 
 def _strings(values: Any) -> bytes | None:
@@ -210,7 +210,7 @@ def _floats(values: Any) -> bytes | None:
     except struct.error:
         return None
     except OverflowError:
-        # Those that are too large for 32 bits become infinite.
+        # Values beyond float32 become infinite.
         return bytes(messages.FloatList(value=values).SerializeToString())
     return _FIRST[len(packed)] + packed if packed else b""
 
@@ -226,7 +226,7 @@ def _integers(values: Any) -> bytes | None:
         packed = bytes(values)
     except ValueError:
         packed = b"\xff"
-    # Only the numbers below 128 are the bytes that stand for them.
+    # Only numbers below 128 are encoded as a single byte.
     if not packed.isascii():
         return bytes(messages.Int64List(value=values).SerializeToString())
     return _FIRST[len(packed)] + packed if packed else b""
@@ -272,7 +272,7 @@ def _mapped(kind: type[_Part], parts: Any) -> bytes | None:
 
 
 class BytesList(_Part, real=messages.BytesList):
-    """A list of strings of bytes.
+    """A list of byte strings.
 
     >>> tf.train.BytesList(value=[b"a", b"bc"]).SerializeToString()
     b'\\n\\x01a\\n\\x02bc'
@@ -288,7 +288,7 @@ class BytesList(_Part, real=messages.BytesList):
 
 
 class FloatList(_Part, real=messages.FloatList):
-    """A list of numbers of 32 bits.
+    """A list of float32 numbers.
 
     >>> list(tf.train.FloatList(value=[1, 2.5]).value)
     [1.0, 2.5]
@@ -304,7 +304,7 @@ class FloatList(_Part, real=messages.FloatList):
 
 
 class Int64List(_Part, real=messages.Int64List):
-    """A list of integers of 64 bits.
+    """A list of int64 numbers.
 
     >>> tf.train.Int64List(value=[1, 300]).SerializeToString()
     b'\\n\\x03\\x01\\xac\\x02'
@@ -320,7 +320,7 @@ class Int64List(_Part, real=messages.Int64List):
 
 
 class Feature(_Part, real=messages.Feature):
-    """A list of strings, of floats or of integers.
+    """A list of byte strings, floats or integers.
 
     >>> tf.train.Feature(int64_list=tf.train.Int64List(value=[7])).WhichOneof("kind")
     'int64_list'
@@ -328,7 +328,7 @@ class Feature(_Part, real=messages.Feature):
 
     __slots__ = ()
 
-    # Of several lists the last one given wins, and only `**lists` tells which that is.
+    # Of several lists the last one given is used; only `**lists` preserves that order.
     def __init__(self, *positional: Any, **lists: Any) -> None:
         if lists and not positional:
             name, part = lists.popitem()
@@ -350,7 +350,7 @@ _LISTS: dict[str, Any] = {
 
 
 class Features(_Part, real=messages.Features):
-    """Features by their names.
+    """Features by name.
 
     >>> tf.train.Features(feature={"a": tf.train.Feature()}).feature["a"].WhichOneof("kind")
     """
@@ -383,7 +383,7 @@ class FeatureList(_Part, real=messages.FeatureList):
 
 
 class FeatureLists(_Part, real=messages.FeatureLists):
-    """Lists of features by their names.
+    """Feature lists by name.
 
     >>> list(tf.train.FeatureLists(feature_list={"a": tf.train.FeatureList()}).feature_list)
     ['a']
@@ -440,8 +440,8 @@ class SequenceExample(_Part, real=messages.SequenceExample):
             self._held = held + lists
 
 
-# What real messages take from other messages: a part gives them its real message. The classes are
-# those of a pool of their own, so that no message of anybody else changes.
+# What protocol messages accept from other messages: a part passes its protocol message. The classes
+# belong to a separate pool, so that no one else's messages change.
 
 
 def _taking_parts(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -454,7 +454,7 @@ for _each in _Part.__subclasses__():
 
 
 class _Elements:
-    """The container in a real FeatureList, which takes parts, too."""
+    """The container in a FeatureList message, which accepts parts, too."""
 
     __slots__ = ("_container",)
     __hash__ = None  # type: ignore[assignment]

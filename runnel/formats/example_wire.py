@@ -1,4 +1,4 @@
-"""The bytes of Example and SequenceExample messages, read without making messages.
+"""A parser of serialized Example and SequenceExample messages that creates no message objects.
 
 An Example is a map from keys to features; a feature is a list of strings, floats or integers:
 
@@ -10,8 +10,9 @@ An Example is a map from keys to features; a feature is a list of strings, float
     FeatureLists    1: entry {1: key, 2: FeatureList}, repeated
     FeatureList     1: Feature, repeated
 
-Nothing is copied until a value is wanted: features are found as places (start, end) in the record.
-Every length is checked against what is there, so nothing is ever allocated by a declared length.
+Nothing is copied until a value is needed: features are located as ranges (start, end) of the
+record. Every length is checked against the data, so no allocation depends on a declared length
+alone.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ import numpy as np
 
 Place = tuple[int, int]
 
-# The tag of the field that holds a feature's values, by the dtype of its elements.
+# The tag of the field with a feature's values, by dtype.
 BYTES, FLOATS, INTEGERS = 0x0A, 0x12, 0x1A
 _CONTINUED = bytes(range(128, 256))
 
 
 class MalformedRecord(ValueError):
-    """The bytes are not the message that they should be."""
+    """The bytes are not a valid message of the expected type."""
 
 
 def _varint(data: bytes, place: int, end: int) -> tuple[int, int]:
-    """A number in base 128 and the place behind it."""
+    """A varint and the position after it."""
     value = shift = 0
     while place < end and shift < 70:
         byte = data[place]
@@ -43,7 +44,7 @@ def _varint(data: bytes, place: int, end: int) -> tuple[int, int]:
 
 
 def _skipped(data: bytes, place: int, end: int) -> int:
-    """The place behind a field that nobody asked for."""
+    """The position after a skipped field."""
     tag, place = _varint(data, place, end)
     kind = tag & 7
     if kind == 0:
@@ -61,7 +62,7 @@ def _skipped(data: bytes, place: int, end: int) -> int:
 
 
 def _part(data: bytes, place: int, end: int) -> Place:
-    """Start and end of the message, string or packed list whose length stands at a place."""
+    """The range of the message, string or packed list whose length is at a position."""
     if place < end and data[place] < 128:
         length, place = data[place], place + 1
     else:
@@ -72,7 +73,7 @@ def _part(data: bytes, place: int, end: int) -> Place:
 
 
 def fields(data: bytes, place: int, end: int, tag: int) -> list[Place]:
-    """The places of all fields with this one-byte tag in a message."""
+    """The ranges of all fields with this one-byte tag in a message."""
     found = []
     while place < end:
         if data[place] == tag:
@@ -100,13 +101,13 @@ def _locate_entry(data: bytes, place: int, end: int, found: dict[bytes, Place]) 
 
 
 def locate(data: bytes, place: int, end: int, found: dict[bytes, Place]) -> None:
-    """Note the place of each entry's value, by its key; of several with one key, the last's."""
+    """Record the range of each entry's value, by key; for duplicate keys, the last one."""
     while place < end:
         if data[place] != 0x0A:
             place = _skipped(data, place, end)
             continue
         place, stop = _part(data, place + 1, end)
-        # Nearly every entry is a short key followed by a value; the rest goes the long way.
+        # Fast path: a short key followed by a value, as in nearly every entry.
         if stop - place > 3 and data[place] == 0x0A and data[place + 1] < 128:
             begin = place + 2
             after = begin + data[place + 1]
@@ -127,11 +128,11 @@ def locate(data: bytes, place: int, end: int, found: dict[bytes, Place]) -> None
 
 
 class Layouts:
-    """Where features were in earlier records, to be recognized in the next ones.
+    """The feature ranges of earlier records, reused for records of the same layout.
 
-    Finding features reads only what stands between their values: tags, lengths and keys. Two
-    records of one length that agree in those bytes therefore have their features at the same
-    places, and records of one data set often do.
+    Locating features reads only the bytes between their values: tags, lengths and keys. So two
+    records of equal length that agree in those bytes have their features at the same positions, as
+    records of one dataset often do.
     """
 
     _MOST_LAYOUTS = 64
@@ -141,7 +142,7 @@ class Layouts:
         self._known: dict[int, tuple[list[tuple[int, int, bytes]], dict[bytes, Place]] | None] = {}
 
     def features_of(self, data: bytes) -> dict[bytes, Place]:
-        """Where each feature of an Example is, by its key; not to be changed."""
+        """The range of each feature of an Example, by key; read-only."""
         size = len(data)
         layout = self._known.get(size)
         if layout is not None:
@@ -151,7 +152,7 @@ class Layouts:
             else:
                 return layout[1]
         found = features_of(data)
-        # A length is remembered when it comes a second time: many never do.
+        # A length is cached when it occurs a second time: many never do.
         if size in self._known:
             if size - sum([end - start for start, end in found.values()]) <= self._MOST_BYTES:
                 self._known[size] = _between(data, found), found
@@ -163,7 +164,7 @@ class Layouts:
 
 
 def _between(data: bytes, found: dict[bytes, Place]) -> list[tuple[int, int, bytes]]:
-    """The stretches of a record outside of its features, with their bytes."""
+    """The ranges of a record outside its features, with their bytes."""
     stretches = []
     place = 0
     for start, end in [*sorted(found.values()), (len(data), len(data))]:
@@ -174,7 +175,7 @@ def _between(data: bytes, found: dict[bytes, Place]) -> list[tuple[int, int, byt
 
 
 def features_of(data: bytes) -> dict[bytes, Place]:
-    """Where each feature of an Example is, by its key."""
+    """The range of each feature of an Example, by key."""
     found: dict[bytes, Place] = {}
     place, end = 0, len(data)
     while place < end:
@@ -187,7 +188,7 @@ def features_of(data: bytes) -> dict[bytes, Place]:
 
 
 def sequences_of(data: bytes) -> tuple[dict[bytes, Place], dict[bytes, Place]]:
-    """Where each feature of the context is, and each feature list, of a SequenceExample."""
+    """The ranges of the context features, and of the feature lists, of a SequenceExample."""
     context: dict[bytes, Place] = {}
     lists: dict[bytes, Place] = {}
     place, end = 0, len(data)
@@ -202,7 +203,7 @@ def sequences_of(data: bytes) -> tuple[dict[bytes, Place], dict[bytes, Place]]:
 
 
 def values_of(data: bytes, place: int, end: int) -> tuple[int, int, int] | None:
-    """The kind of a feature and the place of its list; None where it has none."""
+    """The kind of a feature and the range of its list; None if it has none."""
     while place < end:
         tag = data[place]
         if tag in (BYTES, FLOATS, INTEGERS):
@@ -213,7 +214,7 @@ def values_of(data: bytes, place: int, end: int) -> tuple[int, int, int] | None:
 
 
 def short_numbers(data: bytes, place: int, end: int, kind: int) -> bytes | None:
-    """The packed numbers of a short feature that holds nothing else; None for all others."""
+    """The packed numbers of a short feature without other fields; None for all others."""
     size = end - place
     if (
         4 < size < 130
@@ -228,7 +229,7 @@ def short_numbers(data: bytes, place: int, end: int, kind: int) -> bytes | None:
 
 
 def only_string(data: bytes, place: int, end: int) -> bytes | None:
-    """The string of a feature that holds just one; None for all others."""
+    """The string of a feature with exactly one; None for all others."""
     if end - place > 3 and data[place] == BYTES:
         start, stop = _part(data, place + 1, end)
         if stop == end and start < end and data[start] == 0x0A:
@@ -248,7 +249,7 @@ def strings(data: bytes, place: int, end: int) -> list[bytes]:
 
 
 def packed(data: bytes, place: int, end: int, kind: int) -> bytes:
-    """The numbers of a FloatList or Int64List, as if they were packed in one piece."""
+    """The numbers of a FloatList or Int64List, as one packed field."""
     if place < end and data[place] == 0x0A:
         start, stop = _part(data, place + 1, end)
         if stop == end:
@@ -281,7 +282,7 @@ def _whole(numbers: bytes, kind: int) -> bytes:
 
 
 def count(numbers: bytes, kind: int) -> int:
-    """How many numbers are packed in bytes."""
+    """The number of packed integers in bytes."""
     return len(numbers) // 4 if kind == FLOATS else len(numbers.translate(None, _CONTINUED))
 
 
@@ -313,7 +314,7 @@ def integers(numbers: bytes) -> np.ndarray:
 
 
 def integer(numbers: bytes) -> int:
-    """The only integer in packed bytes."""
+    """The integer of bytes that hold exactly one."""
     value, place = _varint(numbers, 0, len(numbers))
     if place != len(numbers):
         raise MalformedRecord("more than one integer")

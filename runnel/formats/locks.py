@@ -1,4 +1,6 @@
-"""Locks between processes: an open file holds one, so it ends with the process at the latest."""
+"""Inter-process locks: an open file holds one, so that it is released with the process at the
+latest.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ else:  # pragma: no cover - Windows
         msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
 
 
-# The locks that this process holds. A child of `fork` shares their open files: it closes them, or
-# they would be held for as long as it lives.
+# The locks that this process holds. A child of `fork` inherits their open files: it closes them, or
+# they would be held during its lifetime.
 _HELD: set[int] = set()
 
 
@@ -52,9 +54,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def lock_file(path: str, wait: bool = True) -> int | None:
-    """Make a file and lock it; its handle, or None where another process holds it.
+    """Create a file and lock it; its handle, or None if another process holds the lock.
 
-    With `wait`, file systems that have no locks are gone along with: nobody is kept out there.
+    With `wait`, file systems without locks are tolerated: there is no mutual exclusion then.
     """
     handle = _opened(path)
     _HELD.add(handle)
@@ -75,12 +77,12 @@ def _opened(path: str) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
     except PermissionError:
-        # Another user's: it can be locked all the same.
+        # Owned by another user: it can be locked anyway.
         return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
 
 def is_still(path: str, handle: int) -> bool:
-    """Whether a name still stands for a locked file, which the holder before may have removed."""
+    """Whether a path still refers to a locked file, which the previous holder may have removed."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except FileNotFoundError:
@@ -88,7 +90,7 @@ def is_still(path: str, handle: int) -> bool:
 
 
 def release(handle: int) -> None:
-    """End a lock."""
+    """Release a lock."""
     with contextlib.suppress(OSError):
         _give_back(handle)
     _close(handle)
@@ -101,9 +103,9 @@ def _close(handle: int) -> None:
 
 @contextlib.contextmanager
 def exclusively(path: str) -> Iterator[None]:
-    """Let one process at a time, and one thread, change the files of one name.
+    """A critical section between processes and threads for changes of the files of one name.
 
-    The lock is a file beside them, which is there as long as somebody holds it.
+    The lock is a file next to them, which exists while the lock is held.
     """
     folder, name = os.path.split(path)
     place = os.path.join(folder, f".{name[:50]}{LOCK_ENDING}")
@@ -116,7 +118,7 @@ def exclusively(path: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # Where open files cannot be removed, the one who holds it next does so.
+        # If open files cannot be removed, the next holder does so.
         with contextlib.suppress(OSError):
             os.unlink(place)
         release(handle)

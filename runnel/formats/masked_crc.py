@@ -1,7 +1,7 @@
-"""CRC-32C, and the masked form that TensorFlow's files keep of it.
+"""CRC-32C, and its masked form in TensorFlow's files.
 
-A checksum stored beside the bytes it covers is masked (rotated, and a constant added), because the
-CRC of bytes that hold their own CRC says nothing.
+A checksum stored next to the bytes it covers is masked (rotated, and a constant added), because the
+CRC of data that contains its own CRC is useless.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def mask(crc: int) -> int:
 
 
 def crc32c(data: Any, crc: int = 0) -> int:
-    """The CRC-32C of bytes or of an array; `crc` is that of what came before.
+    """The CRC-32C of bytes or of an array; `crc` is that of the preceding data.
 
     >>> from runnel.formats.masked_crc import crc32c
     >>> hex(crc32c(b"123456789")), hex(crc32c(b"6789", crc32c(b"12345")))
@@ -51,7 +51,7 @@ def crc32c(data: Any, crc: int = 0) -> int:
 
 
 def masked_crc32c(data: bytes) -> int:
-    """`mask(crc32c(data))` without the calls, for those who have many short records.
+    """`mask(crc32c(data))`, inlined for many short records.
 
     >>> from runnel.formats.masked_crc import masked_crc32c
     >>> hex(masked_crc32c(b"123456789"))
@@ -61,8 +61,9 @@ def masked_crc32c(data: bytes) -> int:
     return int(((crc >> 15 | crc << 17) + _MASK_DELTA) & _ALL_BITS)
 
 
-# Without the compiled library: many stretches of the data at once, then joined. A checksum is
-# linear, so that the state after a stretch is the shifted state before it XOR that of the stretch.
+# Without the compiled library: many chunks of the data in parallel (vectorized), then combined. The
+# CRC is linear, so that the state after a chunk is the shifted state before it XOR that of the
+# chunk.
 
 
 def _extend(state: np.uint32, data: np.ndarray) -> np.uint32:
@@ -79,7 +80,7 @@ def _extend(state: np.uint32, data: np.ndarray) -> np.uint32:
 
 
 def _parallel(data: np.ndarray) -> np.ndarray:
-    """The states after stretches of 8-byte words, each begun at zero."""
+    """The states after chunks of 8-byte words, each with initial state zero."""
     tables = _tables()
     states = np.zeros(data.shape[0], np.uint32)
     for word in range(data.shape[1]):
@@ -95,7 +96,7 @@ def _parallel(data: np.ndarray) -> np.ndarray:
 
 
 def _joined(state: np.uint32, states: np.ndarray, length: int) -> np.uint32:
-    """The state after `state` and stretches of `length` bytes one after the other."""
+    """The state after `state` and consecutive chunks of `length` bytes."""
     shift = _shift_by(length)
     while states.size > 1:
         states = _applied(shift, states[0::2]) ^ states[1::2]
@@ -105,7 +106,7 @@ def _joined(state: np.uint32, states: np.ndarray, length: int) -> np.uint32:
 
 
 def _applied(matrix: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """A linear map, given by the images of the 32 bits, of each value."""
+    """A linear map over GF(2), given by the images of the 32 bits, applied to each value."""
     result = np.zeros_like(values)
     for bit in range(32):
         result ^= matrix[bit] * ((values >> np.uint32(bit)) & np.uint32(1))
@@ -114,7 +115,7 @@ def _applied(matrix: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _shift_by(length: int) -> np.ndarray:
-    """The map from a state to that after `length` zero bytes."""
+    """The linear map from a state to that after `length` zero bytes."""
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
     step = _tables()[0][bits & np.uint32(255)] ^ (bits >> np.uint32(8))
     total = bits

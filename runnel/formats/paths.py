@@ -1,4 +1,4 @@
-"""Names of files: addresses, patterns, and what the operating system says of them."""
+"""File names: URLs, glob patterns, and errors of the operating system."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _FAILURES: dict[int | None, Callable[..., errors.OpError]] = {
     errno.ENAMETOOLONG: errors.InvalidArgumentError,
     errno.ENOSPC: errors.ResourceExhaustedError,
     errno.EDQUOT: errors.ResourceExhaustedError,
-    # The original says OutOfRangeError, which loops over data take for the end of the data.
+    # The original raises OutOfRangeError, which loops over data take for the end of the data.
     errno.EFBIG: errors.ResourceExhaustedError,
     errno.EMFILE: errors.ResourceExhaustedError,
 }
 
 
 def as_text(path: Any) -> str:
-    """A path as text, whatever it was given as."""
+    """A path as str, from any type of path."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise TypeError(f"Expected binary or unicode string, got {path!r}")
     return os.fsdecode(path)
 
 
 def local(path: Any) -> str:
-    """The operating system's name of a file; files of other systems are not reached."""
+    """The local name of a file; other file systems are not supported."""
     name = as_text(path)
     scheme = _SCHEME.match(name)
     if scheme is None:
@@ -58,14 +58,14 @@ def local(path: Any) -> str:
 
 
 def refusal(failure: OSError, path: Any) -> errors.OpError:
-    """What to raise for an operating system's refusal."""
+    """The error to raise for an OSError."""
     kind = _FAILURES.get(failure.errno, errors.UnknownError)
     return kind(None, None, f"{as_text(path)}; {failure.strerror}")
 
 
 @contextlib.contextmanager
 def refusals(path: Any) -> Iterator[None]:
-    """Raise what an operating system's refusal means, as the original does."""
+    """Convert OSErrors to the original's errors."""
     try:
         yield
     except OSError as failure:
@@ -73,7 +73,7 @@ def refusals(path: Any) -> Iterator[None]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The files and folders that fit a pattern, in the operating system's order."""
+    """The files and folders that match a pattern, in directory order."""
     name = local(pattern)
     prefix = pattern[: len(pattern) - len(name)]
     if not _WILD.search(name):
@@ -85,7 +85,7 @@ def matching(pattern: str) -> list[str]:
     for part in parts[plain:]:
         try:
             pieces = _pieces(part)
-        except re.error:  # a range such as [z-a]: nothing is in it
+        except re.error:  # an empty range such as [z-a]
             return []
         found = [
             os.path.join(folder, each)
@@ -97,7 +97,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def _names_in(folder: str) -> list[str]:
-    """The names in a folder; none where it cannot be read."""
+    """The names in a folder; none if it cannot be read."""
     try:
         return os.listdir(folder)
     except OSError:
@@ -108,7 +108,7 @@ _Piece = Callable[[str], object]
 
 
 def _pieces(pattern: str) -> list[_Piece | None]:
-    """A pattern for one name: what each of its characters must be, None for any part of a name."""
+    """A compiled pattern for one name: the set of each character, None for `*`."""
     result: list[_Piece | None] = []
     place = 0
     while place < len(pattern):
@@ -138,7 +138,7 @@ def _pieces(pattern: str) -> list[_Piece | None]:
 
 
 def _fits(pieces: list[_Piece | None], name: str) -> bool:
-    """Whether a name fits. Only the last `*` is ever tried anew: the earlier ones fit already."""
+    """Whether a name matches. Backtracking only to the last `*`: the earlier ones match already."""
     piece = place = 0
     star, resume = -1, 0
     while place < len(name):

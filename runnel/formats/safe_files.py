@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old one or the new one, never a part."""
+"""Crash-safe file writes: after a crash there is the old file or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import IO
 from .locks import LOCK_ENDING, is_still, lock_file, release
 
 _LARGE = 1 << 24
-# So many bytes are handed to the disk at once.
+# The number of bytes that are written out at once.
 _STRETCH = 1 << 22
-# What file systems say that cannot reserve space.
+# The error codes of file systems that cannot preallocate space.
 _NOT_OFFERED = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a file and flush it to the disk."""
+    """Write a file and fsync it."""
     with open(path, "wb") as file:
         file.write(data)
         file.flush()
@@ -31,9 +31,9 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def reserve(file: IO[bytes], size: int) -> None:
-    """Ask the system for the space of a large file at once, which makes writing it faster.
+    """Preallocate the space of a large file, which makes writing it faster.
 
-    A full disk is an error already here.
+    A full disk is an error here already.
     """
     if size < _LARGE or not hasattr(os, "posix_fallocate"):
         return
@@ -45,11 +45,10 @@ def reserve(file: IO[bytes], size: int) -> None:
 
 
 class EarlyWriteOut:
-    """Sends the bytes of a file to the disk while the next ones are being written.
+    """Starts write-back of a file's bytes while later ones are being written.
 
-    The flush at the end, which this does not replace, then finds little left to do. Without it the
-    disk stands still until the last byte is in memory. Where the system has no such call, nothing
-    happens.
+    The final fsync, which this does not replace, then has little left to do. Without it the disk is
+    idle until the last byte is in memory. If the system has no such call, this is a no-op.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -57,12 +56,12 @@ class EarlyWriteOut:
         self._sent = 0
 
     def reach(self, position: int) -> None:
-        """Say that everything before a position is written."""
+        """Notify that everything before a position is written."""
         length = position - self._sent
         if length >= _STRETCH:
             start = _write_out()
             if start is not None:
-                # Only a hint: an error of the disk comes out of the flush at the end.
+                # Only a hint: a disk error is reported by the final fsync.
                 start(self._handle, self._sent, length, _SYNC_FILE_RANGE_WRITE)
             self._sent = position
 
@@ -72,7 +71,7 @@ _SYNC_FILE_RANGE_WRITE = 2
 
 @functools.cache
 def _write_out() -> Callable[[int, int, int, int], int] | None:
-    """Linux's `sync_file_range`, which starts writing a part of a file and does not wait for it."""
+    """Linux's `sync_file_range`, which starts the write-back of a range without waiting for it."""
     if sys.platform != "linux":
         return None
     import ctypes
@@ -87,10 +86,10 @@ def _write_out() -> Callable[[int, int, int, int], int] | None:
 
 @contextlib.contextmanager
 def workspace(path: str) -> Iterator[str]:
-    """A folder beside a path, to prepare in it what will take the path's place.
+    """A temporary folder next to a path, in which its replacement is prepared.
 
-    It is locked for as long as it is in use, and removed afterwards. Those that processes left
-    behind which were killed are known by their free locks, and removed here as well.
+    It is locked while in use, and removed afterwards. Leftovers of killed processes are recognized
+    by their free locks, and removed as well.
     """
     folder, name = os.path.split(path)
     start = os.path.join(folder, f".{name[:50]}.tempstate")
@@ -122,7 +121,7 @@ _LOCK = ".lock"
 
 
 def remove_leftovers(start: str) -> None:
-    """Remove what processes that were killed left behind under names that begin so."""
+    """Remove leftovers of killed processes whose names have this prefix."""
     folder, name = os.path.split(start)
     try:
         found = [each for each in os.listdir(folder or ".") if each.startswith(name)]
@@ -131,7 +130,7 @@ def remove_leftovers(start: str) -> None:
     for each in found:
         place = os.path.join(folder, each)
         if _WORKSPACE.search(each):
-            # What has no lock is empty: its owner is about to lock it, or died before.
+            # A folder without a lock is empty: its owner is about to lock it, or was killed before.
             with contextlib.suppress(OSError):
                 os.rmdir(place)
             _remove_unlocked(place, os.path.join(place, _LOCK))
@@ -140,7 +139,7 @@ def remove_leftovers(start: str) -> None:
 
 
 def _remove_workspace(place: str) -> None:
-    """Remove a folder, its lock last: without one it is empty, also when this is interrupted."""
+    """Remove a folder, its lock last: without a lock it is empty, even if this is interrupted."""
     with contextlib.suppress(OSError):
         for each in os.scandir(place):
             if each.is_dir(follow_symlinks=False):
@@ -172,7 +171,7 @@ def _remove_unlocked(place: str, lock: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """The name of a new file to write; it takes the place of `path` when all went well."""
+    """The name of a new file to write; it replaces `path` on success."""
     with workspace(path) as folder:
         fresh = os.path.join(folder, os.path.basename(path))
         yield fresh
@@ -184,13 +183,13 @@ def replacing(path: str) -> Iterator[str]:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Put new contents in the place of a file at once."""
+    """Replace the contents of a file atomically."""
     with replacing(path) as fresh, open(fresh, "wb") as file:
         file.write(data)
 
 
 def make_folders(path: str) -> None:
-    """Make a folder and those on the way to it, for good."""
+    """Create a folder and its parents durably."""
     path = os.path.abspath(path)
     missing = []
     while not os.path.isdir(path):
@@ -204,8 +203,8 @@ def make_folders(path: str) -> None:
 
 
 def flush_file(path: str) -> None:
-    """Flush a file to the disk."""
-    # Windows flushes only what is open for writing.
+    """Fsync a file."""
+    # Windows flushes only files opened for writing.
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(handle)
@@ -214,7 +213,7 @@ def flush_file(path: str) -> None:
 
 
 def flush_tree(folder: str) -> None:
-    """Flush a folder with all that is in it to the disk."""
+    """Fsync a folder and everything in it."""
     for holder, _, names in os.walk(folder, topdown=False):
         for name in names:
             each = os.path.join(holder, name)
@@ -224,7 +223,7 @@ def flush_tree(folder: str) -> None:
 
 
 def flush_folder(folder: str) -> None:
-    """Flush the names in a folder to the disk, where the system can."""
+    """Fsync the entries of a folder, where the system supports it."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,8 +1,8 @@
-"""The messages of SavedModels: those that there are already, and the few that are described here.
+"""The messages of SavedModels: existing ones, and the few that are defined here.
 
 The fields and their numbers are those of `saved_model.proto`, `fingerprint.proto` and
-`saved_metadata.proto`; the package is Runnel's own, so that they live in one process with the
-original's.
+`saved_metadata.proto`; the package name is Runnel's, to avoid conflicts with the original's in one
+process.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
     "KerasMetadata": [("nodes", 1, "*KerasObject")],
 }
 
-# The messages they contain are in the default pool.
+# Their nested messages are in the default pool.
 _made = message_classes(
     "runnel/saved_model/messages.proto",
     _PACKAGE,

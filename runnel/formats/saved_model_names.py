@@ -25,7 +25,7 @@ TRAINING = "train"
 VARIABLES_DIRECTORY = "variables"
 VARIABLES_FILENAME = "variables"
 
-# What is not public in TensorFlow.
+# Not public in TensorFlow.
 FINGERPRINT_FILENAME = "fingerprint.pb"
 INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"
 LEGACY_INIT_OP_KEY = "legacy_init_op"

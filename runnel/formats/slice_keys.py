@@ -1,7 +1,7 @@
-"""The keys under which bundles keep the parts of a partitioned tensor.
+"""The keys of a partitioned tensor's slices in bundles.
 
-They are made of an encoding in which the order of the bytes is the order of the values: 0, the
-tensor's name, the number of dimensions, and the start and length of each.
+They use an order-preserving encoding, in which byte order is value order: 0, the tensor's name, the
+number of dimensions, and the start and length of each.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def _string(text: bytes) -> bytes:
 
 
 def _signed(number: int) -> bytes:
-    """In two's complement of as few bytes as fit, after as many leading ones as bytes.
+    """Two's complement in as few bytes as fit, after as many leading one bits as bytes.
 
-    The first bit is the sign's opposite, so that negative numbers come first.
+    The first bit is the inverted sign, so that negative numbers are sorted first.
     """
     positive = number if number >= 0 else ~number
     size = positive.bit_length() // 7 + 1

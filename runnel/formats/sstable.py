@@ -1,9 +1,9 @@
-"""Sorted tables of the LevelDB kind: keys and values in checked blocks, found by an index.
+"""SSTables in LevelDB's format: sorted keys and values in checksummed blocks, with an index.
 
-A block holds entries whose keys leave out what they share with the key before, except at restart
-points, whose places end the block. After each block come a byte for its compression (none here)
-and its masked CRC-32C. The index block names the last key and the place of every data block; the
-footer, the places of the index and of an empty metaindex, and a magic number.
+A block holds entries with prefix-compressed keys, except at restart points, whose offsets end the
+block. Each block is followed by a compression type byte (none here) and its masked CRC-32C. The
+index block holds the last key and the offset of every data block; the footer, the offsets of the
+index and of an empty metaindex, and a magic number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRAILER = 5
 
 
 class _BlockBuilder:
-    """Entries of one block."""
+    """Builds one block of entries."""
 
     def __init__(self, interval: int) -> None:
         self._interval = interval
@@ -58,7 +58,7 @@ class _BlockBuilder:
 
 
 def write_table(items: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """The table of keys and values, which come in the order of the keys."""
+    """The table of keys and values, which must be sorted by key."""
     table = bytearray()
     index = _BlockBuilder(1)
 
@@ -82,7 +82,7 @@ def write_table(items: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def read_table(data: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
-    """The keys and values of a table, every block checked; `source` names it in errors."""
+    """The keys and values of a table, every block verified; `source` names it in errors."""
     if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
         raise DataLossError(
             None, None, f"{source} is not a table: bad magic number at its end. The file is "
@@ -100,7 +100,7 @@ def read_table(data: bytes, source: str) -> Iterator[tuple[bytes, bytes]]:
             raise ValueError("its footer is not what the places in it make")
         if places[2] + places[3] + _TRAILER != len(data) - _FOOTER:
             raise ValueError("there are bytes between its index and its footer")
-        # Nothing is kept in the metaindex, but it is checked like the rest.
+        # The metaindex is unused, but verified like the rest.
         _block(data, handles[0] + handles[1], source)
         index = _block(data, handles[2] + handles[3], source)
         for _, handle in _entries(index, source):

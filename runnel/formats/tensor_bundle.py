@@ -1,8 +1,8 @@
-"""Tensor bundles: `<prefix>.index`, a table of what is where, and `<prefix>.data-…`, the values.
+"""Tensor bundles: the index `<prefix>.index`, an SSTable, and the values in `<prefix>.data-…`.
 
 The empty key of the index holds a `BundleHeaderProto`, every other key a tensor's
-`BundleEntryProto`. Numbers lie raw and little-endian in the data file. A tensor of strings is its
-lengths as varints, the masked checksum of the lengths, and then the bytes.
+`BundleEntryProto`. Numbers are stored raw and little-endian in the data file. A string tensor is
+stored as its lengths in varints, the masked checksum of the lengths, and then the bytes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .slice_keys import slice_key
 from .sstable import read_table, write_table
 from .wire import read_varint, varint
 
-# So many bytes are asked for at once.
+# The number of bytes per read.
 _CHUNK = 1 << 24
-# So many are written at once: the checksum then finds them in the processor's cache.
+# The number of bytes per write: the checksum then finds them in the CPU cache.
 _STRETCH = 1 << 20
 
 
@@ -49,7 +49,7 @@ def index_path(prefix: str) -> str:
 
 
 def shard_files(prefix: str) -> list[str]:
-    """The data files that there are for a prefix."""
+    """The existing data files of a prefix."""
     names = glob.glob(f"{glob.escape(prefix)}.data-*")
     return [name for name in names if _SHARD.fullmatch(name[len(prefix) :])]
 
@@ -61,12 +61,12 @@ _SHARD = re.compile(r"\.data-\d{5}-of-\d{5}")
 
 
 def write_bundle(prefix: str, tensors: Iterable[tuple[str, DType, Any]]) -> None:
-    """Write named arrays; a bundle of that prefix is replaced, never left half overwritten.
+    """Write named arrays; an existing bundle of that prefix is replaced atomically.
 
-    Everything is written aside and flushed before it is renamed. Where there is a bundle already,
-    its data file must stay until the index points elsewhere: the new data first becomes a shard
-    "0 of 2", the index is switched to it, then the same file is linked under the usual name and
-    the index switched again. Of several writers at once, one after the other gets to that.
+    Everything is written to temporary files and fsynced before it is renamed. If a bundle exists,
+    its data file must stay until the index refers to the new one: the new data first becomes a
+    shard "0 of 2", the index is switched to it, then the same file is linked under the usual name
+    and the index switched again. Concurrent writers do this one after the other.
     """
     with refusals(prefix):
         make_folders(os.path.dirname(prefix) or ".")
@@ -91,9 +91,9 @@ def _install(prefix: str, data: str, index: str, entries: list[tuple[str, Any]])
 
 
 def _switch_data(prefix: str, data: str, index: str, entries: list[tuple[str, Any]]) -> bool:
-    """Bring new data in under the usual name while every moment has a whole bundle.
+    """Move new data to the usual name such that a complete bundle exists at every moment.
 
-    Where files cannot have two names, it stays under the other name, and the result is False.
+    If the file system has no hard links, it keeps the other name, and the result is False.
     """
     folder = os.path.dirname(prefix) or "."
     shards = _shards_aside(prefix)
@@ -115,9 +115,9 @@ def _switch_data(prefix: str, data: str, index: str, entries: list[tuple[str, An
 
 
 def _shards_aside(prefix: str) -> int:
-    """A number of shards that the bundle there does not have.
+    """A shard count that the existing bundle does not have.
 
-    It has 2 when the last replacement was interrupted: its data is aside itself.
+    It has 2 if the last replacement was interrupted: its data has the temporary name itself.
     """
     try:
         return 3 if BundleReader(prefix)._shards == 2 else 2
@@ -126,7 +126,7 @@ def _shards_aside(prefix: str) -> int:
 
 
 def _remove_other_shards(prefix: str) -> None:
-    """Remove the data files of bundles that were there before."""
+    """Remove the data files of previous bundles."""
     for path in shard_files(prefix):
         if path != data_path(prefix, 0, 1):
             os.unlink(path)
@@ -185,7 +185,7 @@ def _string_bytes(array: np.ndarray) -> tuple[bytes, int]:
 
 
 def _fixed_length(length: int) -> bytes:
-    """A length as it goes into the checksum."""
+    """A length as it enters the checksum."""
     return struct.pack("<I" if length <= 0xFFFFFFFF else "<Q", length)
 
 
@@ -199,16 +199,15 @@ def _index(entries: list[tuple[str, Any]], shards: int) -> bytes:
 
 # Reading.
 
-# So many data files are kept open at most; of more, each is opened when it is read.
+# The maximum number of data files kept open; others are opened for each read.
 _KEPT_OPEN = 16
 
 
 class BundleReader:
     """The tensors of a bundle, by name; every checksum is verified.
 
-    The data files stay open until `release`, so that all tensors are of the version that the index
-    tells of, whoever writes that bundle anew in the meantime. A read after that is of the version
-    that is there then.
+    The data files stay open until `release`, so that all tensors are of the indexed version even if
+    the bundle is overwritten in the meantime. Later reads are of the version on disk at that time.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -218,14 +217,14 @@ class BundleReader:
         self._read_index()
 
     def _read_index(self) -> None:
-        """Read the index and open the data files that belong to it."""
+        """Read the index and open its data files."""
         path = index_path(self.prefix)
         while True:
             try:
                 with open(path, "rb") as file:
                     self._load(file.read(), path)
                     self._open_data()
-                    # Data files are replaced only while the index names others.
+                    # Data files are replaced only while the index refers to others.
                     if os.name != "posix" or is_still(path, file.fileno()):
                         return
             except (FileNotFoundError, NotADirectoryError):
@@ -242,7 +241,7 @@ class BundleReader:
         if os.name != "posix" or len(shards) > _KEPT_OPEN:
             return
         for shard in shards:
-            # One that is missing is an error for those only who read a tensor in it.
+            # A missing one is an error only for reads of a tensor in it.
             with contextlib.suppress(OSError):
                 self._handles[shard] = self._opened(shard)
         self._released = False
@@ -306,7 +305,7 @@ class BundleReader:
         return self._dtype(self._entry(name), name)
 
     def stored_bytes(self, name: str) -> int:
-        """The number of bytes that a tensor takes in the data files."""
+        """The size of a tensor in the data files, in bytes."""
         entry = self._entry(name)
         keys = [slice_key(name, _extents(each)) for each in entry.slices]
         parts = [self._entries[key] for key in keys if key in self._entries] if keys else [entry]
@@ -386,7 +385,7 @@ class BundleReader:
             array = empty(shape, kind)
         except ValueError as error:
             raise self._loss(name, f"it has the shape {shape}: {error}") from None
-        # The array owns its memory, so that a variable that takes it can change it in place.
+        # The array owns its memory, so that a variable that takes it over can be updated in place.
         buffer = array.reshape(-1).view(np.uint8)
         _fill(file, entry.offset, buffer)
         if mask(crc32c(buffer)) != entry.crc32c:
@@ -425,14 +424,14 @@ class BundleReader:
         return strings.reshape(shape)
 
     def _read_slices(self, name: str, entry: Any) -> np.ndarray:
-        """A tensor that was saved in parts."""
+        """Read a partitioned tensor."""
         dtype = self._dtype(entry, name)
         shape = tuple(dim.size for dim in entry.shape.dim)
         parts = [
             (self._place(name, shape, extents), self._part(name, extents))
             for extents in map(_extents, entry.slices)
         ]
-        # Before any memory is taken: the sizes come from the file.
+        # Before any allocation: the sizes come from the file.
         count = sum(math.prod(each.stop - each.start for each in place) for place, _ in parts)
         if count != math.prod(shape):
             raise self._loss(name, "its slices do not cover it")
@@ -463,7 +462,7 @@ class BundleReader:
         return part
 
     def _length(self, shard: int) -> int:
-        """The number of bytes of a data file; 0 where there is none."""
+        """The size of a data file in bytes; 0 if it does not exist."""
         try:
             return os.stat(data_path(self.prefix, shard, self._shards)).st_size
         except FileNotFoundError:
@@ -472,7 +471,7 @@ class BundleReader:
     def _place(
         self, name: str, shape: tuple[int, ...], extents: list[tuple[int, int | None]]
     ) -> tuple[slice, ...]:
-        """Where in a tensor a slice of it is."""
+        """The position of a slice in a tensor."""
         if len(extents) != len(shape):
             raise self._loss(name, f"its slice {extents} does not fit the shape {shape}")
         place = tuple(
@@ -488,7 +487,7 @@ class BundleReader:
 
 
 def _fill(handle: int, offset: int, buffer: np.ndarray) -> None:
-    """Read bytes from a place of a file into a buffer."""
+    """Read bytes at an offset of a file into a buffer."""
     view = buffer.data
     while view.nbytes:
         count = _read_at(handle, offset, view[:_CHUNK])
@@ -499,7 +498,7 @@ def _fill(handle: int, offset: int, buffer: np.ndarray) -> None:
 
 
 def _read_at(handle: int, offset: int, view: memoryview) -> int:
-    # Without the file's position, which threads and forked processes share.
+    # Positional reads: threads and forked processes share the file position.
     if hasattr(os, "preadv"):
         return os.preadv(handle, [view], offset)
     with open(handle, "rb", buffering=0, closefd=False) as file:
@@ -508,7 +507,7 @@ def _read_at(handle: int, offset: int, view: memoryview) -> int:
 
 
 def _extents(message: Any) -> list[tuple[int, int | None]]:
-    """The start and length in each dimension of a slice; None for all of it."""
+    """The start and length of a slice in each dimension; None for the whole dimension."""
     return [
         (each.start, each.length if each.HasField("length") else None) for each in message.extent
     ]

@@ -1,4 +1,4 @@
-"""TFRecord files: records of bytes, each with a checksum of its length and one of its bytes.
+"""TFRecord files: records of bytes, each with checksums of its length and of its bytes.
 
     uint64 length; uint32 masked CRC-32C of the length; the bytes; uint32 masked CRC-32C of them
 
@@ -21,16 +21,16 @@ from .paths import local, refusal, refusals
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _FOOTER = struct.Struct("<I")
-# How many bytes a writer collects before it hands them to the system.
+# The size of a writer's buffer in bytes.
 _WRITTEN_AT_ONCE = 1 << 18
 _CHUNK = 1 << 20
 COMPRESSIONS = ("", "ZLIB", "GZIP")
-# The first 32 in the number of window bits mean a gzip header instead of one of zlib.
+# Adding 16 to the window bits selects a gzip header instead of zlib's.
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
 
 
 def opened(path: Any, mode: str, buffering: int = -1) -> Any:
-    """An open file; the operating system's refusal becomes an error of tf.errors."""
+    """An open file; an OSError becomes an error of tf.errors."""
     try:
         return open(local(path), mode, buffering)
     except OSError as failure:
@@ -39,18 +39,18 @@ def opened(path: Any, mode: str, buffering: int = -1) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _header(length: int) -> bytes:
-    """What stands before a record of a length."""
+    """The header of a record of this length."""
     number = _LENGTH.pack(length)
     return number + _FOOTER.pack(masked_crc32c(number))
 
 
 def framed(record: bytes) -> bytes:
-    """A record as it stands in the file."""
+    """A record with its header and checksum."""
     return b"".join((_header(len(record)), record, _FOOTER.pack(masked_crc32c(record))))
 
 
 class Decompressed:
-    """The bytes of a compressed file, made as they are asked for."""
+    """The bytes of a compressed file, decompressed on demand."""
 
     def __init__(self, file: Any, compression: str, path: Any) -> None:
         self._file = file
@@ -60,7 +60,7 @@ class Decompressed:
         self._ready = b""
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """At most this many bytes; none at the end."""
         while not self._ready:
             engine = self._decompressor
             data = engine.unconsumed_tail or self._file.read(_CHUNK)
@@ -97,7 +97,9 @@ def bytes_of(path: Any, compression: str = "") -> Any:
 
 
 def _exactly(file: Any, size: int) -> bytes:
-    """So many bytes, or what there is; memory grows with what is read, not with what is wanted."""
+    """Exactly this many bytes, or fewer at the end; memory grows with the data read, not with the
+    request.
+    """
     data: bytes = file.read(min(size, _CHUNK))
     if len(data) == size or not data:
         return data
@@ -112,7 +114,7 @@ def _exactly(file: Any, size: int) -> bytes:
 
 
 def read_records(path: Any, compression: str = "") -> Iterator[bytes]:
-    """The records of a file; DataLossError where one is damaged, after all before it."""
+    """The records of a file; DataLossError at a corrupt one, after all before it."""
     with bytes_of(path, compression) as file:
         yield from records(file, path)
 
@@ -147,7 +149,7 @@ def records(file: Any, path: Any) -> Iterator[bytes]:
 
 
 class TFRecordOptions:
-    """How a TFRecord file is compressed.
+    """The compression options of a TFRecord file.
 
     >>> tf.io.TFRecordOptions("GZIP").compression_type
     'GZIP'
@@ -157,7 +159,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The name of a compression, given by name, by number, or in options."""
+        """The name of a compression type, given by name, by number, or in options."""
         return _compression(options)
 
     def __init__(
@@ -209,7 +211,7 @@ def _bytes(record: Any) -> bytes:
 
 
 class TFRecordWriter:
-    """Writes records to a file, perhaps compressed.
+    """Writes records to a file, optionally compressed.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "numbers.tfrecord")
@@ -252,20 +254,20 @@ class TFRecordWriter:
             raise refusal(failure, self._path) from None
 
     def flush(self) -> None:
-        """Hand what was written to the operating system."""
+        """Write the buffer to the operating system."""
         if self._file.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
         with refusals(self._path):
             self._file.flush()
 
     def _sync(self) -> None:
-        """Flush what was written to the disk."""
+        """Fsync the file."""
         with refusals(self._path):
             self._file.flush()
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Finish the file."""
+        """Flush and close the file."""
         if not self._file.closed:
             with refusals(self._path):
                 try:

@@ -1,4 +1,4 @@
-"""WAV files: chunks of a RIFF file, with samples of 16 bits (PCM)."""
+"""WAV files: chunks of a RIFF file, with 16-bit PCM samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PCM = 1
 
 
 class _Reader:
-    """The bytes of a file and how far they were read."""
+    """The bytes of a file and the read position."""
 
     def __init__(self, contents: bytes) -> None:
         self.contents = contents
@@ -42,7 +42,7 @@ class _Reader:
         return int.from_bytes(self.take(4), "little")
 
     def chunk(self) -> tuple[bytes, int]:
-        """The name and the size of the chunk that begins here."""
+        """The name and size of the chunk at the read position."""
         name = self.take(4)
         size = self.number()
         if size > _LARGEST_CHUNK:
@@ -54,7 +54,7 @@ class _Reader:
 
 
 def decode(contents: bytes) -> tuple[NDArray[np.float32], int]:
-    """The samples [samples, channels] in [-1, 1) and how many there are in a second."""
+    """The samples [samples, channels] in [-1, 1) and the sample rate."""
     reader = _Reader(contents)
     reader.expect(b"RIFF")
     reader.number()
@@ -77,7 +77,7 @@ def decode(contents: bytes) -> tuple[NDArray[np.float32], int]:
 
 
 def _format(reader: _Reader) -> tuple[int, int]:
-    """Channels and samples per second; what stands before the format is skipped."""
+    """Channels and sample rate; chunks before the format chunk are skipped."""
     name, size = reader.chunk()
     while name != b"fmt ":
         if name == b"data":
@@ -107,10 +107,10 @@ def _format(reader: _Reader) -> tuple[int, int]:
 
 
 def encode(samples: NDArray[np.float32], rate: int) -> bytes:
-    """A file of samples [samples, channels]; what is outside [-1, 1] is cut off."""
+    """A file of samples [samples, channels]; values outside [-1, 1] are clipped."""
     count, channels = samples.shape
     scaled = samples.astype(np.float32) * np.float32(32768)
-    # Halves go away from zero, unlike np.rint.
+    # Halves are rounded away from zero, unlike by np.rint.
     rounded = np.copysign(np.floor(np.abs(scaled) + np.float32(0.5)), scaled)
     rounded = np.where(np.isnan(rounded), 0, np.clip(rounded, -32768, 32767))
     data = rounded.astype("<i2").tobytes()

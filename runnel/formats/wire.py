@@ -1,4 +1,4 @@
-"""The wire format of protocol messages, for those that are written or read by hand."""
+"""The wire format of protocol buffers, for messages that are encoded or decoded by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def varint(number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first; negative ones as those of 64 bits.
+    """A varint: groups of seven bits, least significant first; negative numbers as 64-bit ones.
 
     >>> from runnel.formats.wire import varint
     >>> varint(300)
@@ -25,7 +25,7 @@ def varint(number: int) -> bytes:
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """The number at a position, and the position after it; IndexError where the data ends."""
+    """The varint at a position, and the position after it; IndexError at the end of the data."""
     number = shift = 0
     while True:
         byte = data[position]
@@ -39,7 +39,7 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def field(number: int, content: bytes) -> bytes:
-    """A field of bytes, text or a message, with its length.
+    """A length-delimited field: bytes, text or a message.
 
     >>> from runnel.formats.wire import field
     >>> field(1, b"loss")
@@ -49,13 +49,13 @@ def field(number: int, content: bytes) -> bytes:
 
 
 class Reader:
-    """The fields of a message, one after the other."""
+    """A sequential reader of a message's fields."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._place = data, 0
 
     def varint(self) -> int:
-        """The number that comes next."""
+        """The next varint."""
         try:
             number, self._place = read_varint(self._data, self._place)
         except IndexError:
@@ -63,7 +63,7 @@ class Reader:
         return number & 0xFFFFFFFFFFFFFFFF
 
     def take(self, count: int) -> bytes:
-        """The bytes that come next."""
+        """The next bytes."""
         if count > len(self._data) - self._place:
             raise ValueError("the bytes end in the middle of a field")
         self._place += count

@@ -1,6 +1,6 @@
 """XSpace: the profiles that TensorBoard's profile plugin opens (`*.xplane.pb`).
 
-A space has planes (here: the host, and facts about the run), a plane has lines (threads), and a
+A space has planes (here: the host, and metadata of the run), a plane has lines (threads), and a
 line has events. Names of events and of their statistics are stored once per plane. The messages are
 few and profiles are long, so they are encoded by hand, with the field numbers of `xplane.proto`.
 """
@@ -22,7 +22,7 @@ def number_field(field: int, value: int) -> bytes:
 
 
 def bytes_field(field: int, value: bytes | str) -> bytes:
-    """A string or a message as a field."""
+    """A length-delimited field of a string or a message."""
     return wire.field(field, value.encode() if isinstance(value, str) else value)
 
 
@@ -37,13 +37,13 @@ class Plane:
         self._strings: dict[str, int] = {}
 
     def add_line(self, number: int, name: str, events: Iterable[bytes]) -> None:
-        """A thread with its events."""
+        """Add a thread with its events."""
         message = [number_field(1, number), bytes_field(2, name), bytes_field(11, name)]
         message += [bytes_field(4, event) for event in events]
         self._lines.append(b"".join(message))
 
     def add_stat(self, name: str, value: int) -> None:
-        """A fact about the whole plane: an unsigned number."""
+        """Add a statistic of the whole plane: an unsigned integer."""
         stat = number_field(1, self._string(name)) + varint(3 << 3) + varint(value)
         self._stats.append(stat)
 
@@ -54,7 +54,7 @@ class Plane:
         number = self._events.setdefault((name, shown), len(self._events) + 1)
         message = [
             number_field(1, number),
-            # An event at the very start must say so: absent means no time at all.
+            # An event at time zero needs an explicit field: absent means unknown.
             varint(2 << 3) + varint(begin * 1000),
             number_field(3, duration * 1000),
         ]
@@ -90,6 +90,6 @@ class Plane:
 
 
 def encoded_space(planes: Iterable[Plane], host: str) -> bytes:
-    """The bytes of a `*.xplane.pb` file."""
+    """The serialized bytes of a `*.xplane.pb` file."""
     parts = [bytes_field(1, plane.encoded()) for plane in planes]
     return b"".join([*parts, bytes_field(4, host)])

@@ -1,3 +1,3 @@
-"""`tf.profiler`: where the time of a program goes."""
+"""`tf.profiler`: profiling of a program's run time."""
 
 from . import experimental as experimental

@@ -1,4 +1,4 @@
-"""Events: the notes of a recorder as readable events, each with its thread, times and shapes."""
+"""Events: a recorder's raw records as events with thread, times and shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = {"onednn": "oneDNN", "xla": "XLA"}
 
 @dataclass(slots=True)
 class Event:
-    """Something that ran on a thread from `begin` to `end`, in nanoseconds of the clock.
+    """An event on a thread from `begin` to `end`, in nanoseconds of the clock.
 
     `kind` is "operation", "function" (a run of a traced function), "trace" (a `Trace` of the user)
     or "python"; operations also have a type, an engine, the shapes of their inputs and outputs.
@@ -44,7 +44,7 @@ class Event:
 
 
 def events_of(recorder: Recorder) -> list[Event]:
-    """All events in the order in which they began; what encloses others comes first."""
+    """All events in order of their begin; enclosing events precede nested ones."""
     found: list[Event] = []
     for what, begin, end, thread, *rest in recorder.notes:
         if isinstance(what, Plan):
@@ -69,7 +69,7 @@ def events_of(recorder: Recorder) -> list[Event]:
 
 
 def _number_steps(events: Sequence[Event]) -> None:
-    """Mark the steps of Keras's training as such, unless the user has marked steps around them."""
+    """Mark the steps of Keras's training, unless the user has marked enclosing steps."""
     number = end = 0
     for event in events:
         if event.kind == TRACE and event.details.get("_r"):
@@ -80,13 +80,13 @@ def _number_steps(events: Sequence[Event]) -> None:
 
 
 def _engine_of(function: FunctionType) -> str:
-    """The engine that a function belongs to: the folder of its module says which."""
+    """The engine of a function: given by its module's folder."""
     parts = function.__module__.split(".")
     return next((name for part, name in _NAMES.items() if part in parts), "NumPy")
 
 
 def _with_engines(events: list[Event]) -> list[Event]:
-    """The events without those of engines, which tell who did the operation around them."""
+    """The operations annotated with their engines, in place of separate engine events."""
     running: dict[int, list[Event]] = {}
     for event in events:
         around = running.setdefault(event.thread, [])
@@ -100,7 +100,7 @@ def _with_engines(events: list[Event]) -> list[Event]:
 
 
 def own_times(events: Sequence[Event]) -> list[tuple[Event, int]]:
-    """Each operation with the nanoseconds that it spent itself, without operations inside of it."""
+    """Each operation with its self time in nanoseconds, excluding nested operations."""
     own: dict[int, int] = {}
     running: dict[int, list[tuple[int, Event]]] = {}
     operations = [event for event in events if event.kind == OPERATION]
@@ -134,7 +134,7 @@ def _operation(
 
 
 def _compiled(plan: Plan, thread: int, begin: int, end: int, shapes: Sequence[Any]) -> Event:
-    """A function that XLA has compiled: one operation, under the original's name for that."""
+    """A function compiled by XLA: one operation, under the original's name."""
     types = [feed.dtype for feed in plan.feeds]
     inputs = _text(list(zip(types, shapes, strict=False)))
     return Event(plan.name, OPERATION, thread, begin, end, "XlaLaunch", "XLA", inputs)
@@ -157,7 +157,7 @@ def _of_plan(
 
 
 def _shape(tensor: Any, known: dict[int, Any]) -> Any:
-    """The shape at run time where it was noted, else the static one; None: unknown."""
+    """The run-time shape if it was recorded, else the static one; None: unknown."""
     if id(tensor) in known:
         return known[id(tensor)]
     shape = tensor.shape

@@ -1,4 +1,4 @@
-"""The files of a profile: an XSpace for TensorBoard, and a trace for any browser's tracing page."""
+"""The files of a profile: an XSpace for TensorBoard, and a trace for browsers' trace viewers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .recording import Recorder
 
 
 def run_name() -> str:
-    """The name of a profile: the time."""
+    """The name of a profile: a timestamp."""
     return time.strftime("%Y_%m_%d_%H_%M_%S")
 
 
 def profiles_folder(logdir: str) -> str:
-    """Where TensorBoard looks for profiles."""
+    """The folder of profiles that TensorBoard reads."""
     return os.path.join(local(logdir), "plugins", "profile")
 
 
@@ -31,7 +31,7 @@ def write_profile(recorder: Recorder, logdir: str) -> str:
     host = socket.gethostname()
     folder = first = os.path.join(profiles_folder(logdir), run_name())
     number = 1
-    # Two profiles of one second are two profiles.
+    # Profiles taken in the same second get different folders.
     while os.path.exists(os.path.join(folder, f"{host}.xplane.pb")):
         number += 1
         folder = f"{first}_{number}"
@@ -71,7 +71,7 @@ def space(recorder: Recorder, events: Sequence[Event], host: str) -> bytes:
 
 
 def _memory(recorder: Recorder, plane: Plane) -> list[bytes]:
-    """What the process had at each look, as the allocations that TensorBoard draws."""
+    """The memory samples of the process, as the allocations that TensorBoard plots."""
     events = []
     before = peak = 0
     for when, size in recorder.memory:
@@ -90,10 +90,10 @@ def _memory(recorder: Recorder, plane: Plane) -> list[bytes]:
 
 
 def chrome_trace(recorder: Recorder, events: Sequence[Event], host: str) -> dict[str, Any]:
-    """The profile in the trace event format of browsers' tracing pages; times in microseconds."""
+    """The profile in the Trace Event Format of browsers' trace viewers; times in microseconds."""
     process = os.getpid()
     entries: list[dict[str, Any]] = [_named(process, 0, "process_name", f"{host} (CPU)")]
-    # Small numbers, by order of appearance, read better than those of the system.
+    # Small numbers, in order of appearance, are more readable than the system's thread IDs.
     rows = {number: row for row, number in enumerate(recorder.threads, start=1)}
     for number, row in rows.items():
         entries.append(_named(process, row, "thread_name", recorder.threads[number]))

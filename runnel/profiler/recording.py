@@ -1,8 +1,8 @@
-"""Recording: what runs while a profile is taken, noted as cheaply as can be.
+"""Recording of a profile, with minimal overhead.
 
-Nothing is looked at twice while the program runs: a note holds objects and times, and `events.py`
-makes sense of them afterwards. While nobody records, nothing of this is in the way: `execute`, the
-operators, updates of variables and plans work as if it did not exist.
+Nothing is evaluated while the program runs: a record holds objects and times, which `events.py`
+interprets afterwards. While nothing is being recorded there is no overhead: `execute`, the
+operators, variable updates and plans run unmodified.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _one_at_a_time = threading.Lock()
 
 
 class Recorder:
-    """What happened between `start()` and `stop()`.
+    """A recorder of everything between `start()` and `stop()`.
 
     Attributes:
-        notes: Tuples that begin with what ran (an Op, a Plan, the name of a trace, a code object,
-            a function of an engine), its begin, its end and its thread.
-        threads: The names of the threads by number.
+        notes: Tuples of the code that ran (an Op, a Plan, the name of a trace, a code object, a
+            function of an engine), its begin, its end and its thread, then details.
+        threads: The names of the threads by ID.
         memory: Pairs of a time and the resident bytes of the process.
-        preparing: The nanoseconds that recording itself needed to get plans ready.
+        preparing: The time that the recorder spent compiling plans, in nanoseconds.
     """
 
     active: Recorder | None = None
@@ -54,7 +54,7 @@ class Recorder:
         self._sampler = threading.Thread(target=self._sample, name="runnel profiler", daemon=True)
 
     def start(self) -> None:
-        """Begin; only one recorder runs at a time."""
+        """Start recording; only one recorder can be active at a time."""
         with _one_at_a_time:
             if Recorder.active is not None:
                 raise errors.AlreadyExistsError(None, None, "Another profiler is running.")
@@ -75,7 +75,7 @@ class Recorder:
             sys.setprofile(tracer)
 
     def stop(self) -> None:
-        """End; the program runs as before."""
+        """Stop recording; the instrumentation is removed."""
         self.end = clock()
         if self._python:
             sys.setprofile(None)
@@ -93,18 +93,18 @@ class Recorder:
 
     @property
     def seconds(self) -> float:
-        """How long the program ran."""
+        """The recorded wall time."""
         return (self.end - self.begin - self.preparing) / 1e9
 
     def thread(self) -> int:
-        """The number of the running thread, its name remembered."""
+        """The ID of the current thread, whose name is recorded."""
         number = get_ident()
         if number not in self.threads:
             self.threads[number] = threading.current_thread().name
         return number
 
     def _op_watcher(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        # Locals, not attributes: this is done for every operation.
+        # Local variables, not attributes: this is a hot path.
         note, thread, threads, number = self.notes.append, self.thread, self.threads, get_ident
         now, context, described = clock, state, _described
 
@@ -172,7 +172,7 @@ class Recorder:
         return run if self._operations else run_whole
 
     def _prepared(self, plan: Plan) -> Callable[..., Any]:
-        """The program of a plan with a clock; making it is no work of the user's program."""
+        """The timed function of a plan; its compilation is excluded from the profile."""
         begin = clock()
         program = plan.timed
         end = clock()
@@ -181,7 +181,7 @@ class Recorder:
         return program
 
     def _watch_engines(self) -> None:
-        """Note where an engine did a kernel's work; the kernels choose while they run."""
+        """Record which engine computes a kernel; kernels select it at run time."""
         note, thread, find = self.notes.append, self.thread, engine_selection.find
 
         def watched(fast: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,7 +216,7 @@ class Recorder:
                 calls.append((frame.f_code, clock()))
             elif event == "return":
                 calls = running.__dict__.get("calls")
-                # Functions that were already running when the recording began have no begin.
+                # Functions that were already running when the recording started have no begin.
                 if calls and calls[-1][0] is frame.f_code:
                     code, begin = calls.pop()
                     note((code, begin, clock(), thread()))
@@ -234,7 +234,7 @@ class Recorder:
 
 
 def _described(tensors: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The dtypes and shapes of tensors; values made of several tensors are left out."""
+    """The dtypes and shapes of tensors; composites are omitted."""
     described = []
     for tensor in tensors:
         try:
@@ -245,7 +245,7 @@ def _described(tensors: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 class ResidentBytes:
-    """Tells the memory of the process that is in use now; 0 where the system does not."""
+    """Measures the resident memory of the process; 0 if the system does not report it."""
 
     def __init__(self) -> None:
         # The file stays open: opening it takes ten times longer than reading.

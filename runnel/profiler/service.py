@@ -1,7 +1,8 @@
-"""The profiler's gRPC service: a profile of a running program, asked for from outside.
+"""The profiler's gRPC service: profiling of a running program on request.
 
-The service, its methods and messages are TensorFlow's (`profiler_service.proto`), so that its
-client and TensorBoard's "capture profile" can ask this server, and this client the original's.
+The service, its methods and messages are TensorFlow's (`profiler_service.proto`), so that this
+server works with its client and TensorBoard's "capture profile", and this client with the
+original's server.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from .session import ProfilerOptions, recorder_with
 from .table import rows_of, table_text
 
 _SERVICE = "tensorflow.ProfilerService"
-# Servers live as long as the program.
+# Servers live as long as the process.
 _servers: dict[int, Any] = {}
 
 
 def start_server(port: int) -> None:
-    """Serve profiles of this program on a port, until it ends."""
+    """Serve profiles of this program on a port, until it exits."""
     if isinstance(port, bool) or not isinstance(port, int):
         raise TypeError(f"port must be an int, got {port!r}.")
     if port in _servers:
@@ -51,7 +52,7 @@ def start_server(port: int) -> None:
 
 
 def _profile(request: bytes, context: Any) -> bytes:
-    """Record for as long as asked; write the files; say whether there was anything."""
+    """Record for the requested duration; write the files; respond whether there were any events."""
     import grpc
 
     fields = dict(_fields(request))
@@ -71,7 +72,7 @@ def _profile(request: bytes, context: Any) -> bytes:
 
 
 def _monitor(request: bytes, context: Any) -> bytes:
-    """Record for as long as asked; answer with the table of the slowest operations."""
+    """Record for the requested duration; respond with the table of the slowest operations."""
     import grpc
 
     fields = dict(_fields(request))
@@ -94,7 +95,7 @@ def _recorded(milliseconds: int, options: ProfilerOptions) -> Recorder:
 
 
 def _plain_name(text: bytes) -> str:
-    """A name of a file or folder from outside, with nothing in it that leads elsewhere."""
+    """A file or folder name from a request, without path components."""
     return re.sub(r"[^\w.-]", "_", text.decode()).lstrip(".") or "profile"
 
 
@@ -127,7 +128,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
 def request_profile(
     address: str, folder: str, run: str, milliseconds: int, options: ProfilerOptions
 ) -> bool:
-    """Ask a server to record and to write into `folder/run`; whether anything ran meanwhile."""
+    """Request a server to record and to write into `folder/run`; whether there were any events."""
     asked = [
         number_field(5, 1),
         number_field(2, options.host_tracer_level),
@@ -151,7 +152,7 @@ def request_profile(
 
 
 def request_summary(address: str, milliseconds: int, level: int) -> str:
-    """Ask a server for a summary of what it runs."""
+    """Request a summary of the operations that a server runs."""
     request = number_field(1, milliseconds) + number_field(2, level)
     answer = dict(_fields(_call("Monitor", address, request, milliseconds + 60_000)))
     return str(answer.get(1, b"").decode())

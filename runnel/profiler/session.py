@@ -1,4 +1,4 @@
-"""Taking a profile: `start` and `stop`, `Profile` and `Trace`."""
+"""Profiling sessions: `start` and `stop`, `Profile` and `Trace`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .recording import Recorder, clock
 
 
 class ProfilerOptions(NamedTuple):
-    """How much a profile tells.
+    """The level of detail of a profile.
 
     >>> tf.profiler.experimental.ProfilerOptions(python_tracer_level=1).host_tracer_level
     2
 
     Args:
-        host_tracer_level: 1: runs of functions and `Trace`s; 2 and more: every operation.
+        host_tracer_level: 1: function calls and `Trace`s; 2 and higher: every operation.
         python_tracer_level: 1: the calls of Python functions too, which slows the program down.
-        device_tracer_level: Of accelerators; there are none.
-        delay_ms: How long a remote profile waits before it begins.
+        device_tracer_level: For accelerators; there are none.
+        delay_ms: The delay of a remote profile's start.
     """
 
     host_tracer_level: int = 2
@@ -31,7 +31,7 @@ class ProfilerOptions(NamedTuple):
 
 
 class _Session:
-    """The profile that is being taken, and where it goes."""
+    """The active profile, and its output folder."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -43,7 +43,7 @@ _session = _Session()
 
 
 def recorder_with(options: ProfilerOptions | None) -> Recorder:
-    """A recorder that notes what the options ask for."""
+    """A recorder configured by the options."""
     try:
         chosen = {**ProfilerOptions()._asdict(), **(options._asdict() if options else {})}
     except AttributeError:
@@ -57,7 +57,7 @@ def recorder_with(options: ProfilerOptions | None) -> Recorder:
 
 
 def start(logdir: str, options: ProfilerOptions | None = None) -> None:
-    """Start taking a profile; `stop` ends it and writes it below `logdir/plugins/profile`.
+    """Start a profile; `stop` ends it and writes it below `logdir/plugins/profile`.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as logdir:
@@ -69,11 +69,11 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
     ['trace.json.gz', 'xplane.pb']
 
     Args:
-        logdir: TensorBoard's folder.
-        options: `ProfilerOptions`, how much to note.
+        logdir: TensorBoard's log folder.
+        options: `ProfilerOptions`, the level of detail.
 
     Raises:
-        AlreadyExistsError: A profile is being taken already.
+        AlreadyExistsError: Another profile is active.
     """
     folder = local(logdir)
     recorder = recorder_with(options)
@@ -83,13 +83,13 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
 
 
 def stop(save: bool = True) -> None:
-    """End the profile that `start` began.
+    """End the profile started by `start`.
 
     Args:
-        save: Whether to write it.
+        save: Whether to write the profile.
 
     Raises:
-        UnavailableError: No profile is being taken.
+        UnavailableError: No profile is active.
     """
     with _session.lock:
         recorder, _session.recorder = _session.recorder, None
@@ -103,7 +103,7 @@ def stop(save: bool = True) -> None:
 
 
 class Profile:
-    """Take a profile of a block.
+    """Profile a block.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as logdir, tf.profiler.experimental.Profile(logdir):
@@ -122,9 +122,10 @@ class Profile:
 
 
 class Trace:
-    """Name a block on the timeline of a profile; without one, nothing happens.
+    """Name a block on the timeline of a profile; without an active profile, a no-op.
 
-    With `_r=1` the block is a step, and `step_num` its number: TensorBoard then tells of steps.
+    With `_r=1` the block is a step, and `step_num` its number: TensorBoard then shows a step
+    analysis.
 
     >>> with tf.profiler.experimental.Trace("train", step_num=3, _r=1):
     ...     total = tf.reduce_sum(tf.ones([8, 8]))
@@ -143,7 +144,7 @@ class Trace:
         return self
 
     def set_metadata(self, **kwargs: Any) -> None:
-        """Add to what is shown with the block."""
+        """Add metadata to the block's event."""
         self._details.update(kwargs)
 
     def __exit__(self, *exception: object) -> None:

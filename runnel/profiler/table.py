@@ -16,9 +16,9 @@ _WIDEST_SHAPES = 60
 
 @dataclass(frozen=True)
 class Row:
-    """All runs of one op with inputs of the same shapes; times in seconds, its own only.
+    """All runs of one op with equal input shapes; times are self times in seconds.
 
-    `share` is the part of the whole call that it took.
+    `share` is its fraction of the total time.
     """
 
     op: str
@@ -31,13 +31,13 @@ class Row:
 
 
 class OpTable:
-    """Where the time of a call went; printed, it is the table.
+    """The profile of a call; printed as a table.
 
     Attributes:
-        result: What the call returned.
-        seconds: How long it took.
+        result: The return value of the call.
+        seconds: The wall time of the call.
         rows: The operations, slowest first.
-        peak_bytes: The most memory that the process was seen to have; 0 where that is unknown.
+        peak_bytes: The peak resident memory among the samples; 0 if unknown.
     """
 
     def __init__(self, recorder: Recorder, result: Any) -> None:
@@ -48,7 +48,7 @@ class OpTable:
         self.peak_bytes = max((size for _, size in recorder.memory), default=0)
 
     def save(self, logdir: str) -> str:
-        """Write the profile for TensorBoard and tracing pages; the folder of its files."""
+        """Write the profile for TensorBoard and trace viewers; the folder of its files."""
         return write_profile(self._recorder, logdir)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class OpTable:
 def profile(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> OpTable:
     """Call a function once and print a table of its slowest operations.
 
-    A `tf.function` is traced in its first call: call it once before to see only its running.
+    A `tf.function` is traced at its first call: call it once before to exclude tracing.
 
     >>> def step(x):
     ...     return tf.reduce_sum(tf.nn.relu(x @ x))
@@ -94,7 +94,7 @@ def profile(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> OpTable:
 
 
 def rows_of(events: Sequence[Event], seconds: float) -> list[Row]:
-    """The operations summed up by op, engine and shapes, slowest first."""
+    """The operations aggregated by op, engine and shapes, slowest first."""
     times: dict[tuple[str, str, str], list[int]] = {}
     for event, own in own_times(events):
         times.setdefault((event.type, event.engine, event.inputs), []).append(own)
@@ -107,7 +107,7 @@ def rows_of(events: Sequence[Event], seconds: float) -> list[Row]:
 
 
 def table_text(rows: Sequence[Row], seconds: float, peak_bytes: int = 0) -> str:
-    """The table as it is printed: the slowest rows, and what the rest comes to."""
+    """The printed table: the slowest rows, and the total of the others."""
     lines = [("op", "calls", "total", "mean", "share", "engine", "shapes")]
     for row in rows[:_SHOWN]:
         shapes = row.shapes
@@ -121,7 +121,7 @@ def table_text(rows: Sequence[Row], seconds: float, peak_bytes: int = 0) -> str:
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     texts = []
     for line in lines:
-        # Names to the left, numbers to the right.
+        # Names left-aligned, numbers right-aligned.
         cells = [
             text.rjust(width) if 1 <= i <= 4 else text.ljust(width)
             for i, (text, width) in enumerate(zip(line, widths, strict=True))

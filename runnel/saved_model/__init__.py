@@ -1,6 +1,6 @@
-"""tf.saved_model: graphs and functions as the messages of files, objects as SavedModels.
+"""tf.saved_model: graphs and functions as protocol messages, objects as SavedModels.
 
-The names load when they are first asked for: parts of this package are used without the rest.
+Names are imported on first use: parts of this package are used without the rest.
 """
 
 import importlib as _importlib

@@ -14,20 +14,20 @@ from ..core.dtypes import DType, string
 from ..core.graph.graph import FuncGraph
 from ..core.tensor import Tensor
 
-# The assets by their tensors, which functions have among their inputs.
+# Assets by their path tensors, which functions capture.
 _ASSETS: weakref.WeakValueDictionary[int, Asset] = weakref.WeakValueDictionary()
 
 
 def asset_of(tensor: Tensor) -> Asset | None:
-    """The asset whose path a tensor is."""
+    """The asset with this path tensor."""
     found = _ASSETS.get(id(tensor))
     return found if found is not None and found._tensor is tensor else None
 
 
 class Asset:
-    """The path of a file that `tf.saved_model.save` copies into the SavedModel.
+    """A file that `tf.saved_model.save` copies into the SavedModel.
 
-    Functions that use its path find the copy's after loading, wherever the folder is then.
+    Functions that use its path get the path of the copy after loading, wherever the folder is then.
 
     >>> tf.saved_model.Asset("vocabulary.txt").asset_path
     <tf.Tensor: shape=(), dtype=string, numpy=b'vocabulary.txt'>
@@ -44,7 +44,8 @@ class Asset:
         """The path, as a tensor."""
         graph = state.graph
         if isinstance(graph, FuncGraph):
-            # An input of the function, not a constant of it: it is another path after loading.
+            # Captured by functions instead of being embedded as a constant: the path changes with
+            # loading.
             return graph.own(graph.function_graph().capture(self._tensor))
         return self._tensor
 

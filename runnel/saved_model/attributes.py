@@ -1,4 +1,4 @@
-"""The attributes of operations as messages (AttrValue), by TensorFlow's names, and back."""
+"""Conversion of operation attributes to and from AttrValue messages, with TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tensors import make_ndarray, shape_from, shape_proto, tensor_proto
 AttrValue = attr_value_pb2.AttrValue
 NameAttrList = attr_value_pb2.NameAttrList
 
-# Ops that TensorFlow does not have: most are parts of gradients.
+# Ops that do not exist in TensorFlow: most are parts of gradients.
 OURS_ALONE = frozenset(
     [
         "AddVariants",
@@ -69,10 +69,10 @@ OURS_ALONE = frozenset(
     ]
 )
 
-# TensorFlow knows it, and takes it in GraphDefs of long ago only.
+# Deprecated: TensorFlow accepts it only in GraphDefs of old versions.
 WITHDRAWN = frozenset(["MatrixExponential"])
 
-# Attributes of TensorFlow that kernels here do not take, with the one value they work for.
+# TensorFlow's attributes that kernels here do not have, with the only supported value.
 FIXED: dict[str, dict[str, Any]] = {
     "AssignVariableOp": {"validate_shape": False},
     "ConcatOffset": {"shape_type": int32},
@@ -93,11 +93,11 @@ FIXED: dict[str, dict[str, Any]] = {
     "TensorListReserve": {"shape_type": int32},
     "While": {"parallel_iterations": 10},
 }
-# Those of them that change a result.
+# Those of them that affect the result.
 _MATTER = frozenset(["multiply_linear_by_lr", "shape_type", "update_slots", "use_nesterov"])
 # Attributes of kernels here that TensorFlow's ops do not have.
 LEFT_OUT = {
-    # Their defaults have the types that an attribute lists already.
+    # The types of their defaults are already listed in another attribute.
     "DecodeCSV": frozenset(["T"]),
     "ParseExampleV2": frozenset(["T"]),
     "ParseSequenceExampleV2": frozenset(["T"]),
@@ -129,17 +129,17 @@ _BYTES = frozenset(
     ["descriptor_source", "left_pad", "pattern", "rewrite", "right_pad", "separator"]
 )
 
-# Python functions by the token that stands for them in nodes, as long as they live.
+# Python functions by their tokens in nodes, held by weak references.
 _FUNCTIONS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-# Those written in C, which are never dropped anyway.
+# C functions, which are never freed.
 _BUILTINS: dict[str, Any] = {}
 _tokens = itertools.count()
-# Part of the tokens of this process, so that no graph from elsewhere can name a function of it.
+# Part of this process's tokens, so that a graph from outside cannot refer to its functions.
 _SECRET = secrets.token_hex(16)
 
 
 def attr_value(value: Any) -> Any:
-    """The message of a value."""
+    """A value as a message."""
     attr = AttrValue()
     if isinstance(value, list | tuple):
         attr.list.SetInParent()
@@ -188,7 +188,7 @@ def _put(holder: Any, field: str, value: Any, repeated: bool = False) -> None:
 
 
 def value_of(attr: Any, name: str = "") -> Any:
-    """The value in a message; None where it has none."""
+    """The value of a message; None if it has none."""
     field = attr.WhichOneof("value")
     if field == "list":
         for each, values in attr.list.ListFields():
@@ -210,7 +210,7 @@ def _taken(field: str, value: Any, name: str) -> Any:
 def attributes_of(
     op: Op, inputs: Sequence[Any], outputs: Sequence[Any], given: dict[str, Any]
 ) -> dict[str, Any]:
-    """The attributes of an operation as TensorFlow has them: values by name."""
+    """The attributes of an operation by TensorFlow name."""
     found: dict[str, Any] = {}
     for argument, value in zip(op.inputs, op.grouped(inputs), strict=True):
         listed = value if argument.count else [value]
@@ -227,7 +227,7 @@ def attributes_of(
         if not name.startswith("_") and value is not None:
             found[name] = fitting(name, value)
     if op.name == "Const" and found["dtype"].is_quantized:
-        # Only NumPy's dtypes with names tell them from other integers.
+        # Only NumPy's structured dtypes distinguish quantized types from other integers.
         found["value"] = found["value"].view(found["dtype"].as_numpy_dtype)
     found.update(FIXED.get(op.name, {}))
     for name in LEFT_OUT.get(op.name, ()):
@@ -238,7 +238,7 @@ def attributes_of(
 
 
 def fitting(name: str, value: Any) -> Any:
-    """The value of an attribute in the form that its type asks for."""
+    """The value of an attribute converted to the attribute's type."""
     if name in _FLOATS:
         return [float(v) for v in value] if isinstance(value, list | tuple) else float(value)
     if name in _SHAPES:
@@ -249,7 +249,7 @@ def fitting(name: str, value: Any) -> Any:
 
 
 def token_of(function: Any) -> str:
-    """The token that stands for a Python function in nodes."""
+    """The token of a Python function in nodes."""
     for token, known in (*_FUNCTIONS.items(), *_BUILTINS.items()):
         if known is function:
             return token
@@ -262,7 +262,7 @@ def token_of(function: Any) -> str:
 
 
 def output_lengths(op: Op, count: int) -> list[int]:
-    """How many of an operation's outputs belong to each output of its op."""
+    """The number of tensors of each output of an op."""
     lists = sum(1 for argument in op.outputs if argument.count)
     each = (count - len(op.outputs) + lists) // lists if lists else 1
     return [each if argument.count else 1 for argument in op.outputs]
@@ -278,7 +278,7 @@ def kernel_attributes(op: Op) -> frozenset[str]:
 
 
 def given_attributes(op: Op, node: Any) -> dict[str, Any]:
-    """The attributes that a node gives an op of ours; ValueError where it cannot follow them."""
+    """The attributes of a node for a Runnel op; ValueError for unsupported values."""
     _require_known_values(op, node)
     return dict(_given(op, node))
 

@@ -1,4 +1,4 @@
-"""Operations that TensorFlow lacks, composed of those it has."""
+"""Operations that TensorFlow lacks, composed of TensorFlow's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..ops.nn.simple_recurrent import composed_simple_rnn, composed_simple_rnn_g
 
 
 def _lstm_layer(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
-    # The last output is for the gradient alone, whose composition goes by the inputs.
+    # The last output is for the gradient only, whose composition uses the inputs.
     return [*composed_lstm(*inputs), None]
 
 
@@ -61,7 +61,7 @@ def _simple_rnn_layer_gradient(
 
 
 def _group_norm(operation: Operation, inputs: Sequence[Tensor]) -> list[Tensor | None]:
-    # The moments are for the gradient alone.
+    # The moments are for the gradient only.
     return [composed_group_norm(*inputs, **operation.attrs), None, None]
 
 
@@ -86,7 +86,7 @@ COMPOSED: dict[str, Callable[[Operation, Sequence[Tensor]], list[Tensor | None]]
 
 
 def composition(operation: Operation) -> tuple[FuncGraph, list[Any], list[Tensor | None]]:
-    """A graph that computes what an operation does, its inputs there, and the results."""
+    """A graph equivalent to an operation, its inputs there, and the results."""
     graph = FuncGraph("composition")
     with graph.building(), name_scope(f"{operation.name}/"):
         feeds = [graph.add_input(each.dtype, each.shape, "input") for each in operation.inputs]

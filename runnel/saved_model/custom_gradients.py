@@ -1,7 +1,7 @@
-"""Custom gradients in SavedModels: operations that hand values on, with functions for the way back.
+"""Custom gradients in SavedModels: identity operations with gradient functions.
 
 In a GraphDef, such an operation is an IdentityN of the results and the arguments of a function with
-a gradient of its own. A node's `_gradient_op_type` leads to the gradient: a function of the
+a custom gradient. A node's `_gradient_op_type` refers to the gradient: a function of the upstream
 gradients of all its outputs and of tensors of the forward function ("captured tensors").
 """
 
@@ -22,7 +22,7 @@ _IDENTITY = "IdentityN"
 
 
 class CapturedTensor:
-    """A tensor of a function, by its name there, that a gradient function takes."""
+    """A forward tensor, by name, that a gradient function captures."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -31,8 +31,8 @@ class CapturedTensor:
 class LoadedGradient:
     """The gradient of an operation, as a function of a SavedModel.
 
-    `captured` are what follows the gradients among its arguments: tensors, or the names of some.
-    `places` says for each input of the operation which result is its gradient, None: it has none.
+    `captured` are its arguments after the upstream gradients: tensors, or the names of some.
+    `places` holds for each input of the operation the index of its gradient; None: it has none.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class LoadedGradient:
 
 
 class FunctionLibrary(dict[str, Any]):
-    """The functions of a GraphDef by name, and the gradients that its nodes name."""
+    """The functions of a GraphDef by name, and the gradients that its nodes refer to."""
 
     def __init__(self, functions: Sequence[Any]) -> None:
         super().__init__({each.signature.name: each for each in functions})
         self.gradients: dict[str, LoadedGradient] = {}
-        # How many nodes each has with all calls put in place; counted when it is first asked for.
+        # The number of nodes of each with all calls inlined; computed on first use.
         self.sizes: dict[str, int] | None = None
 
 
 def gradient_of(node: Any, library: dict[str, Any]) -> LoadedGradient | None:
-    """The gradient that a node names; None where it has no other than its op's."""
+    """The custom gradient of a node; None if it has only its op's."""
     if ATTRIBUTE not in node.attr or node.op != _IDENTITY:
         return None
     known: dict[str, LoadedGradient] = getattr(library, "gradients", {})
@@ -65,7 +65,7 @@ def gradient_of(node: Any, library: dict[str, Any]) -> LoadedGradient | None:
 def op_with_gradient(
     count: int, call: Callable[[Sequence[Tensor]], list[Any]], places: Sequence[int | None]
 ) -> Op:
-    """An op that gives its first `count` inputs back; the others are for its gradient."""
+    """An op that returns its first `count` inputs; the others are for its gradient."""
     op = Op(
         _IDENTITY,
         "input: *T -> output: *Tout",
@@ -93,15 +93,15 @@ def op_with_gradient(
 
 
 def has_own_gradient(operation: Operation) -> bool:
-    """Whether an operation hands values on with a gradient of its own."""
+    """Whether an operation is an identity with a custom gradient."""
     return operation.type == _IDENTITY and operation.op is not REGISTRY[_IDENTITY]
 
 
 def traced_gradient(operation: Operation) -> tuple[FuncGraph, list[Any]] | None:
-    """The gradient of an operation as a graph, and a spec for each gradient that there is.
+    """The gradient of an operation as a graph, and a spec for each gradient.
 
-    Its inputs are the gradients of all outputs that the node will have: one for each input. None
-    where the gradient is made of tensors of another function, which this one was called from.
+    Its inputs are the upstream gradients of all outputs that the node will have: one for each
+    input. None if the gradient uses tensors of a calling function.
     """
     try:
         return _traced_gradient(operation)
@@ -131,5 +131,5 @@ def _traced_gradient(operation: Operation) -> tuple[FuncGraph, list[Any]]:
 
 
 def is_inside(tensor: Tensor, graph: FuncGraph) -> bool:
-    """Whether a tensor is one of a graph."""
+    """Whether a tensor belongs to a graph."""
     return isinstance(tensor, SymbolicTensor) and tensor.op.graph is graph

@@ -1,4 +1,4 @@
-"""tf.saved_model.experimental: fingerprints, resources of one's own, policies."""
+"""tf.saved_model.experimental: fingerprints, custom resources, policies."""
 
 from .fingerprint import Fingerprint as Fingerprint, read_fingerprint as read_fingerprint
 from .options import VariablePolicy as VariablePolicy

@@ -1,4 +1,4 @@
-"""The objects that a SavedModel holds: those below a root, their functions, what these use."""
+"""The objects of a SavedModel: those reachable from a root, their functions and captures."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .table_export import TableExport, is_table, table_of
 
 
 class Constant:
-    """A tensor that functions use and that no object holds."""
+    """A captured tensor that belongs to no object."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
 
 class Signatures:
-    """The functions that go into a SavedModel under the names of its signatures."""
+    """The functions of a SavedModel's signatures, by name."""
 
     def __init__(self, functions: dict[str, ConcreteFunction]) -> None:
         self.functions = functions
 
 
 class Exported(ObjectWalk):
-    """The objects that a SavedModel holds; the names of the parts of each."""
+    """The objects of a SavedModel, and the names of each one's children."""
 
     def __init__(self, root: Any, signatures: Signatures) -> None:
         super().__init__()
         self._signatures = signatures
-        # Objects that stand for others, made once.
+        # Replacements of objects, created once.
         self._tables: dict[int, TableExport] = {}
         self._constants: dict[int, Constant] = {}
         self._walk(root, self._parts, {"signatures": signatures})
@@ -73,19 +73,19 @@ class Exported(ObjectWalk):
         return self._tables.setdefault(id(table), TableExport(part, table))
 
     def captured(self, tensor: Tensor) -> Any:
-        """The object that stands for a tensor which a function uses."""
+        """The object of a captured tensor."""
         asset = asset_of(tensor)
         return asset or self._constants.setdefault(id(tensor), Constant(tensor))
 
     def of_resource(self, handle: Tensor) -> Any:
-        """The object of a handle: a variable or a table; None where none of ours has it."""
+        """The object of a handle: a variable or a table; None if it belongs to none of ours."""
         value = handle._array
         found = value if isinstance(value, Variable) else self._tables.get(id(value))
         return found if found is not None and self.number_of(found) is not None else None
 
 
 def traces_of(function: Function) -> list[ConcreteFunction]:
-    """All concrete functions of a function; one with an input signature has one."""
+    """All concrete functions of a function; a single one with an input signature."""
     if isinstance(function, RestoredFunction):
         return [
             trace.function for trace in function.traces if is_callable((trace.args, trace.kwargs))
@@ -97,12 +97,12 @@ def traces_of(function: Function) -> list[ConcreteFunction]:
 
 
 def saved_traces(function: Function) -> list[ConcreteFunction]:
-    """Those traces of a function that SavedModels have messages for: not those for objects."""
+    """The traces of a function that can be encoded in SavedModels: not those for objects."""
     return [each for each in traces_of(function) if signature_messages(each) is not None]
 
 
 def signature_messages(concrete: ConcreteFunction) -> tuple[Any, Any] | None:
-    """The messages of a function's arguments and results; None where there are none."""
+    """The messages of a function's arguments and results; None if they cannot be encoded."""
     try:
         return encode(concrete.structured_input_signature), encode(result_specs(concrete))
     except NotRegistered:
@@ -114,7 +114,7 @@ def signature_messages(concrete: ConcreteFunction) -> tuple[Any, Any] | None:
 
 
 def result_specs(concrete: ConcreteFunction) -> Any:
-    """The specs of results, in the structure in which they are returned."""
+    """The specs of results, in the structure of the return value."""
     if concrete._structure is _ONE:
         spec: Any = concrete.graph.outputs[0]._type_spec
         return TensorSpec(spec.shape, spec.dtype, "output_0")
@@ -126,13 +126,13 @@ def result_specs(concrete: ConcreteFunction) -> Any:
 
 
 def _joined(path: tuple[Any, ...]) -> str:
-    """A result's name by its place: `a_0` for the first of a list at "a", `tensor_0` in a list."""
+    """A result's name by its path: `a_0` for the first of a list at "a", `tensor_0` in a list."""
     unnamed = ["tensor"] if path and isinstance(path[0], int) else []
     return "_".join(map(str, [*unnamed, *path]))
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The parts of an object by name: those of its checkpoints, its functions and tables."""
+    """The children of an object by name: those of its checkpoints, its functions and tables."""
     if isinstance(value, list | tuple):
         return {str(i): each for i, each in enumerate(value) if _is_part(each)}
     if isinstance(value, dict):
@@ -145,7 +145,7 @@ def parts_of(value: Any) -> dict[str, Any]:
 
 
 def object_parts(value: Any) -> dict[str, Any]:
-    """The parts of an object that is no container and not of Keras."""
+    """The children of an object other than a container or Keras object."""
     parts = {
         name: each
         for name, each in children_of(value).items()
@@ -175,7 +175,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _is_more(value: Any) -> bool:
-    """Whether a value is a part of SavedModels, if not of checkpoints."""
+    """Whether a value is a child in SavedModels, though not in checkpoints."""
     return isinstance(value, Function | ConcreteFunction | Asset) or is_table(value)
 
 

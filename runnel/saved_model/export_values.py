@@ -1,4 +1,4 @@
-"""The values of a SavedModel: the variables of its objects, as a checkpoint."""
+"""The values of a SavedModel: a checkpoint of its variables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .tensors import shape_proto
 
 
 class ExportedValues:
-    """The tensors of all variables, with the object graph under which they are found again.
+    """The tensors of all variables, with the object graph by which they are restored.
 
-    The slots of optimizers of the older kind get nodes of their own, which no edge leads to.
+    The slots of legacy optimizers get nodes of their own, without edges to them.
     """
 
     def __init__(self, objects: Exported, nodes: Any) -> None:
@@ -73,7 +73,7 @@ class ExportedValues:
             self.tensors.append((f"{key}-values", table.value_dtype, values))
 
     def _tables(self) -> dict[int, str]:
-        """The keys of the tables that change."""
+        """The checkpoint keys of mutable tables."""
         return {
             number: f"{self._path(number)}/.ATTRIBUTES/{TABLE}"
             for number, value in enumerate(self._objects.nodes)
@@ -105,7 +105,7 @@ class ExportedValues:
 
 
 def describe_variable(message: Any, variable: Variable) -> None:
-    """Fill in what a SavedModel says of a variable."""
+    """Fill in the message of a variable."""
     message.dtype = variable.dtype.as_datatype_enum
     message.shape.CopyFrom(shape_proto(variable.shape))
     message.trainable = variable.trainable

@@ -1,4 +1,4 @@
-"""Fingerprints: numbers that tell SavedModels apart."""
+"""Fingerprints: hashes that identify SavedModels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGEST = 1 << 20
 
 
 def fingerprint_of(saved_model: Any, data: bytes, prefix: str) -> bytes:
-    """The fingerprint of a SavedModel with its variables, as the bytes of its file."""
+    """The fingerprint of a SavedModel with its variables, serialized."""
     meta_graph = saved_model.meta_graphs[0]
     signatures = b"".join(
         key.encode() + meta_graph.signature_def[key].SerializeToString(deterministic=True)
@@ -49,7 +49,7 @@ def _hash(data: bytes) -> int:
 
 
 class Fingerprint:
-    """The numbers that tell a SavedModel from others: of its graph, signatures, objects, values."""
+    """The hashes that identify a SavedModel: of its graph, signatures, objects and values."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Fingerprint:
 
     @classmethod
     def from_proto(cls, proto: Any) -> Fingerprint:
-        """The fingerprint in a message, or in its bytes."""
+        """The fingerprint in a message or its serialized form."""
         if isinstance(proto, bytes):
             proto = FingerprintDef.FromString(proto)
         numbers = {name: getattr(proto, name) for name in ("saved_model_checksum", *_FIELDS)}
@@ -92,7 +92,7 @@ class Fingerprint:
         return f"Fingerprint({self.singleprint()})"
 
     def singleprint(self) -> str:
-        """All in one text: equal where graph, signatures, objects and values are."""
+        """All hashes in one string: equal if graph, signatures, objects and values are."""
         return "/".join(str(getattr(self, name)) for name in _FIELDS)
 
 

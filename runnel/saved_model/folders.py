@@ -1,9 +1,9 @@
-"""Folders that are replaced as a whole: at every moment there is the old one or the new one.
+"""Atomic replacement of folders: at every moment there is the old one or the new one.
 
-The new folder is prepared in a workspace and changes places with the old one, which Linux does at
-once. Where that cannot be (other systems; a folder that is mounted, or that somebody works in) it
-is moved into the old folder under the name `COMMITTED`: from then on it counts, and whoever loads
-or saves there next goes on moving its files to their places if the saver died meanwhile.
+The new folder is prepared in a workspace and exchanged with the old one, which Linux does
+atomically. Where that is not possible (other systems; a mount point or working directory) it is
+moved into the old folder under the name `COMMITTED`: from then on it is the current version, and
+whatever process loads or saves there next completes the move of its files if the saver was killed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ..formats.saved_model_names import (
 
 COMMITTED = ".saved_model.committed"
 
-# What in a folder is of a SavedModel; all else is somebody else's, and stays.
+# The files of a SavedModel in a folder; all others belong to the user, and are preserved.
 _OF_SAVED_MODELS = frozenset(
     {ASSETS_DIRECTORY, DEBUG_DIRECTORY, FINGERPRINT_FILENAME, KERAS_METADATA_FILENAME, COMMITTED}
     | {SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT, VARIABLES_DIRECTORY}
@@ -53,10 +53,9 @@ _EXCHANGE = 2  # RENAME_EXCHANGE
 
 @contextmanager
 def replacing_folder(path: str) -> Iterator[str]:
-    """A temporary folder to write to; it becomes `path` when all went well.
+    """A temporary folder to write to; it replaces `path` on success.
 
-    Files of others in a folder that is there already stay. What was there stays as it was when
-    anything goes wrong.
+    Unrelated files of an existing folder are preserved. On failure the old contents stay unchanged.
     """
     path = os.path.realpath(path)
     with refusals(path):
@@ -66,7 +65,7 @@ def replacing_folder(path: str) -> Iterator[str]:
         complete(path)
         inside = os.path.isdir(path) and _must_stay(path)
         if inside:
-            # Of a saver that could write beside the folder, or was killed in here.
+            # Left by a saver that could not write next to the folder, or was killed in here.
             remove_leftovers(os.path.join(path, f".{os.path.basename(path)[:50]}."))
         name = os.path.join(path, os.path.basename(path)) if inside else path
         with workspace(name) as aside:
@@ -82,7 +81,7 @@ def replacing_folder(path: str) -> Iterator[str]:
 
 
 def _must_stay(path: str) -> bool:
-    """Whether a folder itself cannot be replaced, only what is in it."""
+    """Whether a folder itself cannot be replaced, only its contents."""
     if os.path.ismount(path) or not os.access(os.path.dirname(path), os.W_OK):
         return True
     with contextlib.suppress(OSError):
@@ -91,7 +90,7 @@ def _must_stay(path: str) -> bool:
 
 
 def _change_places(new: str, path: str) -> bool:
-    """Put a folder in the place of another one, if any, at once; False where that cannot be."""
+    """Exchange a folder with an existing one atomically; False if that is not possible."""
     parent = os.path.dirname(path)
     if not os.path.isdir(path) or not os.listdir(path):
         try:
@@ -109,7 +108,7 @@ def _change_places(new: str, path: str) -> bool:
         return False
     flush_folder(parent)
     flush_folder(os.path.dirname(new))
-    # What others put into the old folder in the last moment.
+    # Files that others added to the old folder in the last moment.
     for name in _others(new):
         if not os.path.lexists(os.path.join(path, name)):
             os.rename(os.path.join(new, name), os.path.join(path, name))
@@ -117,16 +116,16 @@ def _change_places(new: str, path: str) -> bool:
 
 
 def _others(folder: str) -> list[str]:
-    """The names in a folder that have nothing to do with SavedModels."""
+    """The names in a folder that do not belong to a SavedModel."""
     names = os.listdir(folder)
     return [name for name in names if name not in _OF_SAVED_MODELS and not _PASSING.search(name)]
 
 
 def _keep_others(path: str, new: str) -> bool:
-    """Give the files of others a second name in the new folder; False where that cannot be."""
+    """Hard-link unrelated files into the new folder; False if that is not possible."""
     for name in _others(path):
         place = os.path.join(new, name)
-        # From an attempt before.
+        # Left by an earlier attempt.
         if not os.path.lexists(place) and not _link(os.path.join(path, name), place):
             return False
     flush_folder(new)
@@ -147,7 +146,7 @@ def _link(source: str, target: str) -> bool:
         os.link(source, target, follow_symlinks=False)
     except OSError as failure:
         if failure.errno == errno.EXDEV:
-            # Something is mounted in the folder.
+            # There is a mount point in the folder.
             return False
         shutil.copy2(source, target, follow_symlinks=False)
         if not os.path.islink(target):
@@ -156,7 +155,7 @@ def _link(source: str, target: str) -> bool:
 
 
 def _commit(new: str, path: str) -> None:
-    """Let a folder count from now on, and move what is in it to its place."""
+    """Make a prepared folder the current version, and move its contents into place."""
     with exclusively(os.path.join(path, COMMITTED)):
         _move_committed(path)
         os.rename(new, os.path.join(path, COMMITTED))
@@ -165,7 +164,7 @@ def _commit(new: str, path: str) -> None:
 
 
 def complete(path: str) -> None:
-    """Bring to its end what a killed saver had begun; wait for one that is about it."""
+    """Complete a commit that a killed saver had begun; wait for one in progress."""
     if os.path.isdir(os.path.join(path, COMMITTED)):
         with exclusively(os.path.join(path, COMMITTED)):
             _move_committed(path)
@@ -180,7 +179,7 @@ def _move_committed(path: str) -> None:
 
 
 def _move_content(source: str, target: str) -> None:
-    # The message last: programs that know nothing of this find no half of a new SavedModel.
+    # The message last: programs without this protocol do not find a partial new SavedModel.
     for name in sorted(os.listdir(source), key=lambda name: name == SAVED_MODEL_FILENAME_PB):
         fresh, place = os.path.join(source, name), os.path.join(target, name)
         if os.path.isdir(fresh) and os.path.isdir(place) and not os.path.islink(fresh):
@@ -199,7 +198,7 @@ _Loaded = TypeVar("_Loaded")
 
 
 def of_one_version(path: str, load: Callable[[], _Loaded]) -> _Loaded:
-    """What a function loads from a folder, again where another version came there meanwhile."""
+    """The result of loading from a folder, retried if another version was written meanwhile."""
     for _ in range(_ATTEMPTS):
         try:
             complete(path)
@@ -220,7 +219,7 @@ def of_one_version(path: str, load: Callable[[], _Loaded]) -> _Loaded:
 
 
 def _version_in(path: str) -> object:
-    """What differs between two SavedModels that were in a folder one after the other."""
+    """A key that differs between versions of a SavedModel in the same folder."""
     if os.path.isdir(os.path.join(path, COMMITTED)):
         return object()
     for name in (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT):

@@ -1,4 +1,4 @@
-"""Further ops of GraphDefs without a kernel here, computed with public functions."""
+"""More ops of GraphDefs without a kernel here, computed by public functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Inputs = Sequence[Tensor]
 
 
 def _tf() -> Any:
-    """The public functions, which are loaded by now."""
+    """The public functions, which are imported by now."""
     import runnel
 
     return runnel
@@ -46,7 +46,7 @@ def _permuted_format(node: Any, inputs: Inputs) -> list[Tensor]:
     )
     length = inputs[0].shape[0]
     if length is not None and length < len(source):
-        # Sizes of the image alone.
+        # The spatial dimensions only.
         source, target = (each.replace("N", "").replace("C", "") for each in (source, target))
     return [_tf().gather(inputs[0], [source.index(each) for each in target])]
 
@@ -70,7 +70,7 @@ def _gather_rows(node: Any, inputs: Inputs) -> list[Tensor]:
 
 
 def _is_initialized(node: Any, inputs: Inputs) -> list[Tensor]:
-    """The variables of loaded objects always have values."""
+    """The variables of loaded objects are always initialized."""
     return [constant(True)]
 
 
@@ -110,7 +110,7 @@ def _set_diag(node: Any, inputs: Inputs) -> list[Tensor]:
 
 
 def _aligned(kind: str) -> Callable[[Any, Inputs], list[Tensor]]:
-    """The later form of an op of diagonals, which are aligned to the left in the earlier one."""
+    """The newer version of an op of diagonals, which are left-aligned in the older one."""
     return lambda node, inputs: [REGISTRY[kind](*inputs, align="LEFT_LEFT")]
 
 
@@ -215,7 +215,7 @@ FURTHER: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
     "VariableShape": _variable_shape,
 }
 
-# Where the outputs of ops with several begin, by their names; from the end where negative.
+# The start index of each named output of ops with several; negative from the end.
 OUTPUTS: dict[str, dict[str, int]] = {
     "RaggedGather": {"output_nested_splits": 0, "output_dense_values": -1},
     "SparseConcat": {"output_indices": 0, "output_values": 1, "output_shape": 2},

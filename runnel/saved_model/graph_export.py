@@ -1,8 +1,8 @@
-"""Graphs as GraphDefs: every operation a node, with TensorFlow's names of ops and attributes.
+"""Graphs as GraphDefs: one node per operation, with TensorFlow's op names and attributes.
 
 The branches of conditions and the bodies of loops become functions in the GraphDef's library. A
-variable that a function uses is a placeholder for its handle. The order of effects, which is that
-of the program here, is told by control inputs.
+captured variable is a placeholder for its handle. Side effects are ordered, as in the program, by
+control inputs.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ GraphDef = graph_pb2.GraphDef
 NodeDef = node_def_pb2.NodeDef
 FunctionDef = function_pb2.FunctionDef
 
-# The oldest reader that knows functions with control outputs.
+# The oldest consumer version that supports functions with control outputs.
 _MIN_CONSUMER = 12
 _BRANCHING = {"If": ["then_branch", "else_branch"], "While": ["cond", "body"]}
 _OUTSIDE = "outside"
-# Loops of the original begin with how often they went round, and how often they may: its gradients
-# count on that.
+# The original's loops begin with an iteration counter and its maximum: their gradients depend on
+# that.
 _COUNTERS = tuple(Tensor(np.int32(value), dtypes.int32) for value in (0, -1))
 _ONE_MORE = Tensor(np.int32(1), dtypes.int32)
-# As the original marks its own conditions and loops: their functions are worked into the graph.
+# The original's mark on its own conditions and loops: their functions are inlined.
 _LOWERED = {"_lower_using_switch_merge": True}
 
 
 def as_graph_def(
     graph: Graph, from_version: int | None = None, add_shapes: bool = False, strict: bool = True
 ) -> Any:
-    """The GraphDef of a graph; ValueError where TensorFlow has no like of some operation.
+    """The GraphDef of a graph; ValueError if TensorFlow has no equivalent of an operation.
 
-    Without `strict` such operations are nodes like the others, to be looked at.
+    Without `strict` such operations become nodes like the others, for inspection.
     """
     library = Library(strict)
     nodes = _GraphNodes(library, graph, add_shapes)
@@ -70,7 +70,7 @@ def as_graph_def(
 
 
 def graph_def_versions() -> Any:
-    """The versions of the messages of graphs."""
+    """The version of GraphDef messages."""
     return GraphDef(versions={"producer": GRAPH_DEF_VERSION}).versions
 
 
@@ -84,23 +84,23 @@ def node_def(operation: Operation) -> Any:
 
 
 class Library:
-    """The functions of a GraphDef, and what could not be written."""
+    """The function library of a GraphDef, and the operations that could not be exported."""
 
     def __init__(self, strict: bool = True) -> None:
         self.strict = strict
         self.functions: list[Any] = []
         self._names: set[str] = set()
         self._missing: dict[str, str] = {}
-        # Operations with gradients of their own, by the names that their nodes give these, with
-        # the graphs of the gradients and the specs of their results.
+        # Operations with custom gradients, by the gradient name in their nodes, with the gradient
+        # graphs and the specs of their results.
         self.gradients: dict[str, tuple[Operation, FuncGraph, list[Any]]] = {}
 
     def refuse(self, operation: Operation, reason: str) -> None:
-        """Remember an operation that TensorFlow has no like of."""
+        """Record an operation that TensorFlow has no equivalent of."""
         self._missing.setdefault(reason, operation.name)
 
     def require_complete(self) -> None:
-        """ValueError where something could not be written."""
+        """Raise ValueError if any operation could not be exported."""
         if self._missing:
             listed = ", ".join(f"{why} ('{name}')" for why, name in self._missing.items())
             raise ValueError(
@@ -109,7 +109,7 @@ class Library:
             )
 
     def name_for(self, graph_name: str) -> str:
-        """A name for a function that no other one has."""
+        """A unique function name."""
         stem = re.sub(r"\W", "_", graph_name).strip("_") or "function"
         name, number = stem, len(self._names)
         while name in self._names:
@@ -127,11 +127,11 @@ class Library:
         named: bool = False,
         counted: bool = False,
     ) -> Any:
-        """A branch as a function: of its feeds beside the tensors outside, then of resources.
+        """Add a branch as a function of its feeds other than captures, followed by resources.
 
-        With `passed_on`, its inputs from that one on are further outputs. `named` arguments have
-        the names of their feeds. A `counted` one takes the counters of loops before all others,
-        and those that give further outputs count.
+        With `passed_on`, its inputs from that index on are additional outputs. `named` arguments
+        have the names of their feeds. A `counted` one takes the loop counters before all others,
+        and one with additional outputs increments them.
         """
         nodes = FunctionNodes(self, name or self.name_for(branch.graph.name))
         nodes.names_gradients = named
@@ -164,9 +164,9 @@ class Library:
     def add_function(
         self, graph: FuncGraph, feeds: Sequence[Tensor], name: str | None = None
     ) -> tuple[str, list[Tensor]]:
-        """The graph of a function: its name here, and the handles that follow its arguments.
+        """Add a function graph: its name here, and the handles that follow its arguments.
 
-        Without a name it gets one after its graph.
+        Without a name it is named after its graph.
         """
         branch = Branch(graph, feeds, graph.outputs)
         handles = _resources([branch])
@@ -177,11 +177,11 @@ class Library:
 
 
 class _Nodes:
-    """Writes operations as nodes, with references to each other."""
+    """Writes operations as nodes that refer to each other."""
 
-    # Whether loops count their rounds; the outputs of their nodes then begin with the counters.
+    # Whether loops have iteration counters; the outputs of their nodes then begin with these.
     counts_rounds = False
-    # Whether nodes name the gradients that they have instead of their ops'.
+    # Whether nodes refer to custom gradients.
     names_gradients = False
 
     def __init__(self, library: Library, ordered: bool, add_shapes: bool) -> None:
@@ -192,12 +192,12 @@ class _Nodes:
         self._names: set[str] = set()
         self._writing = ""
         self._add_shapes = add_shapes
-        # How many of the outputs of conditions are asked for, where not all are.
+        # The number of outputs of conditions that are used, if not all are.
         self._kept: dict[int, int] = {}
         self.order = _Order() if ordered else None
 
     def reference(self, tensor: Tensor) -> str:
-        """What names a tensor among the inputs of a node."""
+        """The reference to a tensor in the inputs of a node."""
         known = self.sources.get(_identity(tensor))
         if known is not None:
             return known
@@ -226,11 +226,11 @@ class _Nodes:
         return node.name
 
     def reserve(self, operations: Sequence[Operation]) -> None:
-        """Leave their names to these operations."""
+        """Reserve the names of these operations."""
         self._names.update(_clean(operation.name) for operation in operations)
 
     def keep(self, operations: Sequence[Operation], outputs: Sequence[Tensor]) -> None:
-        """Leave out what conditions have got for gradients: outputs that nobody asks for here."""
+        """Omit the outputs of conditions that were added for gradients and are unused here."""
         for operation in operations:
             if operation.type in ("If", "Case"):
                 self._kept[id(operation)] = 0
@@ -239,7 +239,7 @@ class _Nodes:
                 self._kept[id(tensor.op)] = max(self._kept[id(tensor.op)], tensor.index + 1)
 
     def fresh(self, name: str) -> str:
-        """A name that no node has."""
+        """A unique node name."""
         found, number = name, 0
         while found in self._names:
             number += 1
@@ -248,7 +248,7 @@ class _Nodes:
         return found
 
     def write(self, operation: Operation) -> None:
-        """Add the node of an operation, after those it refers to."""
+        """Add the node of an operation, after those of its inputs."""
         if operation.type in COMPOSED and self.library.strict:
             self._write_composition(operation)
             return
@@ -296,12 +296,12 @@ class _Nodes:
         self.nodes.append(node)
 
     def _write_composition(self, operation: Operation) -> None:
-        """Add nodes that together do what an operation does."""
+        """Add nodes that are together equivalent to an operation."""
         graph, feeds, results = composition(operation)
-        # References go by the identity of tensors, which must not pass to others.
+        # References are keyed by the id of tensors, which must not be reused.
         self._compositions.append(graph)
         for feed, tensor in zip(feeds, operation.inputs, strict=True):
-            # What only the operation itself looks at may have no reference.
+            # An input that only the operation itself inspects may have no reference.
             if any(feed is each for part in graph.operations for each in part.inputs):
                 self.sources[_identity(feed)] = self.reference(tensor)
         for part in needed_operations(graph, feeds, [each for each in results if each is not None]):
@@ -393,7 +393,8 @@ class _GraphNodes(_Nodes):
         owner = getattr(tensor._array, "_handle_op", None)
         if isinstance(owner, Operation) and owner.graph is self._graph:
             return _clean(owner.name)
-        # Beside the first operation that uses it, so that scopes fold as in the original.
+        # In the scope of the first operation that uses it, so that scopes are collapsed as in the
+        # original.
         node = NodeDef(name=self.fresh(f"{self._writing}/resource"), op="Placeholder")
         self._put(node, {"dtype": dtypes.resource, "shape": TensorShape([])})
         self.nodes.append(node)
@@ -417,7 +418,7 @@ class FunctionNodes(_Nodes):
     def argument(
         self, dtype: Any, tensor: Tensor | None, shape: TensorShape, name: str | None = None
     ) -> None:
-        """A further argument, which stands for a tensor or a resource in the nodes."""
+        """An additional argument, which represents a tensor or a resource in the nodes."""
         place = len(self.arguments)
         name = f"arg_{place}" if name is None else self._argument_name(name)
         self.arguments.add(name=name, type=dtype.as_datatype_enum)
@@ -428,7 +429,7 @@ class FunctionNodes(_Nodes):
             self.sources[_identity(tensor)] = name
 
     def _argument_name(self, name: str) -> str:
-        """A name as arguments may have it, and no other one has."""
+        """A valid and unique argument name."""
         cleaned = re.sub(r"\W", "_", name.lower())
         stem = found = cleaned if re.match(r"[a-z]", cleaned) else f"arg_{cleaned}".rstrip("_")
         taken = {argument.name for argument in self.arguments}
@@ -439,14 +440,14 @@ class FunctionNodes(_Nodes):
         return found
 
     def tell_of_variable(self, handle: Tensor) -> None:
-        """Say what the variable is like whose handle the last argument is."""
+        """Record dtype and shape of the variable whose handle the last argument is."""
         variable = handle._array
         if hasattr(variable, "trainable"):
             told = self.arguments[-1].handle_data.add(dtype=variable.dtype.as_datatype_enum)
             told.shape.CopyFrom(shape_proto(variable.shape))
 
     def count(self) -> None:
-        """The results that the counters of loops have: one more, and the limit as it was."""
+        """The results for the loop counters: the count plus one, and the unchanged maximum."""
         one = self.reference(_ONE_MORE)
         node = NodeDef(name=self.fresh("loop_counter/add"), op="AddV2")
         node.input.extend([self.arguments[0].name, one])
@@ -456,7 +457,7 @@ class FunctionNodes(_Nodes):
         self.result(dtypes.int32, self.arguments[1].name)
 
     def result(self, kind: Any, reference: str, name: str = "output") -> None:
-        """A further output."""
+        """An additional output."""
         results = self.definition.signature.output_arg
         enum = kind if isinstance(kind, int) else kind.as_datatype_enum
         added = results.add(name=f"{name}_{len(results)}", type=enum)
@@ -480,7 +481,7 @@ class FunctionNodes(_Nodes):
         return f"{super().constant(tensor)}:output:0"
 
     def finished(self) -> Any:
-        """The FunctionDef; its effects happen although nobody asks for them."""
+        """The finished FunctionDef; its side effects are control outputs."""
         assert self.order is not None
         self.definition.node_def.extend(self.nodes)
         for name in self.order.effects:
@@ -491,7 +492,7 @@ class FunctionNodes(_Nodes):
 
 
 class _Order:
-    """Which operations have to come before one, for its effects to come in program order."""
+    """The control dependencies that keep side effects in program order."""
 
     def __init__(self) -> None:
         self.effects: list[str] = []
@@ -499,7 +500,7 @@ class _Order:
         self._read: dict[Any, list[str]] = {}
 
     def before(self, operation: Operation, name: str) -> list[str]:
-        """The names of the nodes that come before; the operation itself is remembered."""
+        """The names of the preceding nodes; the operation itself is recorded."""
         found: list[str] = []
         touched = dict(_touched(operation))
         for key, writes in touched.items():
@@ -517,7 +518,7 @@ class _Order:
 
 
 def _touched(operation: Operation) -> Iterator[tuple[Any, bool]]:
-    """What an operation reads (False) or changes (True) beside its inputs."""
+    """The resources that an operation reads (False) or modifies (True) other than its inputs."""
     if operation.type in ("If", "While", "Case"):
         inside: dict[Any, bool] = {}
         for branch in _branches(operation):
@@ -542,7 +543,7 @@ def _branches(operation: Operation) -> list[Branch]:
 
 
 def _resources(branches: Sequence[Branch]) -> list[Tensor]:
-    """The handles that branches, and the branches in them, use without being given them."""
+    """The resource handles that branches, and nested branches, capture."""
     found: dict[int, Tensor] = {}
     for branch in branches:
         feeds = [feed for feed in branch.feeds if feed is not None]
@@ -557,24 +558,24 @@ def _resources(branches: Sequence[Branch]) -> list[Tensor]:
 
 
 def _counters_before(operation: Operation) -> int:
-    """How many outputs the node of an operation has before those of the operation."""
+    """The number of outputs of the node that precede those of the operation."""
     return len(_COUNTERS) if operation.type == "While" and _is_plain(operation) else 0
 
 
 def _is_plain(loop: Operation) -> bool:
-    """Whether a loop is one of the program's own, not one over what another has kept."""
+    """Whether a loop is the program's own, not one over the saved values of another."""
     return len(loop.inputs) == loop.given["carried"] + loop.given["invariants"]
 
 
 def _identity(tensor: Tensor) -> int:
-    """Equal for the tensors that stand for one thing: a resource has many handles."""
+    """A key that is equal for all handles of a resource."""
     if tensor.dtype is dtypes.resource and not isinstance(tensor, SymbolicTensor):
         return id(tensor._array)
     return id(tensor)
 
 
 def _clean(name: str) -> str:
-    """A name as nodes may have it."""
+    """A valid node name."""
     cleaned = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
     return cleaned if re.match(r"[A-Za-z0-9.]", cleaned) else f"op{cleaned}"
 

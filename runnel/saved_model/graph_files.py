@@ -1,4 +1,4 @@
-"""Files that hold GraphDefs."""
+"""GraphDef files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..formats.safe_files import make_folders, replace_file
 def write_graph(
     graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True
 ) -> str:
-    """Write the GraphDef of a graph to a file, as text or as bytes; the path of the file.
+    """Write the GraphDef of a graph to a file, as text or binary; returns the path of the file.
 
     >>> import tempfile
     >>> graph = tf.Graph()

@@ -1,10 +1,10 @@
-"""GraphDefs into graphs: every node an operation, on the kernels that there are here.
+"""Import of GraphDefs: every node becomes an operation with a kernel of Runnel.
 
-Calls of functions become the functions' operations, unless these are too many: then a call becomes
-a Case of one branch. Conditions and loops get branches. A resource that is known when a function is
-read in (the handle of a variable) is used inside of it directly.
+Function calls are inlined, unless that would add too many operations: then a call becomes a Case
+with a single branch. Conditions and loops get branches. A resource that is known when a function is
+imported (the handle of a variable) is used in it directly.
 
-What comes here may be broken, or made to do harm: see `limits` and `permissions`.
+The input is untrusted, possibly malformed or malicious: see `limits` and `permissions`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _BRANCHING = frozenset(["Case", "If", "While"])
 _CALL = "Case"
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./>-]*")
 _NAME_OF_OP = re.compile(r"_?[A-Z][A-Za-z0-9]*")
-# The variables of a graph whose values sessions keep.
+# Variables of a graph, whose values sessions hold.
 _OF_SESSIONS = frozenset(["VarHandleOp", "VarIsInitializedOp"])
-# The tables of each graph by their shared names.
+# The tables of each graph by shared name.
 _TABLES: weakref.WeakKeyDictionary[Graph, dict[str, Tensor]] = weakref.WeakKeyDictionary()
 
 
@@ -56,11 +56,12 @@ def import_graph_def(
     op_dict: Any = None,
     producer_op_list: Any = None,
 ) -> list[Any] | None:
-    """Add the operations of a GraphDef to the graph being built; those asked for, or None.
+    """Add the operations of a GraphDef to the graph being built; returns the requested ones or
+    None.
 
-    `input_map` gives tensors in the place of outputs of nodes, "name" or "name:1".
-    `return_elements` names operations and tensors ("name:0") to return. `op_dict` is ignored.
-    Operations that write files are refused: see `runnel.allow_file_operations`.
+    `input_map` replaces the outputs of nodes, "name" or "name:1", by tensors. `return_elements`
+    names operations and tensors ("name:0") to return. `op_dict` is ignored. Operations that write
+    files are refused: see `runnel.allow_file_operations`.
 
     >>> graph = tf.Graph()
     >>> with graph.as_default():
@@ -80,7 +81,7 @@ def import_graph_def(
         raise TypeError(
             f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
         )
-    # It is no operation's own name, which graphs look for in their callers' locals.
+    # Not the name of an operation, which graphs look for in their callers' locals.
     given, name = name, None
     with clean_errors("The GraphDef", ValueError):
         return _imported(graph_def, input_map or {}, return_elements, given)
@@ -115,7 +116,7 @@ def _imported(
 
 
 def require_names(nodes: Sequence[Any], library: dict[str, Any]) -> None:
-    """ValueError where nodes have no proper names, or functions those of ops."""
+    """Raise ValueError if nodes have invalid names, or functions the names of ops."""
     for node in nodes:
         if _NODE_NAME.fullmatch(node.name) is None:
             raise ValueError(f"Node {node.name[:100]!r}: Node name contains invalid characters")
@@ -123,7 +124,7 @@ def require_names(nodes: Sequence[Any], library: dict[str, Any]) -> None:
 
 
 def require_names_of_functions(library: dict[str, Any]) -> None:
-    """ValueError where a function has the name of an op."""
+    """Raise ValueError if a function has the name of an op."""
     for name in library:
         is_op = name in _CALLS or name in COMPOSED or name in SAME
         if is_op or (_NAME_OF_OP.fullmatch(name) is not None and _op_of(name) is not None):
@@ -137,7 +138,7 @@ def _substitute(value: Any) -> Any:
 
 
 def _as_graph_def(message: Any) -> Any:
-    """The like message of another package."""
+    """The equivalent message of another package."""
     descriptor = getattr(message, "DESCRIPTOR", None)
     if getattr(descriptor, "name", None) != "GraphDef":
         raise TypeError("Argument `graph_def` must be a GraphDef proto.")
@@ -155,7 +156,7 @@ def _default_graph() -> Graph:
 def missing_ops(
     nodes: Iterable[Any], library: dict[str, Any], more: Container[str] = ()
 ) -> list[str]:
-    """The ops of nodes, and of the functions that they call, that there are no kernels for."""
+    """The ops of nodes, and of the functions that they call, without kernels here."""
     seen: set[str] = set()
     missing: set[str] = set()
     waiting = [list(nodes)]
@@ -173,7 +174,7 @@ def missing_ops(
 
 
 def require_ops(nodes: Iterable[Any], library: dict[str, Any], more: Container[str] = ()) -> None:
-    """NotFoundError that names all ops that there are no kernels for, but those of `more`."""
+    """Raise NotFoundError with the names of all ops without kernels, except for those of `more`."""
     missing = missing_ops(nodes, library, more)
     if missing:
         raise NotFoundError(
@@ -202,7 +203,7 @@ def _called(node: Any, library: dict[str, Any]) -> Iterator[str]:
 
 
 class Source:
-    """What the importers of one graph share: its functions, and what it may do and ask for."""
+    """The common state of one graph's importers: its functions, permissions and budget."""
 
     def __init__(
         self, nodes: Sequence[Any], library: dict[str, Any], permissions: Permissions | None = None
@@ -216,7 +217,7 @@ class Source:
             library.sizes = expanded_sizes(library, lambda node: _called(node, library))
         sizes = library.sizes
         total = sum(sizes[each] for node in nodes for each in _called(node, library))
-        # Whether calls stay calls; then all those of a function share one branch.
+        # Whether calls are not inlined; then all calls of a function use one branch.
         self.keeps_calls = total >= MOST_INLINED
         self.outer: Graph | None = None
         self.branches: dict[Any, tuple[Branch, list[Tensor]]] = {}
@@ -228,7 +229,7 @@ def function_graph(
     captured: Sequence[Tensor] = (),
     permissions: Permissions | None = None,
 ) -> FuncGraph:
-    """A FunctionDef as the graph of a function, whose last arguments are these captures."""
+    """A FunctionDef as a function graph, whose last arguments are these captures."""
     require_ops(definition.node_def, library)
     arguments = definition.signature.input_arg
     graph = FuncGraph(definition.signature.name)
@@ -249,7 +250,7 @@ def function_graph(
 
 
 def _captured(graph: FuncGraph, tensor: Tensor) -> Tensor:
-    # The path of an asset is another one wherever the function is saved next.
+    # The path of an asset changes wherever the function is saved next.
     return graph.own(tensor) if asset_of(tensor) is None else graph.capture(tensor)
 
 
@@ -260,7 +261,7 @@ def _argument_shape(definition: Any, place: int) -> TensorShape:
 
 
 class _Importer:
-    """Adds the nodes of one GraphDef or of one function's body to a graph."""
+    """Imports the nodes of one GraphDef or of one function's body into a graph."""
 
     def __init__(
         self,
@@ -282,14 +283,14 @@ class _Importer:
         self._arguments = arguments or {}
         self._mapped = mapped or {}
         self._controls = list(controls)
-        # The functions whose bodies these nodes are in, outermost first.
+        # The functions whose bodies are being inlined, outermost first.
         self._inside = inside
-        # By the node's name: the names of its outputs with the places of their first tensors, its
-        # outputs, what happens when it does.
+        # By node name: the names of its outputs with the indices of their first tensors, its
+        # outputs, its control outputs.
         self._nodes: dict[str, tuple[dict[str, int], list[Tensor], list[Operation]]] = {}
 
     def add_all(self, nodes: Sequence[Any]) -> None:
-        """Add nodes, each after those that it refers to."""
+        """Add nodes in topological order."""
         by_name = {node.name: node for node in nodes}
         if len(by_name) < len(nodes):
             names = Counter(node.name for node in nodes)
@@ -455,7 +456,7 @@ class _Importer:
         operation = graph._append(op, inputs, attrs, [kinds] if op.single else kinds, shapes, name)
         operation.device = node.device
         if op.name == "ReadVariableOp" and _is_handle(inputs[0]):
-            # How gradients find the variable.
+            # Gradients find the variable by this.
             variable = inputs[0]._array
             operation.outputs[0]._key = variable._key
             for tape in state.tapes:
@@ -467,12 +468,12 @@ class _Importer:
     def _passed_on(
         self, node: Any, inputs: Sequence[Tensor]
     ) -> tuple[list[Tensor], list[Operation]]:
-        """The results of a node that has a gradient of its own."""
+        """The results of a node with a custom gradient."""
         gradient = gradient_of(node, self._library)
         assert gradient is not None
         held = [self._held(each) for each in gradient.captured]
         if any(each is None for each in held):
-            # Its gradient belongs to another place of the function: the op's own serves here.
+            # Its gradient belongs to another part of the function: here the op's own is used.
             operation = self._operation(node, REGISTRY[node.op], inputs, {})
             return list(operation.outputs), [operation]
         source, definition = self._source, gradient.definition
@@ -500,7 +501,7 @@ class _Importer:
     def _composed(
         self, node: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
-        """The results of a node that several operations do; the last of them has its name."""
+        """The results of a node composed of several operations; the last of them has its name."""
         graph = self._graph
         first = len(graph.operations)
         name = graph.unique_name(self._full_name(node.name))
@@ -516,7 +517,7 @@ class _Importer:
     def _variable(
         self, node: Any, inputs: Sequence[Tensor]
     ) -> tuple[list[Tensor], list[Operation]]:
-        """A variable of a session, or whether it has a value."""
+        """A session's variable, or whether it is initialized."""
         name = self._graph.unique_name(self._full_name(node.name))
         if node.op == "VarHandleOp":
             dtype, shape = (value_of(node.attr[each]) for each in ("dtype", "shape"))
@@ -528,7 +529,7 @@ class _Importer:
         return list(asked.outputs), [asked]
 
     def _table(self, node: Any, op: Op) -> tuple[list[Tensor], list[Operation]]:
-        """A table, made here and now: all operations mean one, in every session."""
+        """A table, created at once: all operations refer to the same one, in every session."""
         attrs = given_attributes(op, node)
         known = _TABLES.setdefault(self._graph, {})
         shared = attrs.get("shared_name") or self._full_name(node.name)
@@ -558,7 +559,7 @@ class _Importer:
     def _inlined(
         self, node: Any, function: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
-        """The results of a call, and its operations."""
+        """The results of an inlined call, and its operations."""
         body = _Importer(
             self._graph,
             self._source,
@@ -572,7 +573,9 @@ class _Importer:
     def _kept_call(
         self, node: Any, function: Any, inputs: Sequence[Tensor], controls: Sequence[Operation]
     ) -> tuple[list[Tensor], list[Operation]]:
-        """The results of a call that stays one: a Case of one branch, and its operation."""
+        """The results of a call that is not inlined: a Case with a single branch, and its
+        operation.
+        """
         op = REGISTRY[_CALL]
         branch, outputs = self._branch(function.signature.name, inputs, [UNKNOWN] * len(inputs))
         captured = captured_by([branch.graph])
@@ -610,7 +613,7 @@ class _Importer:
         definition = self._function(name)
         if not self._source.keeps_calls:
             return self._new_branch(definition, inputs, shapes, self._graph)
-        # A branch of inputs of any shapes, for all places that it serves.
+        # A branch with inputs of unknown shapes, for all its uses.
         key = name, *[id(each) if _is_handle(each) else each.dtype for each in inputs]
         known = self._source.branches
         if key not in known:
@@ -647,7 +650,7 @@ class _Importer:
         else:
             names = [node.attr[each].func.name for each in ("then_branch", "else_branch")]
         branches = [self._branch(each, rest, [t.shape for t in rest])[0] for each in names]
-        # The values of variables, too, by which gradients find these.
+        # The values of variables, too, by which gradients reach the variables.
         captured = captured_by([branch.graph for branch in branches])
         branches = [branch.aligned(captured) for branch in branches]
         types = value_of(node.attr["Tout"])
@@ -709,7 +712,7 @@ def _makes_resource(op: Op) -> bool:
 
 
 def _places(op: Op, count: int) -> dict[str, int]:
-    """Where the tensors of each output of an op begin."""
+    """The index of the first tensor of each output of an op."""
     places, start = {}, 0
     for argument, length in zip(op.outputs, output_lengths(op, count), strict=True):
         places[argument.name] = start

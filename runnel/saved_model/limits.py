@@ -1,7 +1,7 @@
-"""How large what a graph from a file asks for may be, and clean errors for what is broken.
+"""Resource limits for untrusted graphs, and consistent errors for malformed ones.
 
-A few bytes can ask for much: functions that call functions twice each, constants of one element
-and a huge shape, nodes with millions of outputs. Each has a bound here, far beyond real models.
+A few bytes can require a lot: functions that each call functions twice, constants of one element
+and a huge shape, nodes with millions of outputs. Each has a limit here, far above real models.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ..core.dtypes import as_dtype
 from ..core.errors import InvalidArgumentError, ResourceExhaustedError
 from ..core.tensor import OutOfScopeError
 
-# What protocol buffers hold at most; text is parsed into many times its size.
+# The maximum size of protocol buffers; parsed text takes many times its size.
 MOST_BYTES = (1 << 31) - 1
 MOST_BYTES_OF_TEXT = 1 << 28
-# Functions in functions: each takes a few frames of Python's stack.
+# The nesting depth of functions: each level takes a few Python stack frames.
 DEEPEST_CALLS = 100
-# Beyond so many operations with all calls put in place, functions stay functions.
+# Above this number of operations with all calls inlined, calls are not inlined.
 MOST_INLINED = 1 << 16
-# So many operations may be made beside the nodes of the file.
+# The maximum number of operations added beyond the nodes of the file.
 MOST_OPERATIONS = 1 << 18
-# Constants whose last element stands for all that follow may need so much memory in all.
+# The memory limit of all constants whose last element is repeated.
 MOST_FILLED_BYTES = 1 << 30
-# One value among the arguments of a function.
+# The limit of one value in a function's signature.
 MOST_FILLED_IN_SIGNATURES = 1 << 20
 
-# What only broken contents, or a mistake here, raise.
+# Exceptions raised only by malformed input, or a bug here.
 _RAW = (ArithmeticError, AssertionError, AttributeError, DecodeError, LookupError,
         NotImplementedError, RecursionError, SyntaxError, TypeError, UnicodeError,
         struct.error)  # fmt: skip
@@ -41,9 +41,9 @@ _RAW = (ArithmeticError, AssertionError, AttributeError, DecodeError, LookupErro
 
 @contextmanager
 def clean_errors(what: str, kind: Callable[[str], Exception]) -> Iterator[None]:
-    """Turn what broken contents raise into one kind of error that says what is broken.
+    """Convert exceptions caused by malformed input into one kind of error that describes it.
 
-    ValueError, OSError, RuntimeError and the classes of tf.errors pass.
+    ValueError, OSError, RuntimeError and the classes of tf.errors are passed through.
     """
     try:
         yield
@@ -60,14 +60,14 @@ def clean_errors(what: str, kind: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def require_size(path: str, most: int) -> None:
-    """OSError where a file is larger than anything that can be in it."""
+    """Raise OSError if a file is larger than any valid one."""
     size = os.path.getsize(path)
     if size > most:
         raise OSError(f"{path} has {size} bytes, and a message at most {most}: it is none.")
 
 
 def filled_bytes(tensor: Any) -> int:
-    """How many bytes a TensorProto needs beyond those that it brings with it."""
+    """The number of bytes that a TensorProto requires beyond its own size."""
     sizes = [each.size for each in tensor.tensor_shape.dim]
     if any(size < 0 for size in sizes):
         raise ValueError(f"A tensor has the shape {sizes}, with a negative size.")
@@ -79,21 +79,21 @@ def filled_bytes(tensor: Any) -> int:
 
 
 def require_small(tensor: Any) -> Any:
-    """A TensorProto itself; ValueError where it needs far more memory than it brings."""
+    """A TensorProto unchanged; ValueError if it requires far more memory than its own size."""
     if filled_bytes(tensor) > MOST_FILLED_IN_SIGNATURES:
         raise ValueError("A value in a signature has a shape far beyond its elements.")
     return tensor
 
 
 class Budget:
-    """What is left of the bounds while one graph is read in."""
+    """The remaining limits during the import of one graph."""
 
     def __init__(self, nodes: int) -> None:
         self._operations = nodes + MOST_OPERATIONS
         self._bytes = MOST_FILLED_BYTES
 
     def take_operation(self) -> None:
-        """Count an operation; ResourceExhaustedError beyond the bound."""
+        """Count an operation; ResourceExhaustedError above the limit."""
         self._operations -= 1
         if self._operations < 0:
             raise ResourceExhaustedError(
@@ -117,9 +117,9 @@ class Budget:
 def expanded_sizes(
     library: dict[str, Any], called: Callable[[Any], Iterable[str]]
 ) -> dict[str, int]:
-    """How many nodes each function has with all that it calls put in place, up to a bound.
+    """The number of nodes of each function with all calls inlined, up to a limit.
 
-    Functions that call themselves have the bound.
+    Recursive functions have the limit.
     """
     sizes: dict[str, int] = {}
     callees: dict[str, list[str]] = {}

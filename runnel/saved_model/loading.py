@@ -44,19 +44,19 @@ from .restored import (
 from .structured_values import decode, is_callable
 from .tensors import make_ndarray, shape_from
 
-# Objects of these identifiers are Python containers.
+# Nodes with these identifiers are Python containers.
 _LISTS = frozenset({"trackable_list_wrapper", "trackable_tuple_wrapper"})
-# What the keys and values of a table are called in checkpoints.
+# The checkpoint keys of the keys and values of a table.
 TABLE = "table"
 _DICTS = frozenset({"trackable_dict_wrapper"})
 
 
 def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
-    """The object in a SavedModel, with its parts as attributes and its functions callable.
+    """Load the object of a SavedModel, with its children as attributes and callable functions.
 
-    Functions know the kinds of arguments that they were traced for before saving. `tags` choose
-    among several graphs of a SavedModel, which has mostly one. Operations that write files are
-    refused: see `runnel.allow_file_operations`.
+    Functions have the traces from before saving. `tags` select one of several graphs of a
+    SavedModel, which mostly has one. Operations that write files are refused: see
+    `runnel.allow_file_operations`.
 
     >>> import tempfile
     >>> module = tf.Module()
@@ -84,7 +84,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
 
 
 def _opened(path: str, tags: Any, options: LoadOptions) -> tuple[Any, _Values]:
-    """The MetaGraph in a folder, and the values of the same SavedModel."""
+    """The MetaGraph in a folder, and the values of the same version."""
     meta_graph = chosen_meta_graph(read_saved_model(path), tags, path)
     if not meta_graph.HasField("object_graph_def"):
         raise ValueError(
@@ -96,7 +96,7 @@ def _opened(path: str, tags: Any, options: LoadOptions) -> tuple[Any, _Values]:
 
 
 class Loader:
-    """The objects of one MetaGraph, by the numbers of their nodes."""
+    """Creates the objects of one MetaGraph, by node ID."""
 
     def __init__(self, meta_graph: Any, path: str, options: LoadOptions, values: _Values) -> None:
         self._path = path
@@ -122,10 +122,10 @@ class Loader:
         return self.nodes[0]
 
     def _require_ops(self) -> None:
-        """NotFoundError that names all ops without a kernel, before anything is made.
+        """Raise NotFoundError with all ops without a kernel, before anything is created.
 
-        Functions of arguments that there are none of here, such as iterators, are passed over:
-        nobody can call them.
+        Functions with unsupported argument types, such as iterators, are skipped: they cannot be
+        called.
         """
         nodes = [
             node
@@ -236,7 +236,7 @@ class Loader:
         return function_graph(self._library[name], self._library, captured, permissions)
 
     def _captured(self, number: int) -> Tensor:
-        """The tensor that stands for an object among the inputs of a function."""
+        """The tensor that represents an object among the captures of a function."""
         value = self.nodes[number]
         if isinstance(value, Variable):
             return value.handle
@@ -249,7 +249,7 @@ class Loader:
         raise OSError(f"The SavedModel at {self._path} is broken: a function takes node {number}.")
 
     def _find_gradients(self, registered: Any) -> None:
-        """The gradients that nodes have instead of those of their ops."""
+        """The custom gradients of nodes."""
         for each in registered:
             saved = self.graph.concrete_functions.get(each.gradient_func)
             if saved is None or each.gradient_func not in self._library:
@@ -325,7 +325,7 @@ class Loader:
 
 
 def _arguments(saved: Any) -> tuple[Any, Any]:
-    """The positional and the keyword arguments that a function was traced for."""
+    """The positional and keyword arguments that a function was traced with."""
     args, kwargs = decode(saved.canonicalized_input_signature)
     if not isinstance(args, list | tuple) or not isinstance(kwargs, dict):
         raise OSError(f"The arguments {args}, {kwargs} are none: the SavedModel is broken.")
@@ -333,13 +333,13 @@ def _arguments(saved: Any) -> tuple[Any, Any]:
 
 
 def _require_attribute(name: str) -> None:
-    """OSError where the name of a part is one that Python looks for in every object."""
+    """Raise OSError if the name of a child is a special attribute of Python objects."""
     if name.startswith("__") and name.endswith("__") and name != "__call__":
         raise OSError(f"The SavedModel has a part named {name!r}: it is broken.")
 
 
 def _fill(table: Any, keys: np.ndarray, values: np.ndarray) -> None:
-    """Put what was saved of a table into it; keys that mark free places are none."""
+    """Insert the saved entries into a table, except for the markers of empty slots."""
     markers = [getattr(table, name) for name in ("_empty", "_deleted") if hasattr(table, name)]
     if markers:
         kept = [key not in markers for key in Table.keys_of(table, keys)]
@@ -349,13 +349,13 @@ def _fill(table: Any, keys: np.ndarray, values: np.ndarray) -> None:
 
 
 def _parts(structure: Any) -> list[Any]:
-    """The specs of the tensors that values of a structure are made of."""
+    """The specs of the component tensors of a structure."""
     specs = [each for each in nest.flatten(structure) if isinstance(each, TypeSpec)]
     return [part for spec in specs for part in spec.flatten()]
 
 
 def _name_inputs(graph: FuncGraph, signature: Any) -> None:
-    """Give the inputs of a graph the names that a signature has for them."""
+    """Name the inputs of a graph after the parameters of a signature."""
     for spec, tensor in zip(_parts(signature), graph.inputs, strict=False):
         if spec.name and spec.name not in graph._by_name:
             graph._by_name[spec.name] = graph._by_name.pop(tensor.op.name)
@@ -363,7 +363,7 @@ def _name_inputs(graph: FuncGraph, signature: Any) -> None:
 
 
 def keyword_parameters(names: list[str]) -> Parameters:
-    """Parameters that are given by name."""
+    """Keyword parameters."""
     from .structured_values import _tuple_class
 
     fields = ("args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults")
@@ -379,7 +379,7 @@ def _zeros(dtype: Any, shape: TensorShape) -> np.ndarray:
 
 
 def _pair_slots(ours: Any, theirs: Any, pairs: dict[int, int]) -> None:
-    """Find the slots of an optimizer by the variables that they belong to."""
+    """Associate the slots of an optimizer with their variables."""
     slots = {
         (slot.original_variable_node_id, slot.slot_name): slot.slot_variable_node_id
         for slot in theirs.slot_variables
@@ -391,7 +391,7 @@ def _pair_slots(ours: Any, theirs: Any, pairs: dict[int, int]) -> None:
 
 
 class _Values:
-    """The values of a SavedModel's variables and tables, by the numbers of their nodes."""
+    """The values of a SavedModel's variables and tables, by node ID."""
 
     def __init__(self, path: str, graph: Any, options: LoadOptions) -> None:
         self._partial = options.allow_partial_checkpoint or options.experimental_skip_checkpoint
@@ -413,7 +413,7 @@ class _Values:
                 raise
             return
         saved = TrackableObjectGraph.FromString(self._bundle.read(GRAPH_KEY)[()])
-        # The two graphs are walked together, by the names of parts.
+        # The two graphs are traversed in parallel, by the names of children.
         pairs = {0: 0}
         waiting = [0]
         while waiting:
@@ -434,7 +434,7 @@ class _Values:
             }
 
     def of(self, number: int) -> Any:
-        """The value of a variable; None where there is none and that is no mistake."""
+        """The value of a variable; None if it is missing and that is allowed."""
         key = self._keys.get(number, {}).get(VALUE)
         if key is None:
             if self._partial:
@@ -447,7 +447,7 @@ class _Values:
         return self._bundle.read(key)
 
     def table(self, number: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The keys and values of a table that changes."""
+        """The keys and values of a mutable table."""
         key = self._keys.get(number, {}).get(TABLE)
         if key is None or self._bundle is None:
             return None

@@ -1,4 +1,4 @@
-"""The graph of a SavedModel that sessions run: variables, tables, signatures, saver."""
+"""The main graph of a SavedModel, for sessions: variables, tables, signatures, saver."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def constant_node(name: str, array: Any, dtype: Any) -> Any:
 
 
 class MainGraph:
-    """Adds nodes to a GraphDef; every object gets the nodes that stand for it once."""
+    """Adds nodes to a GraphDef; each object is represented by one set of nodes."""
 
     def __init__(self, graph_def: Any) -> None:
         self._graph_def = graph_def
         self._names: set[str] = set()
         self._sources: dict[int, str] = {}
-        # What has to happen before the signatures work, in this order.
+        # Initialization before the signatures work, in this order.
         self._initial: list[str] = []
-        # The file of each asset, with the node that is fed its path.
+        # The file of each asset, with the placeholder node of its path.
         self.assets: list[tuple[Asset, str]] = []
 
     def fresh(self, name: str) -> str:
-        """A name that no node has."""
+        """A unique node name."""
         stem = found = _clean(name)
         number = 0
         while found in self._names:
@@ -60,7 +60,7 @@ class MainGraph:
         return found
 
     def add(self, name: str, op: str, inputs: Sequence[str] = (), **attrs: Any) -> str:
-        """Add a node; its name."""
+        """Add a node; returns its name."""
         node = node_def(self.fresh(name), op, inputs, **attrs)
         self._graph_def.node.append(node)
         return str(node.name)
@@ -68,7 +68,7 @@ class MainGraph:
     def call(
         self, function: str, inputs: Sequence[str], types: Sequence[Any], results: Sequence[Any]
     ) -> str:
-        """Add the call of a function; its name."""
+        """Add a function call; returns its name."""
         return self.add(
             "StatefulPartitionedCall",
             "StatefulPartitionedCall",
@@ -82,7 +82,7 @@ class MainGraph:
         )
 
     def source(self, value: Any) -> str:
-        """The node for an object that functions use."""
+        """The node of an object that functions capture."""
         key = value._key if isinstance(value, Variable) else -id(value)
         known = self._sources.get(key)
         if known is None:
@@ -111,7 +111,7 @@ class MainGraph:
         return given
 
     def _asset(self, asset: Asset) -> str:
-        """The path in a variable, which loading fills with that of the copied file."""
+        """The path in a variable, initialized at loading with that of the copied file."""
         string = dtypes.string
         fed = self.add("asset_path_initializer", "Placeholder", dtype=string, shape=_SCALAR)
         variable = self._variable("asset_path", string, _SCALAR)
@@ -132,11 +132,11 @@ class MainGraph:
                         **attrs)  # fmt: skip
 
     def happens_first(self, name: str) -> None:
-        """Let a node be run when a SavedModel is loaded."""
+        """Add a node to the initialization."""
         self._initial.append(name)
 
     def initialization(self) -> str:
-        """Add the node that does all that comes first; its name."""
+        """Add the node that runs the initialization; returns its name."""
         return self.add("init", "NoOp", [f"^{name}" for name in self._initial])
 
 
@@ -180,7 +180,7 @@ class Saver:
         return definition
 
     def save_function(self, name: str, key: str) -> Any:
-        """The function that writes the variables, and the objects under a key, to a prefix."""
+        """The function that writes the variables, and the object graph under a key, to a prefix."""
         definition = self._definition(name)
         definition.node_def.extend(self._names([key.encode()]))
         definition.node_def.append(
@@ -200,7 +200,7 @@ class Saver:
         return self._finished(definition, ["save"])
 
     def restore_function(self, name: str) -> Any:
-        """The function that gives the variables the values at a prefix."""
+        """The function that assigns the values saved at a prefix to the variables."""
         definition = self._definition(name)
         done: list[str] = []
         if self._variables:
@@ -219,7 +219,7 @@ class Saver:
 
 
 def asset_name(path: str, taken: dict[str, str]) -> str:
-    """The name of a file among the assets; files of one name get numbers."""
+    """A unique file name among the assets; duplicates are numbered."""
     base = os.path.basename(path)
     name, number = base, 1
     while taken.get(name, path) != path:

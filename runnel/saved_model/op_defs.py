@@ -1,4 +1,4 @@
-"""Ops as messages (OpDef): the names and types of their inputs, outputs and attributes."""
+"""OpDef messages of ops: the names and types of their inputs, outputs and attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tensorboard.compat.proto import op_def_pb2
 from ..core.op import REGISTRY, Argument, Op
 from .attributes import FIXED, LEFT_OUT, attr_value, fitting, kernel_attributes, value_field
 
-# The types of attributes that must be given: no default tells them.
+# The types of required attributes, which have no default to infer them from.
 _TYPES = {
     "bool": "preserve_short_sequences unique",
     "func": "body cond else_branch then_branch",
@@ -41,12 +41,12 @@ _FIELDS = {
     "tensor": "tensor",
     "type": "type",
 }
-# Attributes of a kernel that are no part of TensorFlow's op.
+# Kernel attributes that TensorFlow's op does not have.
 _OURS = {"While": frozenset(["Tout", "carried", "invariants", "reverse"])}
 
 
 def op_def(op: Op) -> Any:
-    """The message of an op."""
+    """The OpDef message of an op."""
     message = op_def_pb2.OpDef(name=op.name, is_stateful=op.stateful)
     for arguments, target in ((op.inputs, message.input_arg), (op.outputs, message.output_arg)):
         for argument in arguments:
@@ -64,7 +64,7 @@ def op_def(op: Op) -> Any:
 
 
 def op_def_for(name: str) -> Any:
-    """The message of the op of a name; RuntimeError where there is none."""
+    """The OpDef message of the op with this name; RuntimeError if there is none."""
     try:
         return op_def(REGISTRY[name])
     except KeyError:
@@ -74,7 +74,7 @@ def op_def_for(name: str) -> Any:
 
 
 def require_kinds(op: Op, node: Any) -> None:
-    """ValueError where an attribute of a node has a value of another type than the op's."""
+    """Raise ValueError if an attribute of a node has another type than the op's."""
     kinds = _kinds(op)
     for name, attr in node.attr.items():
         expected = kinds.get(name)
@@ -84,7 +84,7 @@ def require_kinds(op: Op, node: Any) -> None:
         found = _FIELDS.get(field, field)
         if field == "list":
             fields = [_FIELDS[each.name] for each, _ in attr.list.ListFields()]
-            # An empty list may be one of anything.
+            # An empty list is valid for any type.
             found = f"list({fields[0]})" if len(fields) == 1 else expected if not fields else "list"
         if found != expected:
             raise ValueError(
@@ -110,7 +110,7 @@ def _add_argument(op: Op, argument: Argument, message: Any) -> None:
 
 
 def _attributes(op: Op) -> dict[str, tuple[str, Any]]:
-    """The attributes by name: the type, and the default or None."""
+    """The type and default (or None) of each attribute."""
     found: dict[str, tuple[str, Any]] = {}
     for argument in (*op.inputs, *op.outputs):
         if argument.type not in op.fixed:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class VariablePolicy(enum.Enum):
-    """What is saved of variables beside their values: nothing, devices, or all copies."""
+    """What is saved of variables besides their values: nothing, devices, or all replicas."""
 
     NONE = None
     SAVE_VARIABLE_DEVICES = "save_variable_devices"
@@ -16,7 +16,7 @@ class VariablePolicy(enum.Enum):
 
     @staticmethod
     def from_obj(obj: Any) -> VariablePolicy:
-        """The policy that an object, a name or None means."""
+        """The policy given by an object, a name or None."""
         if obj is None:
             return VariablePolicy.NONE
         if isinstance(obj, VariablePolicy):
@@ -28,9 +28,9 @@ class VariablePolicy(enum.Enum):
 
 
 class SaveOptions:
-    """How `tf.saved_model.save` writes.
+    """Options of `tf.saved_model.save`.
 
-    Used are `function_aliases` and `extra_tags`; the others are kept as they are: there are no
+    Only `function_aliases` and `extra_tags` have an effect; the others are stored: there are no
     devices and no debug information to save, and one shard.
     """
 
@@ -84,7 +84,7 @@ def _checked_names(names: Sequence[str] | None) -> list[str]:
 
 
 class LoadOptions:
-    """How `tf.saved_model.load` reads.
+    """Options of `tf.saved_model.load`.
 
     `allow_partial_checkpoint` leaves variables without a saved value at zero,
     `experimental_skip_checkpoint` all of them.

@@ -1,4 +1,4 @@
-"""Ops of GraphDefs that have no kernel here, computed with others that have one."""
+"""Ops of GraphDefs without a kernel here, composed of ops that have one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Inputs = Sequence[Tensor]
 
 
 def _select(node: Any, inputs: Inputs) -> list[Tensor]:
-    """Element by element, or whole rows where the condition is a vector."""
+    """Element-wise selection, or of whole rows if the condition is a vector."""
     condition, x, y = inputs
     places, dimensions = condition.shape.rank, x.shape.rank
     if places is None or dimensions is None:
@@ -86,7 +86,7 @@ def _nothing(node: Any, inputs: Inputs) -> list[Tensor]:
     return []
 
 
-# A function of the node and its inputs for each of them; it gives the outputs.
+# By op, a function of the node and its inputs that returns the outputs.
 COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
     **FURTHER,
     **TRAINING,
@@ -103,7 +103,7 @@ COMPOSED: dict[str, Callable[[Any, Inputs], list[Tensor]]] = {
     "TensorListPushBack": _push_back,
 }
 
-# Ops that do the same as one of here.
+# Ops that are equivalent to one of Runnel's.
 SAME = {
     "AnonymousHashTable": "HashTableV2",
     "AnonymousMutableDenseHashTable": "MutableDenseHashTableV2",

@@ -1,8 +1,8 @@
-"""What graphs that come from files may do beside computing.
+"""Permitted side effects of graphs loaded from files.
 
-While a SavedModel is loaded, its initializers may read its assets; they may not loop or wait, which
-might never end. Once one of its functions is called, that may read any file. None may write files,
-and none can call Python functions. What an op does is said by its declaration.
+While a SavedModel is loaded, its initializers may read its assets; they must not loop or block, as
+that might never terminate. Functions called later may read any file. No operation may write files
+or call Python functions. The side effects of an op are part of its declaration.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _OPTION = (
 
 @contextmanager
 def allow_file_operations() -> Iterator[None]:
-    """Let graphs that are loaded in a block read and write any files, in later calls, too.
+    """Allow graphs loaded in a block to read and write any files, in later calls, too.
 
-    It holds for `tf.saved_model.load`, `tf.keras.models.load_model` of a folder,
-    `tf.graph_util.import_graph_def` and the loaders of `tf.compat.v1`. Only load in it what you
-    would also run as a program.
+    This applies to `tf.saved_model.load`, `tf.keras.models.load_model` of a folder,
+    `tf.graph_util.import_graph_def` and the loaders of `tf.compat.v1`. Load only files in it that
+    you would also run as a program.
 
     >>> with tf.Graph().as_default() as graph:
     ...     tf.io.write_file("greeting", "hello")
@@ -53,9 +53,9 @@ def allow_file_operations() -> Iterator[None]:
 
 
 class Permissions:
-    """What the operations of one loaded graph may do beside computing.
+    """The permitted side effects of one loaded graph's operations.
 
-    Those that run while it is loaded (`loading`) may read nothing but assets, and have to end.
+    Those that run during loading (`loading`) may read assets only, and must terminate.
     """
 
     def __init__(self, trusted: bool | None = None, loading: bool = False) -> None:
@@ -63,13 +63,13 @@ class Permissions:
         self.loading = loading
 
     def while_loading(self) -> Permissions:
-        """Those of a function that runs while its SavedModel is loaded."""
+        """The permissions of a function that runs while its SavedModel is loaded."""
         return Permissions(self.trusted, loading=True)
 
     def require(
         self, name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], graph: Any
     ) -> None:
-        """PermissionDeniedError for an operation that may not be in a graph."""
+        """Raise PermissionDeniedError for an operation that is not permitted in a graph."""
         if op.effect is None or self.trusted:
             return
         effect = op.effect_with(attrs)
@@ -115,7 +115,7 @@ def _named_by_attributes(op: Op) -> bool:
 
 
 def require_initializers(operations: Iterable[Operation], assets: Sequence[Tensor]) -> None:
-    """PermissionDeniedError where operations do what those that run while loading may not."""
+    """Raise PermissionDeniedError for operations that are not permitted in initializers."""
     if state.trusts_files:
         return
     known = {id(tensor) for tensor in assets}
@@ -131,7 +131,7 @@ def require_initializers(operations: Iterable[Operation], assets: Sequence[Tenso
 
 
 def _with_branches(operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Operations, and those in the branches of conditions and loops."""
+    """Operations, including those of the branches of conditions and loops."""
     waiting = [list(operations)]
     seen: set[int] = set()
     while waiting:
@@ -168,7 +168,7 @@ def path_inside(folder: str, *names: str) -> str:
 
 
 def require_files_inside(folder: str, name: str) -> None:
-    """PermissionDeniedError where a file in a subfolder is a symbolic link that leads out."""
+    """Raise PermissionDeniedError if a file in a subfolder is a symbolic link to the outside."""
     path_inside(folder, name)
     subfolder = os.path.join(folder, name)
     for each in os.listdir(subfolder) if os.path.isdir(subfolder) else ():

@@ -1,4 +1,4 @@
-"""The message of a SavedModel in a folder, and the part of it that tags ask for."""
+"""Reading the SavedModel message of a folder, and selecting a MetaGraph by tags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .permissions import path_inside
 
 
 def read_saved_model(export_dir: Any) -> Any:
-    """The SavedModel in a folder; OSError where there is none, or a broken one."""
+    """The SavedModel message of a folder; OSError if it is missing or malformed."""
     folder = _path(export_dir)
     binary = os.path.join(folder, SAVED_MODEL_FILENAME_PB)
     text = os.path.join(folder, SAVED_MODEL_FILENAME_PBTXT)
@@ -41,7 +41,7 @@ def read_saved_model(export_dir: Any) -> Any:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Whether there is a SavedModel in a folder.
+    """Whether a folder contains a SavedModel.
 
     >>> tf.saved_model.contains_saved_model(".")
     False
@@ -56,7 +56,7 @@ def _path(export_dir: Any) -> str:
 
 
 def chosen_meta_graph(saved_model: Any, tags: Any, export_dir: str) -> Any:
-    """The MetaGraph of these tags; None: the only one."""
+    """The MetaGraph with these tags; None: the only one."""
     graphs = list(saved_model.meta_graphs)
     if not graphs:
         raise OSError(f"The SavedModel at {export_dir} has no MetaGraph: it is broken.")
@@ -79,7 +79,7 @@ def _has_objects(meta_graph: Any) -> bool:
 
 
 def tagged_meta_graph(saved_model: Any, tags: Iterable[str] | None, export_dir: str) -> Any:
-    """The MetaGraph with exactly these tags, of several."""
+    """The MetaGraph with exactly these tags."""
     graphs = list(saved_model.meta_graphs)
     if tags is None:
         if len(graphs) == 1:

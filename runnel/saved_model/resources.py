@@ -1,4 +1,4 @@
-"""TrackableResource: the base of objects that own a resource."""
+"""TrackableResource: the base class of objects that own a resource."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..core.context import init_scope
 
 
 class TrackableResource:
-    """An object with a resource that its subclass makes (`_create_resource`) and fills.
+    """An object with a resource, created by its subclass (`_create_resource`).
 
-    `_initialize` fills the resource; both are called when its handle is first needed.
+    `_initialize` initializes the resource; both are called when its handle is first needed.
     """
 
     def __init__(self, device: str = "") -> None:
@@ -21,14 +21,14 @@ class TrackableResource:
         raise NotImplementedError("TrackableResource._create_resource not implemented.")
 
     def _initialize(self) -> None:
-        """Fill the resource; nothing is to be done unless a subclass says so."""
+        """Initialize the resource; by default a no-op."""
 
     def _destroy_resource(self) -> None:
-        """Drop the resource; nothing is to be done here."""
+        """Destroy the resource; by default a no-op."""
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor by which operations know the resource."""
+        """The handle of the resource, for operations."""
         if self._resource_handle is None:
             with init_scope():
                 self._resource_handle = self._create_resource()

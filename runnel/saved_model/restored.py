@@ -1,4 +1,4 @@
-"""What a loaded SavedModel is made of: objects, functions, signatures, resources."""
+"""The contents of a loaded SavedModel: objects, functions, signatures, resources."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..train.trackables import Trackable
 
 
 class UserObject(Trackable):
-    """An object of a SavedModel, with its parts as attributes."""
+    """An object of a SavedModel, with its children as attributes."""
 
-    # What wrote the SavedModel; the root has them.
+    # The version that wrote the SavedModel; set on the root.
     tensorflow_version: str
     tensorflow_git_version: str
 
@@ -43,7 +43,7 @@ class RestoredResource(Trackable):
 
 
 class SignatureMap(Mapping[str, Any]):
-    """The signatures of a SavedModel by name: functions of keyword arguments that give dicts."""
+    """The signatures of a SavedModel by name: functions of keyword arguments that return dicts."""
 
     def __init__(self) -> None:
         self._traces: dict[str, Trace] = {}
@@ -68,7 +68,7 @@ class SignatureMap(Mapping[str, Any]):
 
 
 def parameters_of(spec: Any, is_method: bool) -> Parameters:
-    """The parameters that a FullArgSpec describes."""
+    """The parameters of a FullArgSpec."""
     kind = inspect.Parameter
     names = list(spec.args)[1:] if is_method else list(spec.args)
     defaults = list(spec.defaults or ())
@@ -90,7 +90,7 @@ def parameters_of(spec: Any, is_method: bool) -> Parameters:
 
 
 def _ordered(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
-    """Without defaults in front of parameters that have none, which Python does not allow."""
+    """Without defaults of parameters that precede required ones, which Python does not allow."""
     kind = inspect.Parameter
     last = max((i for i, p in enumerate(parameters)
                 if p.kind is kind.POSITIONAL_OR_KEYWORD and p.default is kind.empty),
@@ -99,7 +99,7 @@ def _ordered(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
 
 
 class RestoredConcreteFunction(ConcreteFunction):
-    """A function of a SavedModel for one kind of arguments."""
+    """One trace of a function of a SavedModel."""
 
     def __init__(
         self, name: str, graph: FuncGraph, results: Any, signature: BoundSignature | None
@@ -125,7 +125,7 @@ def _leaf(spec: Any) -> Leaf:
 
 
 class Trace:
-    """A concrete function that is made of its definition when it is first needed."""
+    """A concrete function that is imported on first use."""
 
     def __init__(self, args: Any, kwargs: Any, make: Callable[[], ConcreteFunction]) -> None:
         self.args = args
@@ -140,9 +140,9 @@ class Trace:
         return self._made
 
     def tensors_of(self, args: Any, kwargs: Any, convert: bool) -> list[Any] | None:
-        """The tensors in arguments, or the specs in their places; None where they do not fit.
+        """The tensors in arguments, or the specs in place of them; None if they do not match.
 
-        Python numbers and lists stand for tensors only if `convert`.
+        Python numbers and lists are converted to tensors only if `convert`.
         """
         pairs = list(_pairs((self.args, self.kwargs), (args, kwargs)))
         found: list[Any] = []
@@ -157,12 +157,12 @@ class Trace:
         return _listed(self.args, self.kwargs)
 
 
-# Stands where arguments have nothing for a leaf of a signature.
+# In place of arguments without a value for a leaf of a signature.
 _NOTHING = object()
 
 
 def _pairs(expected: Any, given: Any) -> Iterator[tuple[Any, Any]]:
-    """The leaves of a structure beside what is in their places in another one."""
+    """The leaves of a structure paired with the values at their paths in another one."""
     if isinstance(expected, Mapping):
         if not isinstance(given, Mapping) or set(given) != set(expected):
             yield expected, _NOTHING
@@ -180,7 +180,7 @@ def _pairs(expected: Any, given: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _tensors(expected: Any, value: Any, convert: bool) -> list[Any] | None:
-    """The tensors of an argument that a leaf of a signature takes; None where it does not."""
+    """The tensors of an argument that match a leaf of a signature; None if they do not."""
     if isinstance(expected, TensorSpec):
         tensor = _fitting(expected, value, convert)
         return None if tensor is None else [tensor]
@@ -229,7 +229,7 @@ def _listed(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 
 class RestoredFunction(Function):
-    """A `tf.function` of a SavedModel: it has the traces that were saved, and makes no new ones."""
+    """A `tf.function` of a SavedModel: it has the saved traces, and cannot be retraced."""
 
     def __init__(
         self, name: str, parameters: Parameters, input_signature: Any, traces: Sequence[Trace]
@@ -257,13 +257,13 @@ class RestoredFunction(Function):
         return trace.function.call(tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The saved trace that takes these arguments; a tf.TensorSpec may stand for a tensor."""
+        """The saved trace for these arguments; a tf.TensorSpec may replace a tensor."""
         if not args and not kwargs and self._saved_signature is not None and self.traces:
             return self.traces[0].function
         return self._chosen(args, kwargs)[0].function
 
     def _chosen(self, args: Any, kwargs: Any) -> tuple[Trace, list[Any]]:
-        """The trace that takes these arguments, and the tensors for it."""
+        """The trace that matches these arguments, and the tensors for it."""
         try:
             args, kwargs = self.parameters.bound(args, kwargs)
         except TypeError as error:
@@ -300,6 +300,6 @@ class RestoredFunction(Function):
         )
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces, one after the other."""
+        """The signatures of all traces, in order."""
         texts = [each.pretty_printed_signature(verbose) for each in self.concrete_functions]
         return ("\n\n" if verbose else "\n").join(texts)

@@ -70,11 +70,11 @@ _UNREACHABLE = (
 def save(
     obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None
 ) -> None:
-    """Write an object with its variables and functions into a folder, for any program to load.
+    """Save an object with its variables and functions to a folder, for any program to load.
 
-    Of every `tf.function` the traces that there are go along. `signatures` is a function with an
-    input signature, or a dict of them by name, for programs that know nothing of the object.
-    An interrupted save leaves a SavedModel that was in the folder as it was.
+    The existing traces of every `tf.function` are included. `signatures` is a function with an
+    input signature, or a dict of them by name, for programs that do not use the object. An
+    interrupted save leaves an existing SavedModel in the folder unchanged.
 
     >>> import tempfile
     >>> class Adder(tf.Module):
@@ -102,7 +102,7 @@ def save(
 
 
 def exported(obj: Any, signatures: Any, options: SaveOptions) -> Export:
-    """What a SavedModel of an object consists of."""
+    """The contents of an object's SavedModel."""
     with init_scope(), _functions_of_layers():
         return Export(obj, signatures_of(signatures, parts_of(obj)), options)
 
@@ -116,7 +116,7 @@ def _can_be_saved(obj: Any) -> bool:
 
 
 def write(export: Export, folder: str) -> None:
-    """Write what was made of an object into a folder, all of it or nothing."""
+    """Write an export to a folder atomically."""
     with replacing_folder(folder) as temporary:
         variables = os.path.join(temporary, VARIABLES_DIRECTORY)
         os.makedirs(variables)
@@ -143,7 +143,7 @@ class Export:
         self.saved_model = SavedModel(saved_model_schema_version=SAVED_MODEL_SCHEMA_VERSION)
         self.meta_graph = self.saved_model.meta_graphs.add()
         self.tensors: list[tuple[str, Any, Any]] = []
-        # Assets by the names of their copies, and what else belongs into the folder.
+        # Assets by the names of their copies, and other files of the folder.
         self.files: dict[str, str] = {}
         self.more_files: dict[str, bytes] = {}
         self._options = options
@@ -151,7 +151,7 @@ class Export:
         self._names: dict[int, str] = {}
         self._bound: dict[str, list[Any]] = {}
         self._feeds: dict[str, list[Any]] = {}
-        # The functions in which operations with gradients of their own are.
+        # The functions that contain operations with custom gradients.
         self._homes: dict[str, str] = {}
         self._graph_def = self.meta_graph.graph_def
         self._main = MainGraph(self._graph_def)
@@ -217,7 +217,7 @@ class Export:
         return owner
 
     def _write_gradients(self) -> None:
-        """The gradients of operations that have their own, as functions beside the others."""
+        """The gradient functions of operations with custom gradients."""
         if not self._options.experimental_custom_gradients:
             return
         for key, (operation, graph, specs) in list(self._library.gradients.items()):
@@ -242,7 +242,7 @@ class Export:
             )
 
     def _captured_node(self, tensor: Tensor, operation: Any, home: str) -> int:
-        """The node for a tensor of the forward function, or for a constant."""
+        """The node of a captured forward tensor, or of a constant."""
         nodes = self.meta_graph.object_graph_def.nodes
         node = nodes.add()
         if is_inside(tensor, operation.graph):
@@ -317,7 +317,7 @@ class Export:
         message.function_spec.fullargspec.CopyFrom(_encoded_spec(fields))
         message.function_spec.input_signature.none_value.SetInParent()
 
-    # What sessions run.
+    # For sessions.
 
     def _write_signatures(self, signatures: Signatures) -> None:
         for key in sorted(signatures.functions):
@@ -396,7 +396,7 @@ class Export:
 
 
 def identifier_of(value: Any) -> str:
-    """What says which kind of object a node stands for."""
+    """The identifier of the kind of object that a node represents."""
     if isinstance(value, Signatures):
         return "signature_map"
     if isinstance(value, list):
@@ -409,7 +409,7 @@ def identifier_of(value: Any) -> str:
 
 
 def _encoded_spec(fields: Sequence[Any]) -> Any:
-    """The message of a FullArgSpec; a default that has no message of its own becomes None."""
+    """The message of a FullArgSpec; a default that cannot be encoded becomes None."""
     values = list(fields)
     if values[3] is not None:
         values[3] = tuple(_or_none(each) for each in values[3])

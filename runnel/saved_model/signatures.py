@@ -1,4 +1,4 @@
-"""The signatures of a SavedModel: functions of named tensors that give dicts of tensors."""
+"""The signatures of a SavedModel: functions of named tensors that return dicts of tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .loading import keyword_parameters
 
 
 def signatures_of(given: Any, parts: Mapping[str, Any]) -> Signatures:
-    """The functions of the signatures that were given, or of the only one that there can be."""
+    """The functions of the given signatures, or of the default one."""
     if given is None:
         found = _only_function(parts)
         given = {} if found is None else {DEFAULT_SERVING_SIGNATURE_DEF_KEY: found}
@@ -40,7 +40,7 @@ def signatures_of(given: Any, parts: Mapping[str, Any]) -> Signatures:
 
 
 def _only_function(parts: Mapping[str, Any]) -> ConcreteFunction | None:
-    """The one function with an input signature among the parts of an object."""
+    """The only function with an input signature among the children of an object."""
     default = parts.get("_default_save_signature")
     if default is not None:
         return _concrete(default)
@@ -79,7 +79,7 @@ def _concrete(function: Any) -> ConcreteFunction:
     if isinstance(function, Function):
         if function.input_signature is not None:
             return function.get_concrete_function()
-        # The trace of a function without arguments needs no signature.
+        # The trace of a function without arguments needs no input signature.
         if not function.parameters.names:
             return function.get_concrete_function()
     raise ValueError(
@@ -90,7 +90,7 @@ def _concrete(function: Any) -> ConcreteFunction:
 
 
 def _wrapped(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
-    """The function of a signature: the inputs by name, the outputs in a dict."""
+    """The signature's function: inputs by name, outputs in a dict."""
     order = [tensor.op.name for tensor in concrete.graph.inputs]
     specs = {
         each: TensorSpec(tensor.shape, tensor.dtype, each)
@@ -109,7 +109,7 @@ def _wrapped(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
 
 
 def function_stem(concrete: ConcreteFunction) -> str:
-    """A function's name without what loading and saving put around it."""
+    """A function's name without the affixes that loading and saving add."""
     name = re.sub(r"\W", "_", concrete.graph.name)
     return re.sub(r"_\d+$", "", name.removeprefix("__inference_"))
 

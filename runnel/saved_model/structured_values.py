@@ -1,4 +1,4 @@
-"""Python structures with specs of tensors as messages (StructuredValue), and back."""
+"""Conversion of Python structures with tensor specs to and from StructuredValue messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class NotEncodable(TypeError):
-    """A value that a SavedModel has no message for."""
+    """A value that cannot be encoded in a SavedModel."""
 
 
 class NotRegistered(NotEncodable):
@@ -32,7 +32,7 @@ class NotRegistered(NotEncodable):
 
 
 def _kinds() -> dict[int, Any]:
-    """The classes of specs by their numbers; they are loaded when one of them comes."""
+    """The spec classes by number; imported on first use."""
     from ..ops.ragged.ragged_tensor import RaggedTensorSpec
     from ..ops.sparse.sparse_tensor import SparseTensorSpec
 
@@ -44,7 +44,7 @@ def _kinds() -> dict[int, Any]:
 
 
 def encode(value: Any) -> Any:
-    """The message of a value; NotEncodable where there is none."""
+    """The message of a value; NotEncodable if there is none."""
     message = StructuredValue()
     _put(message, value)
     return message
@@ -134,7 +134,7 @@ def _put_container(message: Any, value: Any) -> None:
 
 
 def decode(message: Any) -> Any:
-    """The value in a message."""
+    """The value of a message."""
     kind = message.WhichOneof("kind")
     return None if kind in (None, "none_value") else _DECODERS[kind](getattr(message, kind))
 
@@ -154,7 +154,7 @@ def _type_spec(message: Any) -> Any:
 
 
 class UnknownSpec:
-    """Stands for the spec of a type that there is none of here; nothing equals it."""
+    """The spec of an unsupported type; equal to nothing."""
 
     def __init__(self, name: str, state: Any) -> None:
         self._shown = f"{name}{state!r}"
@@ -164,14 +164,14 @@ class UnknownSpec:
 
 
 def is_callable(signature: Any) -> bool:
-    """Whether there are values for all arguments of a signature here."""
+    """Whether all arguments of a signature have supported types."""
     return not any(isinstance(leaf, UnknownSpec) for leaf in nest.flatten(signature))
 
 
 def _named_tuple(message: Any) -> Any:
     names = tuple(pair.key for pair in message.values)
     if not all(_IDENTIFIER.fullmatch(each) for each in (message.name, *names)):
-        # Python would read letters of other widths as these, in the source that such classes have.
+        # Python normalizes full-width letters to these in the source generated for such classes.
         raise ValueError(f"{message.name!r} with the fields {names} is no named tuple.")
     return _tuple_class(message.name, names)(*(decode(pair.value) for pair in message.values))
 

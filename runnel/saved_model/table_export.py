@@ -1,4 +1,4 @@
-"""Lookup tables in SavedModels: functions that make, fill and drop them."""
+"""Lookup tables in SavedModels: functions that create, initialize and destroy them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .restored import RestoredResource
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a lookup table, here or of a loaded SavedModel."""
+    """Whether a value is a lookup table, of this program or of a loaded SavedModel."""
     if isinstance(value, RestoredResource):
         return True
     module = sys.modules.get("runnel.ops.lookup.static")
@@ -30,24 +30,24 @@ def _has_own(value: Any) -> bool:
 
 
 def _inner(value: Any) -> Any:
-    """The table that a vocabulary keeps its words in."""
+    """The table that holds a vocabulary."""
     return getattr(value, "_table", None) or value
 
 
 def table_of(value: Any) -> Any:
-    """The table itself, that operations know by its handle."""
+    """The table that operations refer to by its handle."""
     return value.resource_handle._array
 
 
 def contents_of(table: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of a table and their values."""
+    """The keys and values of a table."""
     items = list(table.entries.items())
     keys = table._key_array([key for key, _ in items])
     return keys, table.array_of([value for _, value in items], (len(items),))
 
 
 class Initializer:
-    """What fills a table: the file it reads, if there is one."""
+    """The initializer of a table: the file that it reads, if any."""
 
     def __init__(self, filename: Asset | None) -> None:
         self.filename = filename
@@ -57,12 +57,12 @@ class Initializer:
 
 
 class TableExport:
-    """A table as it goes into a SavedModel."""
+    """A table to be exported."""
 
     def __init__(self, owner: Any, table: Any) -> None:
         owner = _inner(owner)
         self.table = table
-        # The name by which all operations of a program find one table.
+        # The shared name by which all operations of a program find the table.
         self.shared_name = f"table_{secrets.token_hex(8)}"
         made_by = getattr(owner, "_initializer", None)
         self._attrs: dict[str, Any] = getattr(made_by, "_attrs", {})
@@ -71,11 +71,11 @@ class TableExport:
         if filename is not None:
             self._asset = filename if isinstance(filename, Asset) else Asset(filename)
         self._handle = owner.resource_handle
-        # Whether keys come and go, so that those of a checkpoint count.
+        # Whether the table is mutable, so that its entries are saved in checkpoints.
         self.changes = hasattr(owner, "insert") and attribute_of(owner) is not None
 
     def parts(self) -> dict[str, Any]:
-        """The parts of the object: its initializer, and the functions."""
+        """The children of the object: its initializer, and the functions."""
         return {
             "_initializer": Initializer(self._asset),
             "_create_resource": self._traced("_creator", self._create),
@@ -90,7 +90,7 @@ class TableExport:
 
     @property
     def creation(self) -> tuple[str, dict[str, Any]]:
-        """The op that makes a table like this, and its attributes."""
+        """The op that creates such a table, and its attributes."""
         table = self.table
         attrs = {
             "key_dtype": table.key_dtype,
@@ -108,7 +108,7 @@ class TableExport:
         return ("MutableHashTableV2" if self.changes else "HashTableV2"), attrs
 
     def markers(self) -> list[Any]:
-        """The keys that mark free places of a dense table."""
+        """The empty and deleted keys of a dense table."""
         if not hasattr(self.table, "_empty"):
             return []
         keys = (self.table._empty, self.table._deleted)

@@ -1,4 +1,4 @@
-"""Arrays and shapes as messages: TensorProto, TensorShapeProto."""
+"""Conversion of arrays and shapes to and from TensorProto and TensorShapeProto messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..ops.tensor_proto import load
 TensorProto = tensor_pb2.TensorProto
 TensorShapeProto = tensor_shape_pb2.TensorShapeProto
 
-# The field for single elements of a dtype, where it is not `int_val`.
+# The field for single elements of a dtype, unless it is `int_val`.
 _FIELDS = {
     dtypes.float16: "half_val",
     dtypes.bfloat16: "half_val",
@@ -41,14 +41,16 @@ def shape_proto(shape: TensorShape) -> Any:
 
 
 def shape_from(proto: Any) -> TensorShape:
-    """The shape in a message."""
+    """The shape of a message."""
     if proto.unknown_rank:
         return TensorShape(None)
     return TensorShape([None if dim.size < 0 else dim.size for dim in proto.dim])
 
 
 def tensor_proto(array: np.ndarray, dtype: DType, sizes: Any = None) -> Any:
-    """The message of an array; with `sizes`, of one of that shape that the elements begin."""
+    """The message of an array; with `sizes`, of an array of that shape that begins with the
+    elements.
+    """
     proto = TensorProto(dtype=dtype.as_datatype_enum)
     proto.tensor_shape.SetInParent()
     for size in array.shape if sizes is None else sizes:
@@ -84,7 +86,7 @@ def make_tensor_proto(
     verify_shape: bool = False,
     allow_broadcast: bool = False,
 ) -> Any:
-    """A TensorProto of a value, of another shape where that is given.
+    """The TensorProto of a value, optionally with another shape.
 
     >>> tf.make_ndarray(tf.make_tensor_proto([1, 2, 3]))
     array([1, 2, 3], dtype=int32)
@@ -124,7 +126,7 @@ def make_tensor_proto(
 
 
 def make_ndarray(tensor: Any) -> np.ndarray:
-    """The array in a TensorProto.
+    """The array of a TensorProto.
 
     >>> tf.make_ndarray(tf.make_tensor_proto(7, shape=[2, 2]))
     array([[7, 7],

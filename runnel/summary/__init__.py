@@ -1,4 +1,4 @@
-"""tf.summary: what happens in training, written to event files that TensorBoard shows."""
+"""tf.summary: training metrics and data, written to event files for TensorBoard."""
 
 from ..core.suggestions import suggesting as _suggesting
 from . import experimental as experimental

@@ -29,7 +29,7 @@ _SCALAR_TENSOR = b"\x08" + varint(float32.as_datatype_enum) + field(2, b"")
 def metadata(
     plugin: str, description: str | None = None, content: bytes = b"", display: str = ""
 ) -> bytes:
-    """A SummaryMetadata message: the plugin of TensorBoard that shows the data."""
+    """A SummaryMetadata message, which names the TensorBoard plugin for the data."""
     data = field(1, plugin.encode()) + (field(2, content) if content else b"")
     message = field(1, data)
     if display:
@@ -52,7 +52,7 @@ def tensor(array: Any, dtype: DType | None = None) -> bytes:
 
 
 def tensor_event(tag: bytes, array: Any, about: bytes, step: int) -> bytes:
-    """An Event with a tensor; `about` is its SummaryMetadata, if it has any."""
+    """An Event with a tensor; `about` is its SummaryMetadata, if any."""
     array = np.asarray(array)
     if array.dtype == np.float32 and not array.shape:
         return scalar_event(tag, about, float(array), step)
@@ -64,7 +64,7 @@ def tensor_event(tag: bytes, array: Any, about: bytes, step: int) -> bytes:
 
 @functools.lru_cache(maxsize=65536)
 def _around(tag: bytes, about: bytes) -> tuple[bytes, bytes]:
-    """What stands before and after the number in an Event with a scalar."""
+    """The bytes before and after the number in an Event with a scalar."""
     end = field(9, about) if about else b""
     proto = _SCALAR_TENSOR + field(4, bytes(4))
     value = field(1, tag) + field(8, proto) + end
@@ -74,7 +74,7 @@ def _around(tag: bytes, about: bytes) -> tuple[bytes, bytes]:
 
 
 def scalar_event(tag: bytes, about: bytes, number: float, step: int) -> bytes:
-    """An Event with a float32 scalar; but for the number and the step it is made once per tag."""
+    """An Event with a float32 scalar; cached per tag except for the value and the step."""
     before, after = _around(tag, about)
     try:
         content = _FLOAT.pack(number)

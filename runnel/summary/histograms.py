@@ -1,7 +1,7 @@
-"""The buckets of `tf.summary.histogram`: equally wide, from the least to the greatest value.
+"""The buckets of `tf.summary.histogram`: of equal width, from the minimum to the maximum.
 
-Each is a row (left edge, right edge, count) of float64. Values that are all equal stand in the last
-bucket; values that are no numbers stand in none.
+Each is a row (left edge, right edge, count) of float64. Values that are all equal are counted in
+the last bucket; NaNs in none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BUCKETS = 30
 
 
 def buckets_of(data: np.ndarray, count: int) -> np.ndarray:
-    """The buckets of an array of float64."""
+    """The buckets of a float64 array."""
     if data.size == 0 or count <= 0:
         return np.zeros((max(count, 0), 3))
     low, high = data.min(), data.max()
@@ -30,7 +30,7 @@ def buckets_of(data: np.ndarray, count: int) -> np.ndarray:
         places = np.minimum(np.floor((data - low) / width), count - 1)
         places = places[places >= 0].astype(np.int64)
         edges = low + width * np.arange(count + 1)
-    # Exactly, where the width is infinite, too.
+    # Computed exactly, even if the width is infinite.
     edges[0], edges[-1] = low, high
     return np.stack([edges[:-1], edges[1:], np.bincount(places, minlength=count)], axis=1)
 
@@ -40,7 +40,7 @@ def traced_buckets(data: Any, count: Any) -> Any:
     data = tf.reshape(tf.cast(data, tf.float64), [-1])
     count = tf.maximum(0, count)
     number = tf.cast(count, tf.float64)
-    # No values are as many zeros: all counts are zero then, too.
+    # Empty input is treated as zeros: all counts are zero then, too.
     is_empty = tf.equal(tf.size(data), 0)
     low = tf.where(is_empty, tf.zeros([], tf.float64), tf.reduce_min(data))
     high = tf.where(is_empty, tf.zeros([], tf.float64), tf.reduce_max(data))

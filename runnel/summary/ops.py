@@ -1,4 +1,4 @@
-"""The operations that write summaries, by TensorFlow's names. They happen in program order."""
+"""The operations that write summaries, with TensorFlow's names. They run in program order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSED = (
 
 
 class Resource:
-    """What writers and graphs hold of an event file; the file is closed when the last is gone.
+    """The resource of an event file, used by writers and graphs; closed with its last reference.
 
     Without a file, nothing is written.
     """
@@ -41,12 +41,12 @@ class Resource:
         file.add(record)
 
     def flush(self) -> None:
-        """Write out what is queued."""
+        """Write the queued events."""
         if self.file is not None:
             self.file.flush()
 
     def close(self) -> None:
-        """Write out what is queued, and end the file."""
+        """Write the queued events, and close the file."""
         if self.file is not None:
             self.file.close()
 
@@ -84,7 +84,7 @@ def WriteRawProtoSummary(writer, step, tensor):
 
 
 def raw_event(messages: Any, step: int) -> bytes:
-    """An Event with the values of Summary messages; DataLossError where bytes are none."""
+    """An Event with the values of Summary messages; DataLossError for malformed bytes."""
     from google.protobuf.message import DecodeError
     from tensorboard.compat.proto.summary_pb2 import Summary
 

@@ -1,4 +1,4 @@
-"""The profile that belongs to a trace."""
+"""The profile of a trace."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..profiler import experimental as profiler
 
 
 class Profiling:
-    """The profiler at work for a trace.
+    """The active profiler of a trace.
 
-    TensorFlow 2.21 wants the folder beforehand; earlier programs name it when they export. Until
-    it is known, the profile goes to a temporary one.
+    TensorFlow 2.21 takes the folder at the start; older programs specify it at export. Until it is
+    known, the profile is written to a temporary folder.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -24,7 +24,7 @@ class Profiling:
         profiler.start(self._folder or self._temporary or "")
 
     def export(self, folder: Any = None) -> None:
-        """End the profile, and keep it in the folder."""
+        """End the profile, and store it in the folder."""
         if self._folder is not None:
             if folder is not None:
                 get_logger().warning(
@@ -44,7 +44,7 @@ class Profiling:
         self._remove()
 
     def stop(self) -> None:
-        """End the profile, and drop it."""
+        """End the profile, and discard it."""
         profiler.stop(save=False)
         self._remove()
 

@@ -1,8 +1,8 @@
-"""The summaries: scalars, histograms, images, audio, text, and tensors of one's own.
+"""The summaries: scalars, histograms, images, audio, text, and generic tensors.
 
-Each is written if there is a default writer and the condition of `record_if` holds, and gives
-back whether it was. Eager ones go straight into the writer's queue; in a graph they are operations
-with effects, for the writer that was the default when the graph was built.
+Each is written if there is a default writer and the condition of `record_if` is true, and returns
+whether it was. Eager ones go directly to the writer's queue; in a graph they are operations with
+side effects, for the default writer at trace time.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from . import encoding, ops
 from .histograms import BUCKETS, buckets_of, traced_buckets
 from .writers import defaults, recording, step_number, step_tensor
 
-# Eager, whatever graph is being built when this module loads.
+# Eager, even if this module is imported while a graph is built.
 _TRUE, _FALSE = Tensor(np.True_, dtypes.bool), Tensor(np.False_, dtypes.bool)
-# Under this name graphs keep their summaries, for sessions to run.
+# The collection of a graph's summaries, for sessions to run.
 COLLECTION = "_SUMMARY_V2"
 _WAV = b"\x10\x0b"
 _INTEGERS = 2**63
@@ -36,7 +36,7 @@ _INTEGERS = 2**63
 def summary_scope(
     name: str | None, default_name: str = "summary", values: Any = None
 ) -> Iterator[tuple[str, str]]:
-    """A name scope for a summary; gives its tag, which begins with the outer scopes, and the scope.
+    """A name scope for a summary; yields its tag, prefixed with the outer scopes, and the scope.
 
     >>> with tf.name_scope("layer"), tf.summary.experimental.summary_scope("loss") as (tag, scope):
     ...     print(tag, scope)
@@ -58,7 +58,7 @@ def _tag(name: str | None, default_name: str) -> bytes:
 def _traced(
     given: str | None, default_name: str, data: Callable[[], Any], step: Any, about: bytes
 ) -> Any:
-    """A summary in a graph; the scope is that of `summary_scope`."""
+    """A summary in a graph, in the scope of `summary_scope`."""
     with summary_scope(given, default_name) as (tag, _):
         return _operation(tag, data, step, about)
 
@@ -73,7 +73,7 @@ def _operation(tag: Any, data: Callable[[], Any], step: Any, about: Any) -> Any:
 
 
 def conditionally(build: Callable[[Tensor, Tensor], Any], step: Any, name: str) -> Any:
-    """Build a writing operation of this name, done if the condition holds; gives whether it is."""
+    """Add a conditional write operation of this name; returns whether it is written."""
     given, name = name, ""
     condition = recording()
     if condition is False:
@@ -107,7 +107,7 @@ def conditionally(build: Callable[[Tensor, Tensor], Any], step: Any, name: str) 
 
 
 def _name_last(name: str) -> None:
-    """Give the last operation the name of its scope, as the original does."""
+    """Name the last operation after its scope, as the original does."""
     graph = state.graph
     assert graph is not None
     operation = graph.operations[-1]
@@ -117,26 +117,26 @@ def _name_last(name: str) -> None:
 
 
 def queued(record: bytes) -> Any:
-    """Give an Event message to the default writer."""
+    """Queue an Event message in the default writer."""
     defaults.writer._resource._array.add(record)  # type: ignore[union-attr]
     return _TRUE
 
 
 def scalar(name: Any, data: Any, step: Any = None, description: str | None = None) -> Any:
-    """Write a number, shown as a point of a curve.
+    """Write a scalar, shown as a point of a curve.
 
     Args:
-      name: The curve; enclosing name scopes stand before it.
-      data: A scalar; it is written as a float32.
-      step: The place on the x axis, by default that of `as_default` or `set_step`.
-      description: What TensorBoard says about the curve, in Markdown.
+      name: The curve's name, prefixed with enclosing name scopes.
+      data: A scalar, written as float32.
+      step: The position on the x axis, by default that of `as_default` or `set_step`.
+      description: A description for TensorBoard, in Markdown.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
     ...     for step in range(3):
     ...         wrote = tf.summary.scalar("loss", 1.0 / (step + 1), step=step)
     """
-    # Graphs would name every operation of a call by a `name` in it.
+    # In graphs, a `name` argument would name every operation of the call.
     given, name = name, None
     about = encoding.metadata("scalars", description)
     if state.graph is not None:
@@ -176,7 +176,7 @@ def _eager(name: Any, default_name: str, data: Callable[[], Any], step: Any, abo
 def histogram(
     name: Any, data: Any, step: Any = None, buckets: Any = None, description: str | None = None
 ) -> Any:
-    """Write how values are distributed, in buckets of equal width (30 of them).
+    """Write a histogram of values, with (by default 30) buckets of equal width.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):
@@ -203,8 +203,8 @@ def image(
 ) -> Any:
     """Write images: [count, height, width, channels], floats in [0, 1] or uint8.
 
-    With 1 channel they are grey, with 2 grey and alpha, with 3 RGB, with 4 RGBA. The first
-    `max_outputs` of them are written.
+    With 1 channel they are grayscale, with 2 grayscale and alpha, with 3 RGB, with 4 RGBA. The
+    first `max_outputs` of them are written.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):
@@ -260,7 +260,7 @@ def audio(
     encoding: str | None = None,
     description: str | None = None,
 ) -> Any:
-    """Write sounds: [count, samples, channels] of float32 in [-1, 1], as WAV files of 16 bits.
+    """Write audio: [count, samples, channels] of float32 in [-1, 1], as 16-bit WAV files.
 
     >>> import tempfile
     >>> tone = tf.sin(tf.linspace(0.0, 440.0 * 6.28, 8000))[None, :, None]
@@ -301,9 +301,9 @@ def text(name: Any, data: Any, step: Any = None, description: str | None = None)
 def write(
     tag: Any, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
 ) -> Any:
-    """Write any tensor, for a plugin of TensorBoard that `metadata` (a SummaryMetadata) names.
+    """Write a tensor, for the TensorBoard plugin that `metadata` (a SummaryMetadata) names.
 
-    `tensor` may be a function for one, which is only called if the summary is written.
+    `tensor` may be a function that returns one, which is only called if the summary is written.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
@@ -341,7 +341,7 @@ def _metadata_bytes(metadata: Any) -> bytes:
 
 
 def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
-    """Write a Summary message, given as its bytes.
+    """Write a serialized Summary message.
 
     >>> import tempfile
     >>> message = tf.compat.v1.Summary(

@@ -1,4 +1,4 @@
-"""Graphs in TensorBoard: `tf.summary.graph`, and the functions run between trace_on and export."""
+"""Graphs in TensorBoard: `tf.summary.graph`, and functions called between trace_on and export."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_ON = "Must enable trace before export through tf.summary.trace_on."
 
 
 def graph(graph_data: Any) -> Any:
-    """Write a graph (a tf.Graph or a GraphDef), for the page Graphs of TensorBoard.
+    """Write a graph (a tf.Graph or a GraphDef), for TensorBoard's graph dashboard.
 
     >>> import tempfile
     >>> square = tf.function(lambda x: x * x).get_concrete_function(tf.TensorSpec([], tf.float32))
@@ -55,7 +55,7 @@ def _graph_def(graph: Graph, add_shapes: bool = False) -> Any:
 
 
 class _Trace:
-    """The functions that run from now on, and perhaps a profile of them."""
+    """A trace: the functions called while it is active, and optionally a profile of them."""
 
     def __init__(self, with_graph: bool, profiling: Any) -> None:
         self.graphs: dict[int, Graph] = {}
@@ -70,9 +70,9 @@ class _Trace:
 
 
 def _watched(graphs: dict[int, Graph]) -> list[tuple[Any, str, Any]]:
-    """Note the graphs of the functions that are called; what was in place before.
+    """Record the graphs of called functions; returns the original methods.
 
-    The methods are replaced while a trace is on, so that calls cost nothing extra otherwise.
+    The methods are replaced only while a trace is active, so that calls have no overhead otherwise.
     """
     call, call_with = ConcreteFunction.call, BackwardFunction.call_with
 
@@ -92,17 +92,17 @@ def _watched(graphs: dict[int, Graph]) -> list[tuple[Any, str, Any]]:
 
 
 class _Current:
-    """The trace that is on."""
+    """The active trace."""
 
     trace: _Trace | None = None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
-    """Note the functions that run from now on, until `trace_export` writes their graphs.
+    """Record the functions that are called, until `trace_export` writes their graphs.
 
     Args:
-      graph: Note the graphs.
-      profiler: Profile the program as well.
+      graph: Whether to record the graphs.
+      profiler: Whether to profile the program as well.
       profiler_outdir: The folder of the profile. It can also be given to `trace_export`.
     """
     if state.graph is not None:
@@ -120,7 +120,7 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
-    """Write what was noted since `trace_on` under a name, and stop.
+    """Write the recorded functions under a name, and stop the trace.
 
     >>> import tempfile
     >>> square = tf.function(lambda x: x * x)
@@ -146,7 +146,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
 
 
 def trace_off() -> None:
-    """Stop noting functions, and forget those that were noted.
+    """Stop the trace, and discard the recorded functions.
 
     >>> tf.summary.trace_off()
     """
@@ -173,7 +173,7 @@ def run_metadata(graphs: Sequence[Graph]) -> Any:
 
 
 def _function_graph(graph: Graph) -> Any:
-    """The GraphDef of a function as it is run: arguments and results are nodes of their own."""
+    """The GraphDef of a function call: arguments and results are nodes."""
     definition = _graph_def(graph)
     if not isinstance(graph, FuncGraph):
         return definition

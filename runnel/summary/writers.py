@@ -1,4 +1,4 @@
-"""Summary writers, and what a thread writes with: its default writer, step and condition."""
+"""Summary writers, and the thread-local default writer, step and condition."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _STEPS = 2**63
 
 
 class Defaults(threading.local):
-    """What the summaries of a thread use unless they are told otherwise."""
+    """The defaults of the summaries of a thread."""
 
     writer: SummaryWriter | None = None
     step: Any = None
-    # True, False, a tensor, or a function that gives one of them.
+    # True, False, a tensor, or a function that returns one of them.
     condition: Any = True
 
 
@@ -40,7 +40,7 @@ defaults = Defaults()
 
 
 class SummaryWriter(abc.ABC):
-    """Where summaries go; `tf.summary.create_file_writer` makes one.
+    """A destination of summaries, created by `tf.summary.create_file_writer`.
 
     >>> import tempfile
     >>> writer = tf.summary.create_file_writer(tempfile.mkdtemp())
@@ -50,24 +50,24 @@ class SummaryWriter(abc.ABC):
     True
     """
 
-    # The event file, for operations.
+    # The event file's resource, for operations.
     _resource: Tensor
 
     @abc.abstractmethod
     def set_as_default(self, step: Any = None) -> None:
-        """Let this thread's summaries go here from now on; and their step, if one is given."""
+        """Make this the default writer of the thread; optionally set the default step."""
 
     @abc.abstractmethod
     def as_default(self, step: Any = None) -> AbstractContextManager[SummaryWriter]:
-        """Let the summaries of a block go here."""
+        """Make this the default writer of a block."""
 
     @abc.abstractmethod
     def init(self) -> Any:
-        """Prepare the writer."""
+        """Initialize the writer."""
 
     @abc.abstractmethod
     def flush(self) -> Any:
-        """Write out what is queued."""
+        """Write the queued events."""
 
     @abc.abstractmethod
     def close(self) -> Any:
@@ -75,7 +75,7 @@ class SummaryWriter(abc.ABC):
 
 
 class _NoopSummaryWriter(SummaryWriter):
-    """A writer that is never at work: as in the original, the default writer stays what it was."""
+    """A writer without effect: as in the original, the default writer stays unchanged."""
 
     def init(self) -> Any:
         return None
@@ -98,7 +98,7 @@ class _ResourceSummaryWriter(SummaryWriter):
 
     def __init__(self, file: EventFile) -> None:
         held = Resource(file)
-        # At the end of the program the queues are written out anyway.
+        # At exit the queues are written out anyway.
         weakref.finalize(held, file.abandon).atexit = False
         self._resource = Tensor(held, dtypes.resource)
         self._closed = False
@@ -114,23 +114,23 @@ class _ResourceSummaryWriter(SummaryWriter):
             defaults.step = step
 
     def as_default(self, step: Any = None) -> AbstractContextManager[SummaryWriter]:
-        """Let the summaries of a block go here; at its end they are written out."""
+        """Make this the default writer of a block, with a flush at its end."""
         self._require_open()
         return _Block(self, step)
 
     def init(self) -> Any:
-        """Prepare the writer; it is ready when it is made."""
+        """Initialize the writer, which eager writers do not need."""
         self._require_open()
         return _no_op()
 
     def flush(self) -> Any:
-        """Write out what is queued."""
+        """Write the queued events."""
         if self._closed:
             return None
         return _ran(ops.FlushSummaryWriter(self._resource))
 
     def close(self) -> Any:
-        """Write out what is queued, end the file, and refuse further summaries."""
+        """Write the queued events, close the file, and refuse further summaries."""
         if self._closed:
             return None
         if state.graph is None:
@@ -139,7 +139,9 @@ class _ResourceSummaryWriter(SummaryWriter):
 
 
 class _Block:
-    """The block of a writer's `as_default`; a class, since training loops enter it at each step."""
+    """The context manager of a writer's `as_default`; a class, as training loops enter it at each
+    step.
+    """
 
     __slots__ = ("_outer", "_outer_step", "_step", "_writer")
 
@@ -165,11 +167,11 @@ class _Block:
 
 
 class _TrackableResourceSummaryWriter(_ResourceSummaryWriter):
-    """A writer that models and modules may hold."""
+    """A writer that models and modules can track."""
 
 
 def _ran(result: Any) -> Any:
-    """What an operation without results gives: something to run in a whole program's graph."""
+    """The return value of an operation without results: in graph mode, an operation to run."""
     return result or None
 
 
@@ -186,15 +188,15 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
-    """A writer of an event file in a folder, which is made if need be.
+    """A writer of an event file in a folder, which is created if needed.
 
     Args:
       logdir: The folder.
-      max_queue: More summaries than these (10) do not wait to be written out.
-      flush_millis: Nor do they wait for longer (2 minutes).
-      filename_suffix: The end of the file's name (".v2").
+      max_queue: The maximum number of queued summaries (10).
+      flush_millis: The maximum time that they stay queued (2 minutes).
+      filename_suffix: The suffix of the file name (".v2").
       name: Not used.
-      experimental_trackable: Whether models may hold the writer as a part of theirs.
+      experimental_trackable: Whether models may track the writer.
       experimental_mesh: Not used.
     """
     if logdir is None:
@@ -220,7 +222,7 @@ def _number(value: Any) -> int:
 
 
 def create_noop_writer() -> SummaryWriter:
-    """A writer that is never at work, in place of one that is.
+    """A writer without effect.
 
     >>> with tf.summary.create_noop_writer().as_default():
     ...     bool(tf.summary.scalar("loss", 0.5, step=1))
@@ -230,7 +232,7 @@ def create_noop_writer() -> SummaryWriter:
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:
-    """Write out what the writer, by default the default one, has queued."""
+    """Write the queued events of the writer, by default the default one."""
     del name
     writer = defaults.writer if writer is None else writer
     return None if writer is None else writer.flush()
@@ -241,10 +243,10 @@ def flush(writer: Any = None, name: str | None = None) -> Any:
 
 @contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    """Write the summaries of a block only if a condition holds: a bool, or a function for one.
+    """Write the summaries of a block only if a condition is true: a bool, or a function.
 
-    A function is called for every summary; in a `tf.function`, when it is traced, so that it
-    should give a tensor.
+    A function is called for every summary; in a `tf.function`, at trace time, so that it should
+    return a tensor.
 
     >>> with tf.summary.record_if(False):
     ...     bool(tf.summary.should_record_summaries())
@@ -258,7 +260,7 @@ def record_if(condition: Any) -> Iterator[None]:
 
 
 def recording() -> Any:
-    """Whether summaries are written here and now: a bool, or in a graph perhaps a tensor."""
+    """Whether summaries are currently recorded: a bool, or in a graph possibly a tensor."""
     if defaults.writer is None:
         return False
     condition = defaults.condition
@@ -271,7 +273,7 @@ def recording() -> Any:
 
 
 def should_record_summaries() -> Tensor:
-    """Whether there is a default writer and the condition of `record_if` holds.
+    """Whether there is a default writer and the condition of `record_if` is true.
 
     >>> tf.summary.should_record_summaries()
     <tf.Tensor: shape=(), dtype=bool, numpy=False>
@@ -283,7 +285,7 @@ def should_record_summaries() -> Tensor:
 
 
 def get_step() -> Any:
-    """The default step of this thread's summaries, or None.
+    """The default step of the thread's summaries, or None.
 
     >>> tf.summary.experimental.get_step()
     """
@@ -291,7 +293,7 @@ def get_step() -> Any:
 
 
 def set_step(step: Any) -> None:
-    """Set the default step of this thread's summaries; a variable counts on by itself.
+    """Set the default step of the thread's summaries; a variable is read at each summary.
 
     >>> tf.summary.experimental.set_step(3)
     >>> tf.summary.experimental.get_step()
@@ -302,7 +304,7 @@ def set_step(step: Any) -> None:
 
 
 def step_tensor(step: Any) -> Tensor:
-    """The step of a summary as a tensor; ValueError where there is none."""
+    """The step of a summary as a tensor; ValueError if there is none."""
     if step is None:
         step = defaults.step
         if step is None:

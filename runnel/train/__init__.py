@@ -1,4 +1,4 @@
-"""Checkpoints: saving and restoring variables, in TensorFlow's files; the records of examples."""
+"""Checkpoints in TensorFlow's format, and tf.train's record messages."""
 
 from ..core.suggestions import suggesting as _suggesting
 from ..formats.example_messages import ClusterDef as ClusterDef, JobDef as JobDef

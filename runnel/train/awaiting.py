@@ -1,4 +1,4 @@
-"""Restorations that wait for objects still to be made, and how they learn of them.
+"""Deferred restorations: notification of new objects.
 
 While any waits, the classes whose instances get parts (`tf.Module`, Keras layers and optimizers)
 report every new part. Their methods are wrapped when a restoration begins to wait, and unwrapped
@@ -29,14 +29,14 @@ _wrapped: list[tuple[type, str, Any]] = []
 
 
 def add(restoration: Restoration) -> None:
-    """Let a restoration wait for parts."""
+    """Register a pending restoration."""
     with _lock:
         _active.append(restoration)
         _install()
 
 
 def notify(owner: Any) -> None:
-    """Tell waiting restorations that an object has new parts."""
+    """Notify pending restorations that an object has new children."""
     if _active:
         _tell(lambda each: each.match(owner if each.nodes_of(owner) else None))
 
@@ -53,7 +53,7 @@ def _tell(match: Callable[[Restoration], bool]) -> None:
 
 
 def _install() -> None:
-    """Wrap the methods of the classes that are loaded by now."""
+    """Wrap the methods of the classes imported so far."""
     if not _wrapped:
         _wrap(Module, "__setattr__", _setting)
         _wrap(Variable, "__init__", _creating)
@@ -139,5 +139,5 @@ def _adding(original: Any) -> Any:
     return add_and_tell
 
 
-# By the change that a call of a method brings.
+# By the kind of change that a method call makes.
 _WRAPPERS = {"attribute": _setting, "variable": _adding, "parts": _making}

@@ -42,9 +42,9 @@ _OWN = ("_root", "_save_counter", "_writing")
 
 
 class Checkpoint(Trackable):
-    """Saves and restores the variables in objects, found by the names of their parts.
+    """Saves and restores the variables of objects, identified by their paths in the object graph.
 
-    Values restored before their variables exist are given to them when they are made.
+    Values restored before their variables exist are assigned when these are created.
 
     >>> import tempfile
     >>> v = tf.Variable(1.0)
@@ -85,7 +85,7 @@ class Checkpoint(Trackable):
 
     @property
     def root(self) -> Any:
-        """The object that the checkpoint was made for."""
+        """The root object of the checkpoint."""
         if self._root is None:
             raise AttributeError("'Checkpoint' object has no attribute 'root'")
         return self._root
@@ -104,7 +104,7 @@ class Checkpoint(Trackable):
         return parts
 
     def _attached_to_root(self) -> dict[str, Any]:
-        """What the root of the graph has besides its own parts."""
+        """Additional children of the root of the object graph."""
         return {} if self._root is None else self._checkpoint_children()
 
     def _graph(self) -> ObjectGraph:
@@ -114,7 +114,7 @@ class Checkpoint(Trackable):
 
     @property
     def save_counter(self) -> Variable:
-        """The number of times that `save` has been called: a variable, saved as well."""
+        """The number of calls of `save`: a variable, which is saved as well."""
         return self._make_save_counter()
 
     def _make_save_counter(self) -> Variable:
@@ -129,12 +129,12 @@ class Checkpoint(Trackable):
 
     @in_default_session
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
-        """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`; no number is added."""
+        """Write the files `<file_prefix>.index` and `<file_prefix>.data-…`, without numbering."""
         return self._write(local(file_prefix), options, None)
 
     @in_default_session
     def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
-        """Write a checkpoint `<file_prefix>-<number>`, and name it in the file `checkpoint`."""
+        """Write a checkpoint `<file_prefix>-<number>`, and record it in the file `checkpoint`."""
         prefix = local(file_prefix)
         if not os.path.basename(prefix):
             raise ValueError(
@@ -161,14 +161,15 @@ class Checkpoint(Trackable):
                 callback(*[path][: len(inspect.signature(callback).parameters)])
 
         if options.enable_async:
-            # The tensors are immutable: a variable that changes meanwhile takes another buffer.
+            # The tensors are immutable: a variable that is updated meanwhile allocates a new
+            # buffer.
             object.__setattr__(self, "_writing", WriteThread(work))
         else:
             work()
         return path
 
     def sync(self) -> None:
-        """Wait until a checkpoint that is being written in a thread is complete."""
+        """Wait until an asynchronous save is complete."""
         writing, thread = self._writing, threading.current_thread()
         if writing is not None and writing is not thread:
             object.__setattr__(self, "_writing", None)
@@ -177,14 +178,14 @@ class Checkpoint(Trackable):
     # Restoring.
 
     def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
-        """Restore what `write` wrote; the status tells whether everything has been used."""
+        """Restore what `write` wrote; the status reports whether everything was matched."""
         if state.home is not None:
             return self._in_graph(lambda: self.read(save_path, options), save_path)
         if save_path is None:
             return InitializationOnlyStatus()
         self.sync()
         path = local(save_path)
-        # A checkpoint may have the name of a folder beside it.
+        # A checkpoint may have the name of a folder next to it.
         if os.path.isdir(path) and not os.path.exists(f"{path}.index"):
             raise DataLossError(
                 None, None, f"Unable to open table file {path}: Is a directory. Give the path of a "
@@ -208,27 +209,28 @@ class Checkpoint(Trackable):
             restoration.partial = True
             raise
         finally:
-            # What is made later is read from the files that are there then.
+            # Later objects are restored from the files that exist at that time.
             bundle.release()
-        # In a session there is nobody who makes variables later.
+        # In a session no variables are created later.
         if waits and state.session is None:
             awaiting.add(restoration)
         return CheckpointLoadStatus(restoration, self._graph)
 
     def _in_graph(self, restore: Any, save_path: Any) -> Any:
-        """The status for a session to go on with."""
+        """The status for graph mode."""
         variables = functools.partial(_variables_of, self)
         if save_path is None:
             return GraphInitializationStatus(variables)
         return GraphLoadStatus(lambda: restore().expect_partial(), variables)
 
     def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
-        """Restore what `save` wrote, `save_counter` included; None restores nothing.
+        """Restore what `save` wrote, including `save_counter`; None restores nothing.
 
-        The folder of a SavedModel means the values of its variables.
+        For the folder of a SavedModel, the values of its variables are restored.
 
-        Returns a status: `assert_consumed()` demands that all was used, `expect_partial()` allows
-        that it is not; printing it says what was restored, what waits and what is unused.
+        Returns a status: `assert_consumed()` requires that everything was matched,
+        `expect_partial()` allows that it was not; printing it shows what was restored, what is
+        pending and what is unused.
         """
         if state.home is not None:
             self._make_save_counter()
@@ -257,7 +259,7 @@ def _variables_of(checkpoint: Checkpoint) -> list[Any]:
 
 
 def _or_of_saved_model(path: Any) -> Any:
-    """The path of a checkpoint; for the folder of a SavedModel, that of the one in it."""
+    """The path of a checkpoint; for the folder of a SavedModel, that of its variables."""
     if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODELS):
         hooks.complete_saved_model(path)
         return os.path.join(path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)

@@ -69,7 +69,7 @@ class ClusterSpec:
             ) from None
 
     def as_dict(self) -> dict[str, Any]:
-        """The addresses by job: lists, or dictionaries where the indices have gaps."""
+        """The addresses by job: lists, or dictionaries if the indices have gaps."""
         result: dict[str, Any] = {}
         for name, tasks in self._jobs.items():
             dense = tasks and list(tasks) == list(range(len(tasks)))
@@ -108,6 +108,6 @@ class ClusterSpec:
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """The addresses of a job's tasks by index; None where there is no task."""
+        """The addresses of a job's tasks by index; None for missing tasks."""
         tasks = self._job(job_name)
         return [tasks.get(index) for index in range(max(tasks, default=-1) + 1)]

@@ -1,4 +1,4 @@
-"""Coordinator: threads that stop together."""
+"""Coordinator: coordinated termination of several threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.logger import get_logger
 
 
 class Coordinator:
-    """Asks threads to stop when one of them has finished or failed, and waits for them.
+    """Requests threads to stop when one of them has finished or failed, and joins them.
 
     >>> import threading
     >>> coordinator = tf.train.Coordinator()
@@ -43,11 +43,11 @@ class Coordinator:
 
     @property
     def joined(self) -> bool:
-        """Whether `join` has found all threads at their end."""
+        """Whether `join` has joined all threads."""
         return self._joined
 
     def request_stop(self, ex: Any = None) -> None:
-        """Ask all threads to stop; an exception is raised again by `join`."""
+        """Request all threads to stop; an exception is re-raised by `join`."""
         with self._lock:
             error = ex[1] if isinstance(ex, tuple) else ex
             if self._joined:
@@ -66,30 +66,30 @@ class Coordinator:
             self._stop.set()
 
     def clear_stop(self) -> None:
-        """Forget the request to stop, so that the coordinator can be used again."""
+        """Clear the stop request, so that the coordinator can be reused."""
         with self._lock:
             self._joined = False
             self._error = None
             self._stop.clear()
 
     def should_stop(self) -> bool:
-        """Whether somebody has asked the threads to stop."""
+        """Whether a stop was requested."""
         return self._stop.is_set()
 
     @contextlib.contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """A context that makes an exception inside a request to stop."""
+        """A context manager that turns an exception into a stop request."""
         try:
             yield
         except BaseException:
             self.request_stop(ex=sys.exc_info())
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Wait until somebody asks the threads to stop; False if that took too long."""
+        """Wait until a stop is requested; False on timeout."""
         return self._stop.wait(timeout)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Have `join` wait for a thread."""
+        """Register a thread to be joined."""
         with self._lock:
             self._threads.add(thread)
 
@@ -101,7 +101,7 @@ class Coordinator:
     ) -> None:
         """Wait for the threads; raise the exception that one of them reported.
 
-        Once a stop is requested they have `stop_grace_period_secs` to end.
+        Once a stop is requested they have `stop_grace_period_secs` to terminate.
         """
         with self._lock:
             waiting = self._threads | set(threads or ())
@@ -125,7 +125,7 @@ class Coordinator:
             get_logger().info("Coordinator stopped with threads still running: %s", " ".join(late))
 
     def raise_requested_exception(self) -> None:
-        """Raise the exception that was given to `request_stop`, if any."""
+        """Re-raise the exception passed to `request_stop`, if any."""
         with self._lock:
             if self._error is not None:
                 raise self._error

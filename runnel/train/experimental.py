@@ -1,3 +1,3 @@
-"""tf.train.experimental: state of the program's own in checkpoints."""
+"""tf.train.experimental: custom Python state in checkpoints."""
 
 from .python_state import PythonState as PythonState

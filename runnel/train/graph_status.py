@@ -1,4 +1,4 @@
-"""Checkpoints of objects whose variables belong to a graph: their values are in sessions."""
+"""Checkpoints in graph mode: the values of variables are in sessions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _NOTHING = "No checkpoint specified, so no restore ops are available (save_path=
 
 
 def in_default_session(method: Method) -> Method:
-    """Let a method of a checkpoint see the values of the default session, while a graph is built.
+    """Let a method of a checkpoint use the values of the default session in graph mode.
 
-    The counter of saves is made, and begins at 0 in that session, before.
+    The save counter is created and initialized to 0 in that session first.
     """
 
     @functools.wraps(method)
@@ -37,7 +37,7 @@ def in_default_session(method: Method) -> Method:
 
 
 def _session(given: Any) -> Any:
-    """The session given, or the default one; else one without any values."""
+    """The session given, or the default one; else a new one without values."""
     if given is not None:
         return given
     session = hooks.innermost_session()
@@ -45,12 +45,12 @@ def _session(given: Any) -> Any:
 
 
 class GraphLoadStatus:
-    """What restoring gives while a graph is built: a session restores by `run_restore_ops`."""
+    """The status of a restoration in graph mode: `run_restore_ops` restores in a session."""
 
     def __init__(self, restore: Callable[[], Any], variables: Callable[[], list[Any]]) -> None:
         self._restore = restore
         self._variables = variables
-        # Values of its own, to see what matches before there is a session.
+        # Separate values, to compute the matches before there is a session.
         self._trial = hooks.new_session(graph=state.home)
         self._tried()
 
@@ -65,19 +65,19 @@ class GraphLoadStatus:
         return self
 
     def assert_consumed(self) -> GraphLoadStatus:
-        """Assert that every value has found its object, and every object its value."""
+        """Assert that every value was matched to an object, and every object to a value."""
         return self._checked("assert_consumed")
 
     def assert_existing_objects_matched(self) -> GraphLoadStatus:
-        """Assert that every object with a value has one in the checkpoint."""
+        """Assert that every object with a value was matched in the checkpoint."""
         return self._checked("assert_existing_objects_matched")
 
     def assert_nontrivial_match(self) -> GraphLoadStatus:
-        """Assert that anything besides the root has been matched."""
+        """Assert that any object other than the root was matched."""
         return self._checked("assert_nontrivial_match")
 
     def expect_partial(self) -> GraphLoadStatus:
-        """Say nothing when values are left that no object has taken: in graphs nobody does."""
+        """No effect: in graph mode there are no warnings about unused values."""
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
@@ -86,14 +86,14 @@ class GraphLoadStatus:
             self._restore()
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Restore what the checkpoint has, and initialize the other variables of the objects."""
+        """Restore the values in the checkpoint, and initialize the objects' other variables."""
         session = _session(session)
         session.run([each.initializer for each in self._variables()])
         self.run_restore_ops(session)
 
 
 class GraphInitializationStatus:
-    """What `restore(None)` gives while a graph is built."""
+    """The status of `restore(None)` in graph mode."""
 
     def __init__(self, variables: Callable[[], list[Any]]) -> None:
         self._variables = variables
@@ -105,7 +105,7 @@ class GraphInitializationStatus:
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
 
     def expect_partial(self) -> GraphInitializationStatus:
-        """Nothing to do."""
+        """No effect."""
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:

@@ -23,11 +23,11 @@ _HOUR = 3600.0
 
 
 class CheckpointManager:
-    """Saves a checkpoint under numbered names, and deletes all but the `max_to_keep` last.
+    """Saves numbered checkpoints, and deletes all but the last `max_to_keep`.
 
-    `keep_checkpoint_every_n_hours` keeps one of every so many hours for good. With a
+    `keep_checkpoint_every_n_hours` preserves one checkpoint per interval permanently. With a
     `step_counter`, `checkpoint_interval` is the number of steps between two checkpoints. `init_fn`
-    is called by `restore_or_initialize` where there is no checkpoint.
+    is called by `restore_or_initialize` if there is no checkpoint.
 
     >>> import tempfile, os
     >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
@@ -70,15 +70,15 @@ class CheckpointManager:
         self._init_fn = init_fn
         self._last_step = last_checkpoint_step
         self._latest: str | None = None
-        # Path: when it was saved, the oldest first.
+        # Path: time of the save, oldest first.
         self._kept: dict[str, float] = {}
         self._last_preserved = time.time()
-        # The paths of this program's own checkpoints.
+        # The paths of checkpoints written by this process.
         self._saved: set[str] = set()
         self._recover()
 
     def _recover(self) -> None:
-        """Take over the checkpoints that are in the folder."""
+        """Take over the existing checkpoints of the folder."""
         state = get_checkpoint_state(self._directory)
         if state is None:
             return
@@ -105,14 +105,14 @@ class CheckpointManager:
 
     @property
     def latest_checkpoint(self) -> str | None:
-        """The path of the checkpoint saved last; None if there is none."""
+        """The path of the latest checkpoint; None if there is none."""
         return self._latest
 
     @property
     def checkpoints(self) -> list[str]:
-        """The paths of the checkpoints that are kept, the oldest first.
+        """The paths of the managed checkpoints, oldest first.
 
-        Those that stay for good because of `keep_checkpoint_every_n_hours` are not among them.
+        Those preserved permanently because of `keep_checkpoint_every_n_hours` are not included.
         """
         return list(self._kept)
 
@@ -123,10 +123,10 @@ class CheckpointManager:
         check_interval: bool = True,
         options: CheckpointOptions | None = None,
     ) -> str | None:
-        """Save a checkpoint and delete old ones; None if it is not yet time for one.
+        """Save a checkpoint and delete old ones; None if the interval has not passed yet.
 
         The number in the name is `checkpoint_number`, a number or a variable, or else the
-        checkpoint's count of saves.
+        checkpoint's save counter.
         """
         if self._step_counter is not None and not self._is_due(check_interval):
             return None
@@ -151,7 +151,7 @@ class CheckpointManager:
         return step != self._last_step
 
     def _record(self, path: str) -> None:
-        """Name a new checkpoint in the `checkpoint` file; only then delete old ones."""
+        """Record a new checkpoint in the `checkpoint` file; only then delete old ones."""
         if not self._saved:
             folder, name = os.path.split(self._prefix)
             remove_leftovers(os.path.join(folder, f".{name}-"))
@@ -174,7 +174,7 @@ class CheckpointManager:
     def _may_delete(self, path: str) -> bool:
         """Whether a checkpoint is in the manager's own folders.
 
-        The `checkpoint` file is text that anybody may have written; a link may lead elsewhere.
+        The `checkpoint` file is untrusted text; a symbolic link may lead elsewhere.
         """
         folder = os.path.realpath(os.path.dirname(path))
         own = [os.path.realpath(each) for each in (self._directory, os.path.dirname(self._prefix))]
@@ -187,7 +187,9 @@ class CheckpointManager:
         return False
 
     def _sweep(self) -> tuple[list[str], float]:
-        """Strike old checkpoints off the list: those to delete, and when one was last preserved."""
+        """Remove old checkpoints from the list: those to delete, and the time of the last preserved
+        one.
+        """
         old = []
         while self._max_to_keep is not None and len(self._kept) > self._max_to_keep:
             path, saved_at = next(iter(self._kept.items()))
@@ -217,7 +219,7 @@ class CheckpointManager:
         return None
 
     def sync(self) -> None:
-        """Wait until a checkpoint that is being written in a thread is complete."""
+        """Wait until an asynchronous save is complete."""
         self._checkpoint.sync()
 
 
@@ -226,7 +228,7 @@ def _is_inside(folder: str, holder: str) -> bool:
 
 
 def _delete(path: str) -> None:
-    """Delete the files of a checkpoint, the index first: without it there is no checkpoint."""
+    """Delete the files of a checkpoint, the index first: a checkpoint without index is invalid."""
     for name in [index_path(path), *shard_files(path)]:
         try:
             os.unlink(name)

@@ -1,4 +1,4 @@
-"""ExponentialMovingAverage: averages of variables over the steps of training."""
+"""ExponentialMovingAverage: moving averages of variables during training."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KINDS = frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.floa
 
 
 class ExponentialMovingAverage:
-    """Keeps an average of every variable: average -= (1 - decay) · (average - variable).
+    """Maintains moving averages of variables: average -= (1 - decay) · (average - variable).
 
     With `num_updates` the decay is min(decay, (1 + num_updates) / (10 + num_updates)), so that the
-    averages follow faster in the beginning.
+    averages adapt faster in the beginning.
 
     >>> v = tf.Variable(1.0)
     >>> average = tf.train.ExponentialMovingAverage(decay=0.5)
@@ -30,7 +30,7 @@ class ExponentialMovingAverage:
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An object of this class; while a graph is built, of the one for graphs."""
+        """An instance of this class; in graph mode, of its graph counterpart."""
         if state.home is not None and cls is ExponentialMovingAverage:
             cls = hooks.moving_averages_of_graphs()
         return super().__new__(cls)
@@ -44,18 +44,18 @@ class ExponentialMovingAverage:
     ) -> None:
         self._decay = decay
         self._num_updates = num_updates
-        # Averages begin at the values of their variables, so that there is nothing to correct.
+        # Averages are initialized with the values of their variables, so no debiasing is needed.
         self._zero_debias = zero_debias
         self._name = name
         self._averages: dict[int, Variable] = {}
 
     @property
     def name(self) -> str:
-        """The name, which is part of the names of the averages."""
+        """The name, part of the averages' names."""
         return self._name
 
     def apply(self, var_list: Iterable[Variable] | None = None) -> None:
-        """Bring the averages up to date; those of new variables begin at their values."""
+        """Update the averages; new ones are initialized with the values of their variables."""
         variables = list(var_list or ())
         for variable in variables:
             if not isinstance(variable, Variable):
@@ -87,7 +87,7 @@ class ExponentialMovingAverage:
         return arithmetic.minimum(decay, (count + 1) / (count + 10))
 
     def average(self, var: Variable) -> Variable | None:
-        """The average of a variable; None if `apply` has not seen it."""
+        """The average of a variable; None if `apply` was not called for it."""
         return self._averages.get(var._key)
 
     def average_name(self, var: Variable) -> str:
@@ -97,7 +97,7 @@ class ExponentialMovingAverage:
     def variables_to_restore(
         self, moving_avg_variables: Iterable[Variable] | None = None
     ) -> dict[str, Variable]:
-        """The names of averages in checkpoints of names, with the variables to restore them to.
+        """The averages' names in name-based checkpoints, with the variables to restore them to.
 
         >>> v = tf.Variable(1.0, name="v")
         >>> list(tf.train.ExponentialMovingAverage(0.9).variables_to_restore([v]))

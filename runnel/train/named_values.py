@@ -1,4 +1,4 @@
-"""Checkpoints without an object graph, as `tf.compat.v1.train.Saver` writes: names of variables."""
+"""Name-based checkpoints without an object graph, as `tf.compat.v1.train.Saver` writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .restoration import assign
 
 
 def restore_by_names(bundle: BundleReader, graph: Callable[[], ObjectGraph]) -> NameBasedStatus:
-    """Give the variables the values that are saved under their names."""
+    """Assign the values saved under the names of variables."""
     unmatched = []
     for value in graph().nodes:
         if isinstance(value, Variable):
@@ -31,7 +31,7 @@ def restore_by_names(bundle: BundleReader, graph: Callable[[], ObjectGraph]) -> 
 
 
 class NameBasedStatus:
-    """What restoring a checkpoint of names returns."""
+    """The status of restoring a name-based checkpoint."""
 
     def __init__(self, bundle: BundleReader, unmatched: list[Any]) -> None:
         self._bundle = bundle
@@ -54,11 +54,11 @@ class NameBasedStatus:
     assert_nontrivial_match = assert_existing_objects_matched
 
     def expect_partial(self) -> NameBasedStatus:
-        """Nothing to do: what is left is not reported."""
+        """No effect: unused values are not reported."""
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Nothing to do: values are restored at once."""
+        """No effect: values are restored immediately."""
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing to do: values are restored at once."""
+        """No effect: values are restored immediately."""

@@ -1,4 +1,4 @@
-"""The object graph of a checkpoint: nodes for objects, edges with the names of their parts."""
+"""The object graph of a checkpoint: nodes for objects, edges for their named children."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALUE = "VARIABLE_VALUE"
 
 
 def escaped(name: str) -> str:
-    """A part's name as it stands in a tensor's.
+    """A child's name as escaped in tensor keys.
 
     >>> from runnel.train.object_graph import escaped
     >>> escaped("a/b.c")
@@ -29,7 +29,7 @@ def escaped(name: str) -> str:
 
 
 class ObjectWalk:
-    """The objects under a root, each once, nearest first, with the shortest path to each."""
+    """Breadth-first traversal of the objects below a root, with the shortest path to each."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -38,7 +38,7 @@ class ObjectWalk:
         self._numbers: dict[int, int] = {}
 
     def _walk(self, root: Any, parts_of: Callable[[Any], Mapping[str, Any]], more: Any) -> None:
-        """Collect the root and all parts of objects; `more` are further parts of the root."""
+        """Visit the root and all descendants; `more` are additional children of the root."""
         waiting = deque([self._add(root, ())])
         while waiting:
             number = waiting.popleft()
@@ -61,12 +61,12 @@ class ObjectWalk:
         return number
 
     def number_of(self, value: Any) -> int | None:
-        """The node of an object."""
+        """The node ID of an object."""
         return self._numbers.get(identity_of(value))
 
 
 class ObjectGraph(ObjectWalk):
-    """The objects that a checkpoint holds."""
+    """The object graph of a checkpoint."""
 
     def __init__(self, root: Any, attached: dict[str, Any] | None = None) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class ObjectGraph(ObjectWalk):
         self._walk(root, children_of, attached or {})
 
     def described(self, skip_slots: bool = False) -> tuple[Any, list[tuple[str, DType, Any]]]:
-        """The message of the graph, and the names and values of its tensors."""
+        """The graph message, and the keys and values of its tensors."""
         message = TrackableObjectGraph()
         tensors: list[tuple[str, DType, Any]] = []
         prefixes = ["/".join(map(escaped, path)) for path in self.paths]
@@ -116,20 +116,20 @@ class ObjectGraph(ObjectWalk):
 
 
 def identity_of(value: Any) -> int:
-    """What tells objects apart; the results of updates are the variables themselves."""
+    """The identity of an object; the result of an update is identified with its variable."""
     return -value._key - 1 if isinstance(value, Variable) else id(value)
 
 
 def _add_value(node: Any, variable: Variable, prefix: str, tensors: list[Any]) -> None:
     key = f"{prefix}/.ATTRIBUTES/{VALUE}"
-    # The cell's own name: what an update returns goes by another.
+    # The variable's own name: the result of an update has another one.
     full_name = variable._name.removesuffix(":0")
     node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=key)
     tensors.append((key, variable.dtype, variable._tensor._array))
 
 
 def _add_tensors(node: Any, value: Any, prefix: str, tensors: list[Any]) -> None:
-    """The values of an object that is no variable: a table, or state of the user's own."""
+    """Add the values of an object other than a variable: a table, or custom Python state."""
     name = attribute_of(value)
     key = f"{prefix}/.ATTRIBUTES/{name}"
     node.attributes.add(name=name, checkpoint_key=key)
@@ -138,7 +138,7 @@ def _add_tensors(node: Any, value: Any, prefix: str, tensors: list[Any]) -> None
 
 
 def _mark_values(message: Any) -> None:
-    """Say of every node whether it, or any below it, has values."""
+    """Mark every node that has values, or whose descendants do."""
     above: list[list[int]] = [[] for _ in message.nodes]
     for number, node in enumerate(message.nodes):
         node.has_checkpoint_values.value = False
@@ -156,5 +156,5 @@ def _mark_values(message: Any) -> None:
 
 
 def graph_tensor(message: Any) -> tuple[str, DType, Any]:
-    """The tensor that keeps a graph in a checkpoint."""
+    """The tensor that stores an object graph in a checkpoint."""
     return GRAPH_KEY, dtypes.string, np.array(message.SerializeToString(), dtype=object)

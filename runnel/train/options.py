@@ -1,4 +1,4 @@
-"""CheckpointOptions: how a checkpoint is written and read."""
+"""CheckpointOptions: options of reading and writing checkpoints."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class CheckpointOptions:
-    """How to save and restore a `tf.train.Checkpoint`.
+    """Options of a `tf.train.Checkpoint`.
 
-    `enable_async` writes in a thread after the values have been copied; `sync()` of the checkpoint
-    waits for it. `experimental_write_callbacks` are called after writing, with the path if they
-    take an argument. The device and the sharding have no meaning on one machine.
+    `enable_async` copies the values and writes them in a background thread; `sync()` of the
+    checkpoint waits for it. `experimental_write_callbacks` are called after writing, with the path
+    if they take an argument. The device and sharding options have no effect on a single machine.
 
     >>> tf.train.CheckpointOptions(enable_async=True).enable_async
     True

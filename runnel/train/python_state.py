@@ -1,4 +1,4 @@
-"""PythonState: what a program keeps outside of variables, in its checkpoints."""
+"""PythonState: Python state other than variables in checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core import dtypes
 
 
 class PythonState(metaclass=abc.ABCMeta):
-    """State of the program's own in checkpoints: `serialize` makes bytes, `deserialize` takes them.
+    """Custom Python state in checkpoints, converted by `serialize` and `deserialize`.
 
     >>> import tempfile
     >>> class Words(tf.train.experimental.PythonState):
@@ -34,11 +34,11 @@ class PythonState(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def serialize(self) -> Any:
-        """The state as a string."""
+        """The serialized state, bytes or a string."""
 
     @abc.abstractmethod
     def deserialize(self, string_value: bytes) -> None:
-        """Take the state from the string that `serialize` made."""
+        """Restore the state from the bytes of `serialize`."""
 
     def _checkpoint_tensors(self) -> dict[str, Any]:
         text = self.serialize()

@@ -1,4 +1,4 @@
-"""Reading checkpoints by the names of their tensors."""
+"""Reading checkpoints by tensor name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CheckpointReader:
         self._bundle = BundleReader(filename)
 
     def has_tensor(self, tensor_str: str) -> bool:
-        """Whether there is a tensor of that name."""
+        """Whether there is a tensor with this name."""
         return tensor_str in self._bundle
 
     def get_tensor(self, tensor_str: str) -> Any:
@@ -43,7 +43,7 @@ class CheckpointReader:
         return {name: self._bundle.dtype(name) for name in self._bundle.names()}
 
     def debug_string(self) -> bytes:
-        """The names, dtypes and shapes of all tensors, one in a line."""
+        """The names, dtypes and shapes of all tensors, one per line."""
         lines = [
             f"{name} (DT_{_TYPE_NAMES.get(dtype.name, dtype.name.upper())}) "
             f"[{','.join(map(str, self._bundle.shape(name)))}]\n"
@@ -98,9 +98,9 @@ def checkpoints_iterator(
     timeout: float | None = None,
     timeout_fn: Callable[[], Any] | None = None,
 ) -> Iterator[str]:
-    """Give each new latest checkpoint of a folder as it appears.
+    """Yield each new latest checkpoint of a folder.
 
-    Waits `timeout` seconds for the next; then `timeout_fn` says whether to end.
+    Waits up to `timeout` seconds for the next; then `timeout_fn` decides whether to stop.
     """
     last = None
     while True:
@@ -119,7 +119,7 @@ def checkpoints_iterator(
 
 
 def _new_checkpoint(folder: Any, last: str | None, timeout: float | None) -> str | None:
-    """The latest checkpoint as soon as it is another than `last`; None when time is over."""
+    """The latest checkpoint once it differs from `last`; None on timeout."""
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         path = latest_checkpoint(folder)

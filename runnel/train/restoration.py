@@ -1,4 +1,4 @@
-"""Giving objects the values of a checkpoint: those that are there now, and those made later."""
+"""Restoring the values of a checkpoint to objects: existing ones, and those created later."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DELETED = (
 
 
 class Restoration:
-    """One checkpoint on its way into the objects under a root."""
+    """A restoration of one checkpoint to the objects below a root."""
 
     def __init__(
         self, bundle: BundleReader, root: Any, attached: Callable[[], Any], slots: bool
@@ -44,7 +44,7 @@ class Restoration:
             {child.local_name: child.node_id for child in node.children}
             for node in self.graph.nodes
         ]
-        # Node: a function that gives the object, or None when that is no more.
+        # By node ID, a function that returns the object, or None if it is no longer alive.
         self.bound: dict[int, Callable[[], Any]] = {}
         self.restored: set[int] = set()
         self._count = sum(bool(node.attributes) for node in self.graph.nodes)
@@ -54,7 +54,7 @@ class Restoration:
     # Matching.
 
     def match(self, owner: Any = None) -> bool:
-        """Match the parts of an owner, or of all that await parts; whether any still do."""
+        """Match the children of an owner, or of all pending ones; whether any are still pending."""
         if owner is None:
             places = [(number, self.bound[number]()) for number in sorted(self._awaiting)]
             if 0 not in self.bound:
@@ -85,7 +85,7 @@ class Restoration:
         return bool(self._awaiting) and not self.is_complete()
 
     def match_item(self, owner: Any, name: str, index: int, item: Variable) -> bool:
-        """Match one item of a list of an owner, without a look at all others."""
+        """Match one item of a list, without visiting the others."""
         for number in self.nodes_of(owner):
             items = self._children[number].get(name)
             place = None if items is None else self._children[items].get(str(index))
@@ -115,7 +115,7 @@ class Restoration:
         return awaited, False
 
     def begin(self) -> bool:
-        """Match from the root; whether any object awaits parts."""
+        """Match from the root; whether any objects are still pending."""
         root = self._root()
         found: list[tuple[int, Any]] = []
         self._bind(0, root, found)
@@ -124,7 +124,7 @@ class Restoration:
 
     def _parts(self, number: int, value: Any) -> dict[str, Any]:
         parts = children_of(value)
-        # A method of the checkpoint, which may be gone by now: its root is what counts.
+        # A bound method of the checkpoint, which may not exist any more: its root is what matters.
         attached = self._attached() if number == 0 else None
         return parts if attached is None else {**parts, **attached()}
 
@@ -145,7 +145,7 @@ class Restoration:
             found.append((number, value))
 
     def nodes_of(self, value: Any) -> list[int]:
-        """The nodes that an object is bound to."""
+        """The nodes matched to an object."""
         wanted = identity_of(value)
         numbers = self._nodes.get(wanted, ())
         return [number for number in numbers if identity_of(self.bound[number]()) == wanted]
@@ -159,7 +159,7 @@ class Restoration:
     # Values.
 
     def _assign(self, found: list[tuple[int, Any]]) -> None:
-        """Give objects their values; all are checked before the first is changed."""
+        """Assign values to objects; all are validated before the first assignment."""
         others: dict[int, dict[str, Any]] = {}
         for number, value in found:
             if isinstance(value, Variable):
@@ -174,7 +174,7 @@ class Restoration:
             self.restored.add(number)
 
     def _tensors(self, number: int, value: Any) -> dict[str, Any]:
-        """The tensors of an object that is no variable, by the endings of their names."""
+        """The tensors of an object other than a variable, by key suffix."""
         prefix = self._key(number, attribute_of(value))
         found = {}
         for ending, (dtype, _) in value._checkpoint_tensors().items():
@@ -207,7 +207,7 @@ class Restoration:
         )  # fmt: skip
 
     def _match_slots(self) -> None:
-        """Restore, and make where there are none, the slots of optimizers of the older kind."""
+        """Restore the slots of legacy optimizers, and create missing ones."""
         for number, reference in list(self.bound.items()):
             slots = self.graph.nodes[number].slot_variables
             if not slots:
@@ -228,7 +228,7 @@ class Restoration:
         target = existing.get((variable._key, slot.slot_name))
         if target is None:
             shape = self.bundle.shape(self._key(number) or "")
-            # Bound first: making a slot is one of the events that bring us here.
+            # Matched first: creating a slot triggers this method again.
             self.bound[number] = _reference(variable)
             with init_scope(), name_scope(f"{optimizer._name}/"):
                 target = optimizer.add_slot(variable, slot.slot_name, shape=shape)
@@ -237,24 +237,24 @@ class Restoration:
         self._bind(number, target, found)
         self._assign(found)
 
-    # What is left.
+    # The remaining values.
 
     def is_awaited(self) -> bool:
-        """Whether somebody still has the root, or any object that awaits parts."""
+        """Whether the root, or any pending object, is still alive."""
         return self._root() is not None or any(map(self._is_there, self._awaiting))
 
     def _is_there(self, number: int) -> bool:
         value = self.bound[number]() if number in self.bound else None
         if not is_container(value):
             return value is not None
-        # Lists cannot be referred to weakly: they are there as long as their owners.
+        # Lists do not support weak references: they live as long as their owners.
         return any(
             number in children.values() and self._is_there(parent)
             for parent, children in enumerate(self._children)
         )
 
     def unused(self) -> list[int]:
-        """The nodes with values that no object has taken."""
+        """The nodes with values that were not matched to objects."""
         return [
             number
             for number, node in enumerate(self.graph.nodes)
@@ -262,11 +262,11 @@ class Restoration:
         ]
 
     def is_complete(self) -> bool:
-        """Whether every value has been taken."""
+        """Whether every value was matched."""
         return len(self.restored) == self._count
 
     def paths(self) -> dict[int, str]:
-        """The path from the root to every node, as `(root).model.layer-0`."""
+        """The path from the root to every node, such as `(root).model.layer-0`."""
         paths = {0: "(root)"}
         waiting = deque([0])
         while waiting:
@@ -309,7 +309,7 @@ def _value_name(value: Any) -> str | None:
 
 
 def assign(variable: Variable, value: Any) -> None:
-    """Give a variable a value of its dtype without a copy."""
+    """Assign a value of a variable's dtype without a copy."""
     with variable._lock:
         variable._replace(value)
 
@@ -335,7 +335,7 @@ def _graph_of(bundle: BundleReader) -> Any:
 
 
 def _reference(value: Any) -> Callable[[], Any]:
-    """A way to an object that does not keep it alive, where there is one."""
+    """A weak reference to an object, if its type supports that."""
     try:
         return weakref.ref(value)
     except TypeError:

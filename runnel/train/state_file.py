@@ -1,4 +1,4 @@
-"""The text file `checkpoint` of a folder: which checkpoints there are, and which is the latest."""
+"""The text file `checkpoint` of a folder: the list of checkpoints, and the latest one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..formats.paths import local
 from ..formats.safe_files import replace_file
 from ..formats.tensor_bundle import index_path, shard_files
 
-# Of a `checkpoint` file. A hundred thousand checkpoints are not as much.
+# The maximum size of a `checkpoint` file. A hundred thousand checkpoints take less.
 _LARGEST = 1 << 24
 
 
@@ -23,7 +23,7 @@ def _state_path(folder: str, latest_filename: str | None) -> str:
 
 
 def checkpoint_exists(prefix: str) -> bool:
-    """Whether there are files of a checkpoint: its index and at least one file of data."""
+    """Whether the files of a checkpoint exist: its index and at least one data file."""
     return os.path.exists(index_path(prefix)) and bool(shard_files(prefix))
 
 
@@ -35,7 +35,7 @@ def update_checkpoint_state(
     all_model_checkpoint_timestamps: Sequence[float] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:
-    """Replace the `checkpoint` file of a folder; paths in the folder become relative to it."""
+    """Replace the `checkpoint` file of a folder; paths in the folder are made relative to it."""
     paths = list(all_model_checkpoint_paths or [])
     if not paths or paths[-1] != model_checkpoint_path:
         paths.append(model_checkpoint_path)
@@ -57,7 +57,7 @@ def update_checkpoint_state(
 
 
 def _relative(path: str, folder: str) -> str:
-    """The path as seen from the folder: a relative one stays true when the folder is moved."""
+    """The path relative to the folder: it stays valid when the folder is moved."""
     if os.path.isabs(folder) != os.path.isabs(path):
         folder, path = os.path.abspath(folder), os.path.abspath(path)
     relative = os.path.relpath(path, folder or ".")
@@ -65,7 +65,7 @@ def _relative(path: str, folder: str) -> str:
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
-    """The contents of a folder's `checkpoint` file; None if there is none that can be read.
+    """The contents of a folder's `checkpoint` file; None if it does not exist or cannot be parsed.
 
     >>> tf.train.get_checkpoint_state("a-folder-that-does-not-exist")
     """
@@ -113,7 +113,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
             return str(state.model_checkpoint_path)
         if state.model_checkpoint_path == path:
             break
-        # Another process may have saved the next one and deleted this.
+        # Another process may have saved a newer one and deleted this.
         path = state.model_checkpoint_path
     get_logger().error("Couldn't match files for checkpoint %s", path)
     return None

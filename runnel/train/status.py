@@ -1,4 +1,4 @@
-"""What `Checkpoint.restore` returns: how far the restoration has come."""
+"""The status objects that `Checkpoint.restore` returns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SHOWN = 10
 
 
 class CheckpointLoadStatus:
-    """How much of a checkpoint has found its objects; printing it tells."""
+    """The progress of a restoration; printing it shows what was matched."""
 
     def __init__(self, restoration: Restoration, graph: Any) -> None:
         self._restoration = restoration
         self._graph = graph
 
     def assert_consumed(self) -> CheckpointLoadStatus:
-        """Assert that every value has found its object, and every object its value."""
+        """Assert that every value was matched to an object, and every object to a value."""
         self.assert_existing_objects_matched()
         restoration = self._restoration
         unused = restoration.unused()
@@ -33,7 +33,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
-        """Assert that every object with a value has got it from the checkpoint."""
+        """Assert that every object with a value was restored from the checkpoint."""
         self._restoration.match()
         graph: ObjectGraph = self._graph()
         unmatched = [
@@ -55,7 +55,7 @@ class CheckpointLoadStatus:
         return any(number in self._restoration.restored for number in numbers)
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
-        """Assert that anything besides the root has been matched."""
+        """Assert that any object other than the root was matched."""
         self._restoration.match()
         if len(self._restoration.bound) <= 1:
             raise AssertionError(
@@ -66,15 +66,15 @@ class CheckpointLoadStatus:
         return self
 
     def expect_partial(self) -> CheckpointLoadStatus:
-        """Say nothing when values are left that no object has taken."""
+        """Suppress warnings about unused values."""
         self._restoration.partial = True
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Nothing to do: values are restored at once."""
+        """No effect: values are restored immediately."""
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing to do: variables are initialized when made, and restored at once."""
+        """No effect: variables are initialized when created, and restored immediately."""
 
     def __str__(self) -> str:
         restoration = self._restoration
@@ -85,7 +85,7 @@ class CheckpointLoadStatus:
         lost: list[str] = []
         for number in unused:
             path = paths.get(number, "(root)")
-            # A slot's owner is the optimizer, not the variable that it belongs to.
+            # The owner of a slot is the optimizer, not the variable.
             owner = path.partition("'s state")[0] if "'s state" in path else path.rpartition(".")[0]
             known = any(paths.get(bound) == owner for bound in restoration.bound)
             (waiting if known else lost).append(owner)
@@ -102,7 +102,7 @@ _NOTHING = "No checkpoint specified (save_path=None); nothing is being restored.
 
 
 class InitializationOnlyStatus:
-    """What `restore(None)` returns."""
+    """The status of `restore(None)`."""
 
     def assert_consumed(self) -> None:
         """Always an error: there is no checkpoint."""
@@ -117,7 +117,7 @@ class InitializationOnlyStatus:
         raise AssertionError(_NOTHING)
 
     def expect_partial(self) -> InitializationOnlyStatus:
-        """Nothing to do."""
+        """No effect."""
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
@@ -125,4 +125,4 @@ class InitializationOnlyStatus:
         raise AssertionError(_NOTHING)
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing to do: variables are initialized when made."""
+        """No effect: variables are initialized when created."""

@@ -1,4 +1,4 @@
-"""What a checkpoint sees of Python objects: their parts by name, as the original names them."""
+"""Trackable objects: the children of Python objects in checkpoints, named as in the original."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..core import hooks
 from ..core.module import Module
 from ..core.variable import Variable
 
-# Attributes of the machinery of modules and generators.
+# Internal attributes of modules and generators.
 _OWN = frozenset({"_name", "_name_scope"})
 
 
 class Trackable:
-    """Base of Runnel's own objects that have parts to save.
+    """The base class of Runnel's own objects with children in checkpoints.
 
-    Classes that must not load this package only have the method: iterators over datasets.
+    Classes that must not import this package define the method only: iterators over datasets.
     """
 
     def _checkpoint_children(self) -> dict[str, Any]:
@@ -25,7 +25,7 @@ class Trackable:
 
 
 def is_trackable(value: Any) -> bool:
-    """Whether a value can be a part of a checkpoint."""
+    """Whether a value can be a child in a checkpoint."""
     if isinstance(value, Variable | Module) or hasattr(type(value), "_checkpoint_children"):
         return True
     if hasattr(type(value), "_checkpoint_attribute"):
@@ -38,26 +38,26 @@ def is_trackable(value: Any) -> bool:
 
 
 def attribute_of(value: Any) -> str | None:
-    """The name of the values that an object other than a variable has in checkpoints.
+    """The attribute name of a non-variable object's values in checkpoints.
 
-    Its tensors are those of `_checkpoint_tensors()`: ending of the name, dtype and array; it takes
-    them back by `_restore_tensors`.
+    Its tensors are those of `_checkpoint_tensors()`: key suffix, dtype and array; they are restored
+    by `_restore_tensors`.
     """
     name: str | None = getattr(value, "_checkpoint_attribute", None)
     return name
 
 
 def is_container(value: Any) -> bool:
-    """Whether a value is a plain Python container, which has no identity of its own."""
+    """Whether a value is a plain Python container, without an identity of its own."""
     return isinstance(value, list | dict | tuple)
 
 
 def children_of(value: Any) -> dict[str, Any]:
-    """The parts of an object by name, in the order in which the original has them."""
+    """The children of an object by name, in the original's order."""
     if isinstance(value, Variable) or attribute_of(value):
         return {}
     if isinstance(value, list | tuple):
-        # The fields of named tuples have both their names and their places.
+        # The fields of named tuples are children by name and by index.
         named = zip(getattr(value, "_fields", ()), value, strict=False)
         placed = ((str(i), each) for i, each in enumerate(value))
         return {key: each for key, each in (*named, *placed) if is_trackable(each)}
@@ -73,14 +73,14 @@ def children_of(value: Any) -> dict[str, Any]:
 
 
 def attribute_children(value: Any) -> dict[str, Any]:
-    """The attributes that can be parts of a checkpoint."""
+    """The attributes that can be children in a checkpoint."""
     return {
         name: each for name, each in vars(value).items() if name not in _OWN and is_trackable(each)
     }
 
 
 def slots_of(value: Any) -> Iterator[tuple[Any, str, Any]]:
-    """The (variable's key, slot name, slot variable) triples of an optimizer of the older kind."""
+    """The (variable's key, slot name, slot variable) triples of a legacy optimizer."""
     if hasattr(type(value), "_checkpoint_slots"):
         yield from value._checkpoint_slots()
     elif type(value).__module__ in sys.modules and hasattr(value, "get_slot_names"):

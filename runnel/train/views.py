@@ -1,4 +1,4 @@
-"""The object graphs of checkpoints and of programs, to look at and to compare."""
+"""Views of the object graphs of checkpoints and of programs, for inspection and comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .trackables import children_of
 
 
 class TrackableView:
-    """The parts of the objects under a root.
+    """The object graph below a root.
 
     >>> view = tf.train.TrackableView(tf.train.Checkpoint(v=tf.Variable(1.0)))
     >>> list(view.children(view.root))
@@ -29,11 +29,11 @@ class TrackableView:
 
     @classmethod
     def children(cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """The parts of an object by name."""
+        """The children of an object by name."""
         return children_of(obj)
 
     def descendants(self) -> list[Any]:
-        """The root and all objects under it, nearest first."""
+        """The root and all its descendants, in breadth-first order."""
         return ObjectGraph(self._root).nodes
 
 
@@ -50,11 +50,11 @@ class CheckpointView:
         self._graph = _graph_of(BundleReader(os.fspath(save_path)))
 
     def children(self, node_id: int) -> dict[str, int]:
-        """The numbers of the parts of a node by name."""
+        """The node IDs of a node's children by name."""
         return {each.local_name: each.node_id for each in self._graph.nodes[node_id].children}
 
     def descendants(self) -> list[int]:
-        """The numbers of the root and all nodes under it, nearest first."""
+        """The node IDs of the root and all its descendants, in breadth-first order."""
         found = {0: None}
         waiting = deque([0])
         while waiting:
@@ -65,7 +65,7 @@ class CheckpointView:
         return list(found)
 
     def match(self, obj: Any) -> dict[int, Any]:
-        """The nodes that agree with objects under `obj`, by the names of parts."""
+        """The nodes matched to objects below `obj`, by the names of children."""
         matches = {0: obj}
         waiting = deque([0])
         while waiting:
@@ -78,7 +78,7 @@ class CheckpointView:
         return matches
 
     def diff(self, obj: Any) -> tuple[dict[int, Any], list[int], list[Any]]:
-        """What agrees with `obj`, the nodes that do not, and the objects that do not."""
+        """The nodes matched to `obj`, the unmatched nodes, and the unmatched objects."""
         matches = self.match(obj)
         only_here = [number for number in self.descendants() if number not in matches]
         matched = {id(value) for value in matches.values()}

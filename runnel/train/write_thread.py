@@ -1,4 +1,4 @@
-"""A thread that writes a checkpoint while the program goes on."""
+"""A background thread that writes a checkpoint."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 
 class WriteThread(threading.Thread):
-    """Runs a function; `finish` waits for its end and raises what it raised."""
+    """Runs a function; `finish` joins the thread and re-raises its exception."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        # No daemon: a program that ends waits for its checkpoint.
+        # Not a daemon: at exit the interpreter waits for the checkpoint.
         super().__init__(name="checkpoint writer")
         self._work = work
         self._error: BaseException | None = None
@@ -24,7 +24,7 @@ class WriteThread(threading.Thread):
             self._error = error
 
     def finish(self) -> None:
-        """Wait for the end; raise the error if there was one."""
+        """Join the thread; raise its error, if any."""
         self.join()
         if self._error is not None:
             raise self._error

@@ -1,4 +1,4 @@
-"""The walk back over recorded operations, from targets to the gradients of sources."""
+"""The backward pass over recorded operations, from targets to the gradients of sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..shape_rules import unknown
 from ..tensor import SymbolicTensor, Tensor
 from .joined_products import JoinedProducts
 
-# Operations by the name of the function that makes them, and not by one that was given.
+# Functions whose operations are named after the function, not after a given name.
 _SCOPES = frozenset({"BiasAdd", "MatMul"})
 _NUMBER = re.compile(r"_\d+$")
 
@@ -31,11 +31,11 @@ def backward(
     needed: set[int],
     is_tape: bool = False,
 ) -> dict[int, Any]:
-    """Walk the records back from the targets; the gradient of every source key reached.
+    """Traverse the records in reverse from the targets; the gradient of every source key reached.
 
-    A target's weight is the gradient it starts with, None for ones. Only gradients with respect
-    to keys in `needed` are computed. In a graph, the operations of a tape are named like those
-    that they are the gradients of, after "gradient_tape".
+    A target's weight is its initial gradient, None for ones. Only gradients with respect to keys in
+    `needed` are computed. In a graph, gradient operations are named after the forward operations,
+    in the scope "gradient_tape".
     """
     apply = _apply_rule if state.graph is None else functools.partial(_apply_named, is_tape)
     gradients: dict[int, Any] = {}
@@ -69,7 +69,7 @@ def backward(
             record.joined = joined
             record.needed = joined.needed_without(record, found, needed)
         results = apply(record, found)
-        # A tape that is used again may not find those of an earlier use.
+        # A tape that is reused must not find those of an earlier use.
         record.joined = None
         for place, gradient in enumerate(results):
             if gradient is None or (key := inputs[place]._key) not in needed:
@@ -86,7 +86,7 @@ def backward(
 def graph_records(
     graph: Any, source_keys: Sequence[int], stopped: frozenset[int] | set[int] = frozenset()
 ) -> tuple[list[Record], set[int]]:
-    """The operations of a graph that lie on a way from the sources, as a tape would have them."""
+    """The operations of a graph that depend on the sources, as records of a tape."""
     needed = set(source_keys)
     records = []
     for operation in graph.operations:
@@ -109,7 +109,7 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
     if rule is None:
         raise LookupError(f"gradient registry has no entry for: {op.name}")
     if len(gradients) == 1 and type(gradients[0]) is Tensor:
-        # Most often; nothing is missing or sparse then.
+        # The common case: no gradient is missing or sparse.
         result = rule(record, gradients[0])
     else:
         for index, gradient in enumerate(gradients):
@@ -132,7 +132,7 @@ def _apply_rule(record: Record, gradients: list[Any]) -> Sequence[Any]:
 
 
 def _apply_named(is_tape: bool, record: Record, gradients: list[Any]) -> Sequence[Any]:
-    """Apply the rule in a name scope that tells whose gradient it is, as the original does."""
+    """Apply the rule in a name scope named after the forward operation, as the original does."""
     outer = state.name_scope
     output = record.outputs[0] if record.outputs else None
     if isinstance(output, SymbolicTensor):
@@ -149,13 +149,13 @@ def _scope_of(operation: Any, is_tape: bool) -> str:
         return f"{state.name_scope or 'gradients/'}{name}_grad/"
     outer, _, own = name.rpartition("/")
     if _NUMBER.sub("", own) != operation.type or operation.type in _SCOPES:
-        # A function whose operations have a scope of their own.
+        # A function whose operations get their own scope.
         return f"gradient_tape/{name}/"
     return f"gradient_tape/{outer}/" if outer else "gradient_tape/"
 
 
 def add_gradients(a: Any, b: Any) -> Any:
-    """The sum of two gradients; of two IndexedSlices it is one with the rows of both."""
+    """The sum of two gradients; of two IndexedSlices, one with the rows of both."""
     if isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices):
         concat = REGISTRY["ConcatV2"]
         zero = convert_to_tensor(np.int32(0))
@@ -214,12 +214,12 @@ def _number(value: int, dtype: dtypes.DType) -> Any:
 
 
 def is_differentiable(value: Any) -> bool:
-    """Whether a value is of a dtype that has gradients."""
+    """Whether a value's dtype has gradients."""
     return value.dtype in dtypes.DIFFERENTIABLE
 
 
 def rule_op(name: str, rule: Callable[..., Any]) -> Op:
-    """An op that exists only on tapes, to carry a gradient rule."""
+    """An op that exists on tapes only, to carry a gradient rule."""
     op = Op(name, "inputs: *T", _not_computed, unknown, False, True, {})
     op.gradient_rule = rule
     return op

@@ -1,4 +1,4 @@
-"""Gradients of the user's own making, forward-mode derivatives, and gradients of graphs."""
+"""Custom gradients, forward-mode derivatives, and gradients of graphs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .tape import GradientTape, UnconnectedGradients, _finish, _wants_zeros, cap
 
 
 class _VariableWatcher:
-    """Notes which trainable variables a computation reads; takes the place of a tape."""
+    """Collects the trainable variables that a computation reads; acts as a tape."""
 
     def __init__(self) -> None:
         self.variables: dict[int, Variable] = {}
 
     def record(self, *operation: Any) -> None:
-        """Operations do not matter here."""
+        """Operations are ignored."""
 
     def variable_read(self, variable: Variable) -> None:
         if variable.trainable:
@@ -49,7 +49,7 @@ _NO_RULE = (
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Decorate a function that returns its result and the function computing its gradient.
+    """Decorate a function that returns its result and its gradient function.
 
     >>> @tf.custom_gradient
     ... def clipped(x):
@@ -66,7 +66,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 class _WithCustomGradient:
-    """A function with a gradient of its own; as a method it is one of what follows the object."""
+    """A function with a custom gradient; as a method it binds to its object."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -96,8 +96,8 @@ def _with_custom_gradient(
             "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
             f"uses variables: {variables}"
         )
-    # The outputs are tensors of their own: the way back leads through the user's gradient, while
-    # the operations inside stay known to tapes, for derivatives of that gradient.
+    # The outputs get keys of their own: the backward pass goes through the custom gradient, while
+    # tapes still have the operations inside, for derivatives of that gradient.
     places = [place for place, value in enumerate(flat) if isinstance(value, Tensor | Variable)]
     inputs = [*_as_tensors([flat[place] for place in places]), *_as_tensors(variables)]
     rule = _custom_rule(gradient_function, len(flat), places, variables)
@@ -117,10 +117,10 @@ def _with_custom_gradient(
 def _passed_on(
     results: list[Tensor], inputs: list[Tensor], rule: Callable[..., list[Any]]
 ) -> list[Tensor]:
-    """The results as outputs of an operation of the graph, whose gradient is the rule.
+    """The results as outputs of a graph operation whose gradient is the rule.
 
-    In a function the rule is traced at once, and what it takes from the function becomes an input
-    of the operation: so it is found wherever the function is inlined.
+    In a function the rule is traced at once, and its captures of the function become inputs of the
+    operation, so that they are found wherever the function is inlined.
     """
     count = len(results)
     held: list[Tensor] = []
@@ -147,7 +147,7 @@ def _passed_on(
 def _traced(
     outer: FuncGraph, results: list[Tensor], rule: Callable[..., list[Any]]
 ) -> tuple[list[Tensor], Callable[..., list[Any]]]:
-    """What a rule takes from the function around it, and the rule as a function of that."""
+    """The captures of a rule in the enclosing function, and the rule as a function of them."""
     from ..graph.concrete import BackwardFunction
 
     graph = FuncGraph(f"{outer.name}_custom_gradient", outer)
@@ -180,7 +180,7 @@ def _as_tensors(values: Sequence[Any]) -> list[Tensor]:
 
 
 def _accepts(function: Callable[..., Any], keyword: str) -> bool:
-    import inspect  # a fifth of the time of `import runnel`, for the few who need it
+    import inspect  # imported lazily: a fifth of the time of `import runnel`, rarely needed
 
     parameters = inspect.signature(function).parameters.values()
     return any(p.name == keyword or p.kind is p.VAR_KEYWORD for p in parameters)
@@ -192,7 +192,7 @@ def _custom_rule(
     places: list[int],
     variables: list[Variable],
 ) -> Callable[..., list[Any]]:
-    """The rule of a function of `count` arguments, with tensors in some places."""
+    """The rule of a function of `count` arguments, with tensors at some positions."""
 
     def rule(record: Record, *gradients: Any) -> list[Any]:
         if not callable(gradient_function):
@@ -218,7 +218,8 @@ def _custom_rule(
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Do not keep the intermediate results of `f` for its gradient: compute them again then.
+    """Do not save the intermediate results of `f` for the gradient: recompute them
+    (rematerialization).
 
     >>> x = tf.Variable(2.0)
     >>> with tf.GradientTape() as tape:
@@ -243,7 +244,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             return list(tape.gradient(again, [*sources, *variables], list(gradients)))
 
         op = rule_op(getattr(f, "__name__", "recompute_grad"), rule)
-        # Tensors of their own: a result that is one of the arguments would lead back to itself.
+        # With keys of their own: a result that is one of the arguments would create a cycle.
         with no_recording():
             flat_result = [_fresh(convert_to_tensor(value)) for value in nest.flatten(result)]
         for tape in state.tapes:
@@ -256,7 +257,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _fresh(tensor: Tensor) -> Tensor:
-    """The same tensor under a key of its own, still connected to the outer tapes."""
+    """The same tensor under a new key, still connected to the outer tapes."""
     fresh: Tensor = REGISTRY["Identity"](tensor)
     if not fresh._key:
         fresh._key = next_key()
@@ -264,7 +265,7 @@ def _fresh(tensor: Tensor) -> Tensor:
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` with the gradient of the identity.
+    """`f` with the gradient of the identity (straight-through estimator).
 
     >>> x = tf.Variable(2.6)
     >>> with tf.GradientTape() as tape:
@@ -286,7 +287,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ForwardAccumulator:
-    """Derivatives of everything computed in a block along one direction (forward mode).
+    """Forward-mode differentiation: the derivatives of all results of a block along one direction.
 
     >>> x = tf.constant([2.0, 3.0])
     >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as accumulator:
@@ -336,12 +337,12 @@ class ForwardAccumulator:
         state.tapes = tuple([tape for tape in state.tapes if tape is not self])
 
     def variable_read(self, variable: Variable) -> None:
-        """A variable's tangent is found under the variable's own key."""
+        """A variable's tangent is keyed by the variable."""
 
     def record(
         self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: dict[str, Any]
     ) -> None:
-        """Carry the tangents of an operation's inputs on to its outputs."""
+        """Propagate the tangents of an operation's inputs to its outputs."""
         if not any(tensor._key in self._tangents for tensor in inputs) or not op.differentiable:
             return
         differentiable = [
@@ -352,7 +353,7 @@ class ForwardAccumulator:
         if not differentiable:
             return
         tapes = state.tapes
-        # Tapes outside of this accumulator see the tangents being computed; itself does not.
+        # Outer accumulators see the computation of the tangents; this one does not.
         state.tapes = tapes[: tapes.index(self)]
         try:
             tangents = self._push(Record(op, inputs, outputs, attrs), differentiable)
@@ -363,9 +364,9 @@ class ForwardAccumulator:
                 self._hold(output, tangent)
 
     def carry_on(self, results: Sequence[Any], copies: Sequence[Tensor]) -> None:
-        """Give the results of a function with a custom gradient the tangents found inside of it.
+        """Give the results of a function with a custom gradient the tangents computed inside it.
 
-        The custom gradient is asked only where there are none, as the original does it.
+        As in the original, the custom gradient is used only where there are none.
         """
         for result, copy in zip(results, copies, strict=True):
             tangent = self._tangents.get(getattr(result, "_key", 0))
@@ -373,7 +374,7 @@ class ForwardAccumulator:
                 self._hold(copy, tangent)
 
     def _push(self, record: Record, outputs: Sequence[Tensor]) -> Sequence[Any]:
-        """The gradient rule is linear in the outputs' gradients; its transpose is what we need."""
+        """The gradient rule is linear in the upstream gradients; forward mode is its transpose."""
         for output in outputs:
             output._key = output._key or next_key()
         needed = {tensor._key for tensor in record.inputs if tensor._key in self._tangents}
@@ -460,8 +461,8 @@ def hessians(
 class RegisterGradient:
     """Decorate the gradient rule `rule(op, *gradients)` of the op of this name.
 
-    Ops of Runnel have their rules; this is for ops declared elsewhere, and for names that
-    `tf.Graph.gradient_override_map` gives to ops.
+    Runnel's ops have their rules; this is for ops declared elsewhere, and for names that
+    `tf.Graph.gradient_override_map` assigns to ops.
     """
 
     def __init__(self, op_type: str) -> None:
@@ -495,7 +496,7 @@ def no_gradient(op_type: str) -> None:
     try:
         op = REGISTRY[op_type]
     except KeyError:
-        # An op that is not here has none anyway.
+        # An op that is not registered has none anyway.
         return
     if op.gradient_rule is not None:
         raise KeyError(f"Registering two gradient with name {op_type!r}: the op has a gradient.")

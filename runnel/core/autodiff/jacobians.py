@@ -21,10 +21,11 @@ Gradients = Callable[[Tensor], list[Any]]
 def rows_of(
     target: Tensor, sources: Sequence[Any], examples: int, gradients: Gradients
 ) -> list[Any]:
-    """For each source the derivatives of all elements, stacked; None where there are none.
+    """For each source the derivatives of all target elements, stacked; None where unconnected.
 
-    `gradients` gives those by all sources for a weight of the target. With `examples` 1 the
-    elements are those of each example, whose derivatives are independent of the others.
+    `gradients` maps a weight of the target to the gradients with respect to all sources. With
+    `examples` 1 the elements are those of each example, whose derivatives are independent of the
+    others.
     """
     count = target.shape[examples:].num_elements()
     if count is None:
@@ -37,7 +38,7 @@ def rows_of(
 
 
 def reshaped(rows: Tensor, *parts: tuple[Any, int]) -> Tensor:
-    """The rows in the shape of tensors one after the other, each from some dimension on."""
+    """The rows in the concatenated shape of several tensors, each from a given dimension on."""
     shapes = [tensor.shape[start:] for tensor, start in parts]
     if all(shape.is_fully_defined() for shape in shapes):
         known = [size for shape in shapes for size in shape.as_list()]
@@ -52,7 +53,7 @@ def reshaped(rows: Tensor, *parts: tuple[Any, int]) -> Tensor:
 
 def _stacked(column: Sequence[Any], target: Tensor, source: Any) -> Tensor | None:
     if not column:
-        # Without rows there are no elements either, connected or not.
+        # Without rows there are no elements, connected or not.
         return convert_to_tensor(np.zeros(0, target.dtype.numpy))
     if all(row is None for row in column):
         return None
@@ -62,7 +63,7 @@ def _stacked(column: Sequence[Any], target: Tensor, source: Any) -> Tensor | Non
 
 
 def _unit_weights(target: Tensor, examples: int, count: int) -> Iterator[Tensor]:
-    """One weight per element (of an example): 1 at the element, 0 elsewhere."""
+    """One one-hot weight per element (of an example)."""
     for index in range(count):
         unit = np.zeros(count, target.dtype.numpy)
         unit[index] = 1
@@ -75,7 +76,7 @@ def _unit_weights(target: Tensor, examples: int, count: int) -> Iterator[Tensor]
 
 
 def _spread(unit: Tensor, target: Tensor, examples: int) -> Tensor:
-    """The weight of one element in the shape of the target, the same for all examples."""
+    """The weight of one element, broadcast to the shape of the target over all examples."""
     sizes = hooks.shape_of(target)
     rows = hooks.concat([sizes[:examples], hooks.shape_of(unit)], 0)
     made: Tensor = hooks.reshape(hooks.broadcast_to(unit, rows), sizes)
@@ -84,7 +85,7 @@ def _spread(unit: Tensor, target: Tensor, examples: int) -> Tensor:
 
 
 def _in_a_loop(target: Tensor, examples: int, gradients: Gradients) -> list[Any]:
-    """The rows, where only running tells how many elements there are."""
+    """The rows, if the number of elements is known at run time only."""
     sizes = hooks.shape_of(target)[examples:]
     count = REGISTRY["Prod"](sizes, convert_to_tensor([0]))
     connected: list[bool] = []

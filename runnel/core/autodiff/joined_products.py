@@ -1,9 +1,9 @@
-"""Gradients of a matrix that many products share, as one product.
+"""The gradient of a weight that many matmuls use, as one matmul.
 
 A cell that runs for many steps multiplies by the same weights in each: a_1 W, a_2 W, ... The
-gradient by W is the sum of a_i^T g_i, which is one product of all rows of the a_i and of the g_i:
-faster than many thin products and the sums of their large results.
-`passes/products.py` does the same in graphs.
+gradient with respect to W is the sum of a_i^T g_i, which is one GEMM on the concatenated rows of
+the a_i and of the g_i: faster than many thin GEMMs and the sums of their large results.
+`compiler/passes/accumulated_matmuls.py` does the same in graphs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..tensor import Tensor
 _TYPES = ("float32", "float64")
 _TRANSPOSED = {"transpose_a": True}
 _PRODUCT = "MatMul"
-# Shorter tapes have no weights that are used often.
+# Shorter tapes have no frequently used weights.
 _FEWEST_RECORDS = 32
 _FEWEST_USES = 4
 
 
 class _Without:
-    """All but one of the keys whose gradients are needed."""
+    """The keys whose gradients are needed, except for one."""
 
     __slots__ = ("_key", "_needed")
 
@@ -41,7 +41,7 @@ class _Without:
 
 
 class JoinedProducts:
-    """The factors of gradients that are still to be multiplied, by the key of their source."""
+    """The operands of deferred gradient matmuls, by the key of their source."""
 
     def __init__(self, shared: set[int]) -> None:
         self._shared = shared
@@ -49,9 +49,10 @@ class JoinedProducts:
 
     @classmethod
     def of(cls, records: Sequence[Record], sources: set[int]) -> JoinedProducts | None:
-        """Those of the sources that many products share; None if there are none.
+        """Deferral for the sources that many matmuls use; None if there are none.
 
-        Nor where others look on: graphs have a pass for this, and tapes want every operation.
+        Not with other observers either: graphs have a pass for this, and tapes record every
+        operation.
         """
         if len(records) < _FEWEST_RECORDS or state.graph is not None or state.tapes:
             return None
@@ -63,12 +64,12 @@ class JoinedProducts:
         )
         shared = {key for key, count in uses.items() if count >= _FEWEST_USES and key in sources}
         if shared:
-            # The gradient of a source that was computed is needed on the way further back.
+            # The gradient of a computed source is needed further back in the backward pass.
             shared.difference_update(out._key for record in records for out in record.outputs)
         return cls(shared) if shared else None
 
     def needed_without(self, record: Record, gradients: list[Any], needed: set[int]) -> Any:
-        """What a record's rule still has to compute, after the factors have been put aside."""
+        """The keys that a record's rule still has to compute, after its operands were deferred."""
         if record.op.name != _PRODUCT or record.given:
             return needed
         left, right = record.inputs
@@ -79,13 +80,14 @@ class JoinedProducts:
             return needed
         a, g = left._array, gradient._array
         if len(a) * (a.shape[1] + g.shape[1]) >= a.shape[1] * g.shape[1]:
-            # It is smaller than its factors: less work to add up than to join them.
+            # The gradient is smaller than its operands: cheaper to accumulate than to concatenate
+            # them.
             return needed
         self._factors.setdefault(key, []).append((a, g))
         return _Without(needed, key)
 
     def results(self) -> list[tuple[int, Tensor]]:
-        """The products, each with the key of its source."""
+        """The matmuls' results, each with the key of its source."""
         rows: dict[tuple[int, ...], Tensor] = {}
         product = REGISTRY[_PRODUCT]
         found = []
@@ -96,7 +98,7 @@ class JoinedProducts:
 
 
 def _joined(arrays: Any, known: dict[tuple[int, ...], Tensor]) -> Tensor:
-    """The rows of all arrays; what several weights have in common is joined once."""
+    """The concatenated rows of all arrays; those that several weights use are concatenated once."""
     key = tuple(map(id, arrays))
     if key not in known:
         joined = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

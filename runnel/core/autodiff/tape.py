@@ -38,7 +38,7 @@ _UNWATCHED = (
 )
 
 
-# What gradients are computed by, where it is no structure of such.
+# Sources that are no structure of sources.
 _LEAVES = frozenset({Tensor, Variable})
 
 _NEVER_ENTERED = (
@@ -49,7 +49,7 @@ _NEVER_ENTERED = (
 
 
 class UnconnectedGradients(enum.Enum):
-    """What the gradient of something that does not affect the target is: None, or zeros."""
+    """The gradient with respect to an unconnected source: None, or zeros."""
 
     NONE = "none"
     ZERO = "zero"
@@ -59,7 +59,7 @@ _NONE = UnconnectedGradients.NONE
 
 
 class AggregationMethod:
-    """How gradients that meet are added; all of these give the same sum."""
+    """How gradients are accumulated; all of these give the same sum."""
 
     ADD_N = 0
     DEFAULT = ADD_N
@@ -68,7 +68,7 @@ class AggregationMethod:
 
 
 class GradientTape:
-    """Record operations to differentiate them.
+    """Record operations for automatic differentiation.
 
     Trainable variables are watched as soon as they are read; tensors with `watch`.
 
@@ -88,7 +88,7 @@ class GradientTape:
         self._variables: dict[int, Variable] = {}
         self._records: list[Record] = []
         self._watched: set[int] = set()
-        # What the watching began with; the tensors are held, so their keys stay theirs.
+        # The sources watched; strong references to the tensors keep their keys valid.
         self._roots: dict[int, Any] = {}
 
     def _forget(self) -> None:
@@ -114,18 +114,18 @@ class GradientTape:
     def _stop(self) -> None:
         tapes = state.tapes
         if tapes and tapes[-1] is self:
-            # There is no call between which an interrupt could come.
+            # No call in between, so that no interrupt can arrive here.
             state.tapes = tapes[:-1]
         else:
             state.tapes = tuple([tape for tape in tapes if tape is not self])
         self._recording = False
 
-    # What execute() and Variable tell the tape.
+    # Notifications from execute() and Variable.
 
     def record(
         self, op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attrs: dict[str, Any]
     ) -> None:
-        """Keep an operation if it depends on anything watched."""
+        """Record an operation if it depends on anything watched."""
         watched = self._watched
         for tensor in inputs:
             if tensor._key in watched:
@@ -142,7 +142,7 @@ class GradientTape:
         self._records.append(Record(op, inputs, outputs, attrs))
 
     def variable_read(self, variable: Variable) -> None:
-        """Watch a trainable variable that is being read."""
+        """Watch a trainable variable that is read."""
         key = variable._key
         if key not in self._roots and self._watch_variables and variable.trainable:
             self._variables[key] = self._roots[key] = variable
@@ -154,10 +154,10 @@ class GradientTape:
         if value.dtype in DIFFERENTIABLE:
             self._watched.add(key)
 
-    # What the user calls.
+    # The public methods.
 
     def watch(self, tensor: Any) -> None:
-        """Record what happens to a tensor, or to each in a nested structure."""
+        """Watch a tensor, or each tensor of a nested structure."""
         for value in nest.flatten(tensor, expand_composites=True):
             if not isinstance(value, Tensor) and not hasattr(value, "_as_tensor"):
                 raise ValueError(
@@ -180,7 +180,7 @@ class GradientTape:
                 self._watch(inside, inside._key)
 
     def _seen(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Values, or what this tape has watched for those from outside of a function."""
+        """Values, or the tensors that this tape watches in place of captured ones."""
         known = getattr(state.graph, "captured", None)
         if not known:
             return values
@@ -188,7 +188,7 @@ class GradientTape:
         return [inside.get(id(value), value) for value in values]
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables watched so far, in the order of their creation."""
+        """The variables watched so far, in order of creation."""
         return tuple(variable for _, variable in sorted(self._variables.items()))
 
     @contextmanager
@@ -204,7 +204,7 @@ class GradientTape:
             self._start()
 
     def reset(self) -> None:
-        """Forget everything recorded and watched so far."""
+        """Discard all records and watched sources."""
         if not self._recording:
             raise ValueError("Tape is not recording: reset it inside of its `with` block.")
         self._variables.clear()
@@ -219,14 +219,14 @@ class GradientTape:
     ) -> Any:
         """The gradient of `target` with respect to `sources`, in the structure of the sources.
 
-        Several targets are added up. `output_gradients` weigh the targets' elements (default 1).
-        Where a source does not affect the target the gradient is None, or zeros if
+        Several targets are summed. `output_gradients` are the upstream gradients of the targets
+        (default 1). If the target does not depend on a source the gradient is None, or zeros if
         `unconnected_gradients` is ZERO.
         """
         zero = _wants_zeros(unconnected_gradients)
         self._begin_use(target, sources)
         flat_targets: Sequence[Any] = _gradient_targets(target)
-        # Most often a list of variables is given, and a list is what comes back.
+        # The common case: a list of variables, and a list of gradients.
         is_flat = type(sources) is list and _LEAVES.issuperset(map(type, sources))
         wanted = sources if is_flat else nest.flatten(sources)
         flat_sources = sources if is_flat else [_values_of(source) for source in wanted]
@@ -256,7 +256,7 @@ class GradientTape:
         return nest.pack_sequence_as(sources, results)
 
     def _unconnected(self, index: int, source: Any, key: int, zero: bool) -> Any:
-        """The gradient of a source that the target does not depend on; a warning may tell why."""
+        """The gradient of an unconnected source; logs a warning that may explain why."""
         if zero:
             return zeros_like(source)
         is_known = key in self._watched or getattr(source, "trainable", False)
@@ -289,7 +289,7 @@ class GradientTape:
         return backward(list(self._records), targets, weights, source_keys, needed, is_tape=True)
 
     def _needed(self, source_keys: Sequence[int]) -> set[int]:
-        """The keys on a way from a source; gradients of all others are not worth computing."""
+        """The keys on a path from a source; no other gradients are computed."""
         if self._roots.keys() <= set(source_keys):
             return self._watched
         needed = self._watched.intersection(source_keys)
@@ -336,7 +336,7 @@ class GradientTape:
         return nest.pack_sequence_as(sources, results)
 
     def _converted(self, target: Any) -> Tensor:
-        """A target such as the slices of a gradient as one tensor, made while the tape listens."""
+        """A target such as IndexedSlices as one tensor, converted while the tape records."""
         outer = state.tapes
         if self not in outer:
             state.tapes = (*outer, self)
@@ -397,7 +397,7 @@ def _wants_zeros(unconnected_gradients: Any) -> bool:
 
 
 def _values_of(value: Any) -> Any:
-    """The tensor of a composite that has gradients; anything else as it is."""
+    """The differentiable tensor of a composite; any other value unchanged."""
     return value._gradient_tensor if hasattr(type(value), "_gradient_tensor") else value
 
 
@@ -423,7 +423,7 @@ def _gradient_targets(target: Any) -> list[Any]:
 
 
 def captured(value: Any) -> Any:
-    """What operations get for a tensor from outside of the function being traced, else None."""
+    """The capture of an outer tensor in the function being traced, or None."""
     own = getattr(state.graph, "own", None)
     if own is None or not isinstance(value, Tensor) or not is_differentiable(value):
         return None
@@ -448,7 +448,7 @@ def _keys_of(sources: Sequence[Any]) -> list[int]:
                 source.dtype,
             )
         if not key:
-            # One that no tape has seen may still be the target itself.
+            # A tensor that no tape has recorded may still be the target itself.
             key = source._key = next_key()
         keys.append(key)
     return keys

@@ -1,1 +1,1 @@
-"""Graphs: operations under construction, `tf.function`, its traces and their branches."""
+"""Graphs: symbolic operations, `tf.function`, its traces and their branches."""

@@ -1,4 +1,4 @@
-"""What a graph tells of itself, and how operations are added to it by hand."""
+"""Introspection of a graph, and low-level construction of its operations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..op import REGISTRY, Op
 if TYPE_CHECKING:
     from .graph import Operation
 
-# Gradient rules that `tf.RegisterGradient` keeps for names that are no ops.
+# Gradient rules that `tf.RegisterGradient` registers under names that are no ops.
 NAMED_GRADIENTS: dict[str, Callable[..., Any]] = {}
 
 
 class GraphAccess:
-    """Members of `tf.Graph` beside building and running."""
+    """The members of `tf.Graph` other than building and running."""
 
     operations: list[Operation]
 
-    # Nobody's, until somebody asks for them: most graphs need none of these.
+    # Allocated on first use: most graphs need none of these.
     _unfeedable: frozenset[int] = frozenset()
     _unfetchable: frozenset[int] = frozenset()
     _beside: tuple[Operation, ...] = ()
@@ -35,12 +35,12 @@ class GraphAccess:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        """The graph stays as it is; `as_default()` is what makes it the graph being built."""
+        """The graph stays unchanged; `as_default()` makes it the current graph."""
 
     # Names, numbers and versions.
 
     def get_name_scope(self) -> str:
-        """The current name scope, without a slash at its end.
+        """The current name scope, without a trailing slash.
 
         >>> graph = tf.Graph()
         >>> with graph.as_default(), tf.name_scope("encoder"):
@@ -50,12 +50,12 @@ class GraphAccess:
         return state.name_scope.rstrip("/")
 
     def num_operations(self) -> int:
-        """How many operations there are."""
+        """The number of operations."""
         return len(self.operations)
 
     @property
     def seed(self) -> Any:
-        """The seed of the graph's random operations that have none of their own; None if unset."""
+        """The graph-level seed of random operations; None if unset."""
         return hooks.seed_of_graph(self)
 
     @seed.setter
@@ -65,38 +65,38 @@ class GraphAccess:
 
     @property
     def graph_def_versions(self) -> Any:
-        """The versions of GraphDef that the graph's messages are made for, as a VersionDef."""
+        """The GraphDef versions of the graph's messages, as a VersionDef."""
         return hooks.graph_def_versions()
 
     def op_def_for_type(self, type: str) -> Any:
-        """The OpDef message of the op of this name."""
+        """The OpDef message of the op with this name."""
         return hooks.op_def_for(type)
 
     # Feeding and fetching.
 
     def is_feedable(self, tensor: Any) -> bool:
-        """Whether a session may be given a value for this tensor."""
+        """Whether a session may feed this tensor."""
         return id(tensor) not in self._unfeedable
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
-        """Whether a session may be asked for this tensor or operation."""
+        """Whether a session may fetch this tensor or operation."""
         return id(_operation(tensor_or_op)) not in self._unfetchable
 
     def prevent_feeding(self, tensor: Any) -> None:
-        """Refuse values for this tensor from now on."""
+        """Do not allow feeding this tensor any more."""
         self._unfeedable |= {id(tensor)}
 
     def prevent_fetching(self, op: Any) -> None:
-        """Refuse to give the results of this operation from now on."""
+        """Do not allow fetching the results of this operation any more."""
         self._unfetchable |= {id(_operation(op))}
 
-    # Places.
+    # Placement.
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Note for the operations of a block that they belong beside another one.
+        """Record that the operations of a block are colocated with another one.
 
-        There is one processor, so that the note is all that comes of it.
+        As all devices are the CPU, this has no other effect.
         """
         if op is None and not ignore_existing:
             raise ValueError(
@@ -114,9 +114,10 @@ class GraphAccess:
 
     @contextmanager
     def container(self, container_name: str) -> Iterator[str]:
-        """Keep the variables and queues of a block in a container of this name.
+        """Put the variables and queues of a block into the resource container of this name.
 
-        Sessions on one server share what is in its containers, and `Session.reset` clears them.
+        Sessions on one server share the resources of its containers, and `Session.reset` clears
+        them.
         """
         outer, self._container = self._container, container_name
         try:
@@ -125,30 +126,31 @@ class GraphAccess:
             self._container = outer
 
     def note_place(self, operation: Operation) -> None:
-        """Remember what the blocks around a new operation say of its place."""
+        """Record the colocation and container of the enclosing blocks for a new operation."""
         if self._beside:
             self._colocated = {**self._colocated, operation: self._beside}
         if self._container and operation.op.stateful:
             self._contained = {**self._contained, operation: self._container}
 
     def colocation_groups(self, operation: Operation) -> list[bytes]:
-        """The names of what an operation belongs beside; its own if there is nothing."""
+        """The names of an operation's colocation groups; its own name if there are none."""
         names = [each.name for each in self._colocated.get(operation, ())] or [operation.name]
         return [f"loc:@{name}".encode() for name in dict.fromkeys(names)]
 
     def is_colocated(self, operation: Operation) -> bool:
-        """Whether an operation belongs beside another one."""
+        """Whether an operation is colocated with another one."""
         return operation in self._colocated
 
     def container_of(self, operation: Operation) -> str:
-        """The container of an operation's resource; empty for the one of the server."""
+        """The container of an operation's resource; empty for the server's default."""
         return self._contained.get(operation, "")
 
-    # Gradients of other names.
+    # Gradient overrides.
 
     @contextmanager
     def gradient_override_map(self, op_type_map: Mapping[str, str]) -> Iterator[None]:
-        """Let ops in a block have the gradients that `tf.RegisterGradient` knows by these names.
+        """Give ops in a block the gradients that `tf.RegisterGradient` registered under these
+        names.
 
         >>> @tf.RegisterGradient("Hundredfold")
         ... def _(op, gradient):
@@ -178,11 +180,11 @@ class GraphAccess:
             self._gradients = outer
 
     def with_gradient(self, op: Op) -> Op:
-        """An op as it is in the current block: perhaps with another gradient."""
+        """An op with the gradient override of the current block, if any."""
         name = self._gradients.get(op.name)
         return op if name is None else _with_named_gradient(op, name)
 
-    # By hand.
+    # Low-level construction.
 
     def create_op(
         self,
@@ -196,9 +198,9 @@ class GraphAccess:
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:
-        """Add an operation by the name of its op, with attributes as AttrValue messages.
+        """Add an operation by op name, with attributes as AttrValue messages.
 
-        The dtypes and shapes of its outputs follow from the op.
+        The dtypes and shapes of its outputs are inferred from the op.
         """
         from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
@@ -209,7 +211,7 @@ class GraphAccess:
 
 
 def _operation(value: Any) -> Any:
-    """The operation of a tensor or variable; an operation itself."""
+    """The operation of a tensor or variable; an operation unchanged."""
     owner = getattr(value, "op", None)
     return value if owner is None or isinstance(owner, Op) else owner
 
@@ -239,7 +241,7 @@ def _known(name: str) -> Op | None:
 
 
 def operation_from(node: Any, graph: Any, inputs: Sequence[Any], controls: Any = ()) -> Operation:
-    """Add the operation that a NodeDef describes to a graph, with these inputs."""
+    """Add the operation of a NodeDef to a graph, with these inputs."""
     op = _known(node.op)
     if op is None:
         raise RuntimeError(f"Op type not registered '{node.op}': no op of this name is known here.")

@@ -1,4 +1,4 @@
-"""Branches: the graphs inside of conditions and loops, as functions of arrays."""
+"""Branches: the graphs of conditions and loops, as functions of arrays."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ _NO_GRAPH = (
 
 
 class BranchGraph(FuncGraph):
-    """The graph of a branch or a loop's body, inside of the graph that is being built."""
+    """The graph of a branch or loop body, nested in the graph being built."""
 
     scope = ""
 
     @property
     def keeps_effects(self) -> bool:
-        """As in the graph outside: in a program's own, only what results depend on happens."""
+        """As in the enclosing graph: in a program's own graph, side effects run only if results
+        depend on them.
+        """
         outer = self.outer_graph
         return True if outer is None else outer.keeps_effects
 
@@ -47,7 +49,7 @@ class BranchGraph(FuncGraph):
 
     @classmethod
     def inside(cls, name: str, scope: str = "") -> BranchGraph:
-        """An empty graph inside of the one being built, whose names begin with the scope."""
+        """An empty graph nested in the one being built, with this scope as name prefix."""
         if state.graph is None:
             raise TypeError(_NO_GRAPH)
         graph = cls(state.graph.unique_name(name))
@@ -56,25 +58,25 @@ class BranchGraph(FuncGraph):
 
     @classmethod
     def part(cls, operation: str, part: str) -> BranchGraph:
-        """The empty graph of a part of the operation of this name."""
+        """An empty graph for a part of the operation of this name."""
         return cls.inside(f"{operation.replace('/', '_')}_{part}", f"{operation}/")
 
     @contextmanager
     def building(self) -> Iterator[FuncGraph]:
-        """Build the graph, with the names of the scope that it belongs to."""
+        """Build the graph in the name scope it belongs to."""
         with super().building(), name_scope(self.scope):
             yield self
 
 
 def scope_of(name: str) -> str:
-    """The full name of a condition or a loop that is about to be built here."""
+    """The full name of a condition or loop that is about to be added here."""
     if state.graph is None:
         raise TypeError(_NO_GRAPH)
     return state.graph.unique_name(state.name_scope + name)
 
 
 def add_named(name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """Add a condition or a loop by the name that its branches know."""
+    """Add a condition or loop under the name that its branches use."""
     graph = state.graph
     assert graph is not None
     graph.reserved = op, name
@@ -87,7 +89,7 @@ def add_named(name: str, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
 class Branch:
     """A graph with an order of inputs and outputs; calling it with arrays runs its plan.
 
-    None among the feeds is an argument that the branch does not use.
+    None among the feeds is an unused argument.
     """
 
     def __init__(
@@ -103,24 +105,24 @@ class Branch:
 
     @property
     def plan(self) -> Plan:
-        """The program of the branch, made when it is first needed."""
+        """The plan of the branch, compiled on first use."""
         if self._plan is None:
             feeds = [Tensor(None, dtypes.variant) if feed is None else feed for feed in self.feeds]
             self._plan = hooks.optimized_plan(self.graph, feeds, self.outputs, self.graph.name)
         return self._plan
 
     def with_outputs(self, more: Sequence[Tensor]) -> Branch:
-        """The same branch with further outputs."""
+        """The same branch with additional outputs."""
         return Branch(self.graph, self.feeds, [*self.outputs, *more])
 
     def aligned(self, captured: Sequence[Tensor]) -> Branch:
-        """The branch with inputs for these tensors from outside, after its own."""
+        """The branch with inputs for these outer tensors, after its own."""
         known = self.graph.captured
         inside = [known[id(t)][1] if id(t) in known else None for t in captured]
         return Branch(self.graph, [*self.feeds, *inside], self.outputs)
 
     def source(self, place: int, outside: Tensor) -> Any:
-        """What stands inside for the input at this place: a feed, or a variable read there."""
+        """The inner tensor of the input with this index: a feed, or a variable read there."""
         feed = self.feeds[place]
         if feed is None:
             variable = self.graph.variables.get(outside._key)
@@ -138,9 +140,9 @@ class Branch:
 
 
 def captured_by(graphs: Sequence[FuncGraph]) -> list[Tensor]:
-    """What branches use from outside: the tensors, and the values of trainable variables.
+    """The captures of branches: outer tensors, and the values of trainable variables.
 
-    Branches read variables themselves; the values here are how gradients find the variables.
+    Branches read variables themselves; the values here connect their gradients to the variables.
     """
     tensors = {id(t): t for graph in graphs for t in graph.external_captures}
     variables = {key: v for graph in graphs for key, v in graph.variables.items() if v.trainable}
@@ -153,8 +155,8 @@ def captured_by(graphs: Sequence[FuncGraph]) -> list[Tensor]:
 class BranchGradient:
     """The gradients of some inputs of a branch, given those of some of its outputs.
 
-    `extra` are further inputs that come after the outputs' gradients; `finish(gradients, extra,
-    sources)` makes the outputs of what was found (None where a source has no gradient).
+    `extra` are additional inputs after the upstream gradients; `finish(gradients, extra, sources)`
+    makes the outputs of the gradients found (None where a source has no gradient).
     """
 
     def __init__(
@@ -179,20 +181,20 @@ class BranchGradient:
             outputs = [self.graph.own(convert_to_tensor(each)) for each in results]
         self.outputs = outputs
         self.weights: list[Tensor] = [*weights, *inputs]
-        # The tensors of the branch that the gradients are computed from.
+        # The tensors of the branch that the gradients depend on.
         self.uses = [outside for outside, _ in self.graph.captures]
 
     def branch(self, feeds: Sequence[Tensor | None]) -> Branch:
-        """The gradient as a branch of its own."""
+        """The gradient as a branch."""
         return Branch(self.graph, feeds, self.outputs)
 
     def inside(self, tensor: Tensor) -> SymbolicTensor:
-        """The input that stands for a tensor of the branch."""
+        """The input that corresponds to a tensor of the branch."""
         return self.graph.captured[id(tensor)][1]
 
 
 def dense_or_zeros(gradients: list[Any], sources: Sequence[Any]) -> list[Tensor]:
-    """A tensor for each source: its gradient, or zeros where it has none."""
+    """A dense tensor for each source: its gradient, or zeros if it has none."""
     return [
         zeros_like(source) if gradient is None else convert_to_tensor(gradient)
         for gradient, source in zip(gradients, sources, strict=True)
@@ -200,7 +202,7 @@ def dense_or_zeros(gradients: list[Any], sources: Sequence[Any]) -> list[Tensor]
 
 
 def extend(node: Operation, tensors: Sequence[tuple[Any, Any]]) -> list[SymbolicTensor]:
-    """Give a node further outputs of these dtypes and shapes; tapes that watch it watch them."""
+    """Give a node additional outputs of these dtypes and shapes; tapes that watch it watch them."""
     first = len(node.outputs)
     fresh = [
         SymbolicTensor(node, first + i, dtype, shape) for i, (dtype, shape) in enumerate(tensors)

@@ -1,7 +1,7 @@
-"""ConcreteFunction: one traced graph of a function, called with tensors.
+"""ConcreteFunction: one trace of a function, called with tensors.
 
-Its gradient is a concrete function too. It is traced when a tape first needs it; the forward
-program then also gives what the backward one uses ("saved"), and nothing else is kept.
+Its gradient is a concrete function too. It is traced when a tape first needs it; the forward plan
+then also returns the values the backward pass uses ("saved"), and only those.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .signature_text import long_text, short_text
 if TYPE_CHECKING:
     from ...compiler.plan import Plan
 
-# Gradients are traced by one thread at a time: they give keys to the tensors of the graph.
+# Gradients are traced under a lock: tracing assigns keys to the tensors of the graph.
 _differentiating = threading.RLock()
 
 
@@ -45,7 +45,7 @@ class ConcreteFunction:
         self._structure = structure
         self._signature = signature
         self._plan: Plan | None = None
-        # What is known of the inputs beside what the graph says.
+        # Information about the inputs beyond the graph's.
         self._shapes: list[TensorShape] | None = None
         self._differentiable: dict[Any, Differentiable] = {}
         captures = graph.captures
@@ -53,7 +53,7 @@ class ConcreteFunction:
         self._feeds = [*graph.inputs, *(inside for _, inside in captures)]
         self._types = [output.dtype for output in graph.outputs]
         self._trainable = [v for v in graph.variables.values() if v.trainable]
-        # Tapes can be told to watch these as well.
+        # Tapes can watch these as well.
         self._frozen = [
             v for v in graph.variables.values() if not v.trainable and is_differentiable(v)
         ]
@@ -61,7 +61,7 @@ class ConcreteFunction:
         self._named = _named_results(structure)
         self._effects: Plan | None = None
 
-    # What the user sees.
+    # The public methods.
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class ConcreteFunction:
         return self._signature
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The arguments and results with their types."""
+        """The arguments and results with their types, as text."""
         if self._signature is None:
             return f"{self.graph.name}(...)"
         parameters = self._signature.described()
@@ -126,7 +126,7 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def code(self) -> str:
-        """The Python program that a call runs."""
+        """The source of the plan that a call runs."""
         return self.plan.show()
 
     @property
@@ -142,7 +142,7 @@ class ConcreteFunction:
             try:
                 computation = hooks.specialized(graph, self._feeds, fetches, self._shapes)
             except ValueError:
-                # The general program finds out what does not fit, if it gets there, and says so.
+                # The general plan raises the error for values that do not fit, if they are reached.
                 pass
             else:
                 made = computation.feeds, computation.fetches, graph.name, computation.operations
@@ -152,7 +152,7 @@ class ConcreteFunction:
         return plan
 
     def specialized(self, shapes: Sequence[TensorShape]) -> ConcreteFunction:
-        """The same function for inputs of these shapes alone: a shorter program."""
+        """The same function, shape-specialized for these inputs: a shorter plan."""
         if self.graph.jit_compile:
             return self
         other = copy.copy(self)
@@ -166,7 +166,7 @@ class ConcreteFunction:
         return self.call(self._signature.tensors_of(args, kwargs))
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """The results for the input tensors, in the structure that the function returns."""
+        """The results for the input tensors, in the structure of the function's result."""
         if state.graph is not None:
             return self._packed(self._inlined([*tensors, *self._captured]))
         if state.tapes:
@@ -182,7 +182,7 @@ class ConcreteFunction:
         return [Tensor(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
 
     def run_effects(self, tensors: Sequence[Tensor]) -> None:
-        """Do what the function does to variables and the like, without computing its results.
+        """Run the function's side effects, such as variable updates, without computing its results.
 
         For calls from outside of tapes and graphs.
         """
@@ -201,7 +201,7 @@ class ConcreteFunction:
         return nest.pack_sequence_as(self._structure, leaves)
 
     def _inlined(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """Add the operations to the graph being built."""
+        """Inline the operations into the graph being built."""
         from ..context import name_scope
 
         graph = self.graph
@@ -218,7 +218,7 @@ class ConcreteFunction:
         return results if main is None else _after_effects(main, start, results)
 
     def _recorded(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """Compute the results and tell the tapes how to go back."""
+        """Compute the results and record the backward function on the tapes."""
         tapes = state.tapes
         for tape in tapes:
             for variable in self._trainable:
@@ -240,7 +240,7 @@ class ConcreteFunction:
 
 
 def _after_effects(graph: MainGraph, start: int, results: list[Tensor]) -> list[Tensor]:
-    """The results of a call, in a graph that sessions run in parts: each stands for the whole."""
+    """The results of a call in a TensorFlow 1 graph: each depends on all side effects."""
     effects = graph.effects_since(start)
     if not effects:
         return results
@@ -256,7 +256,7 @@ def _watches(tape: Any, variable: Any) -> bool:
 
 
 class _Single:
-    """The structure of a result that is one tensor."""
+    """The structure of a single tensor."""
 
     def value(self, tensors: Any) -> Any:
         return next(tensors)
@@ -266,7 +266,7 @@ _ONE = _Single()
 
 
 def _named_results(structure: Any) -> list[tuple[str, int]] | None:
-    """The names of results that are a plain dict of tensors, with their places; else None."""
+    """The names of results that are a plain dict of tensors, with their indices; else None."""
     if type(structure) is not dict or not all(map(_is_tensor_leaf, structure.values())):
         return None
     places = {name: place for place, name in enumerate(sorted(structure))}
@@ -278,7 +278,7 @@ def _is_tensor_leaf(value: Any) -> bool:
 
 
 class Leaf:
-    """A place in the structure of results: a tensor, a composite of tensors, or a Python value."""
+    """A leaf of the structure of results: a tensor, a composite of tensors, or a Python value."""
 
     __slots__ = ("constant", "spec")
 
@@ -287,14 +287,14 @@ class Leaf:
         self.constant = constant
 
     def value(self, tensors: Any) -> Any:
-        """The result, made of the next tensors."""
+        """The result, reconstructed from the next tensors."""
         return self.constant if self.spec is None else self.spec.from_tensors(tensors)
 
 
 class Differentiable:
-    """A concrete function with what tapes need: its forward program with saved values, its rule.
+    """A concrete function for tapes: its forward plan with saved values, and its gradient rule.
 
-    `order` is how often it may be differentiated: the saved values serve those derivatives too.
+    `order` is the number of supported derivatives: the saved values serve all of them.
     """
 
     def __init__(self, function: ConcreteFunction, order: int, variables: list[Any]) -> None:
@@ -310,7 +310,7 @@ class Differentiable:
         self.saved: list[SymbolicTensor] = []
         targets: list[Tensor] = self._results
         self._connected: list[bool] = []
-        # How many targets each derivative has at most, first order first.
+        # The maximum number of targets of each derivative, first order first.
         self._levels: list[int] = []
         for _ in range(order):
             self._levels.append(len(targets))
@@ -342,7 +342,7 @@ class Differentiable:
         present = tuple(i for i, gradient in enumerate(gradients) if gradient is not None)
         function, captured = self._backward.get(present) or self._new_backward(present)
         if None in captured:
-            # Zeros in the places of missing gradients need no more than was kept.
+            # Zeros for missing gradients need nothing beyond the saved values.
             level = next(n for n in self._levels if n > present[-1])
             gradients = tuple(
                 zeros_like(output) if gradient is None and is_differentiable(output) else gradient
@@ -353,7 +353,7 @@ class Differentiable:
         weights = [convert_to_tensor(gradients[i]) for i in present]
         held = [record.outputs[place] for place in captured]
         found: Sequence[Any] = function.call_with(weights, held)
-        # As in the original, only what no result depends on has no gradient at all.
+        # As in the original, only sources that no result depends on have no gradient at all.
         return [
             zeros_like(source) if gradient is None and connected else gradient
             for gradient, connected, source in zip(
@@ -362,7 +362,7 @@ class Differentiable:
         ]
 
     def _new_backward(self, present: tuple[int, ...]) -> tuple[BackwardFunction, Any]:
-        """The gradient for these results and saved values, and where its inputs are kept."""
+        """The gradient for these results and saved values, and the indices of its captures."""
         with _differentiating:
             targets = [*self._results, *self.saved]
             traced = self._trace([targets[i] for i in present])
@@ -375,7 +375,8 @@ class Differentiable:
         """The gradients of the sources, as a function of the gradients of the targets."""
         graph = FuncGraph(f"{self._function.graph.name}_grad", self._function.graph)
         with graph.building():
-            # One tensor may be given back several times: each has a gradient, and they add up.
+            # A tensor may be returned several times: each result has a gradient, and they are
+            # summed.
             wanted, weights = [], []
             for target in targets:
                 weight = graph.add_input(target.dtype, target.shape, "gradient")
@@ -387,16 +388,16 @@ class Differentiable:
             keys = [source._key for source in self._sources]
             records, needed = graph_records(self._function.graph, keys)
             found = backward(records, wanted, weights, keys, needed)
-            # An input that is passed on as a result has its gradient among those that were given.
+            # The gradient of an input that is returned unchanged is one of the upstream gradients.
             return BackwardFunction.of(graph, [found.get(key) for key in keys])
 
 
 class BackwardFunction(ConcreteFunction):
-    """The gradient of a concrete function: the saved values are inputs, too."""
+    """The gradient of a concrete function: its inputs include the saved values."""
 
     @classmethod
     def of(cls, graph: FuncGraph, gradients: Sequence[Any]) -> BackwardFunction:
-        """The function that the graph under construction is, with one gradient per source."""
+        """The function of the graph under construction, with one gradient per source."""
         flat: list[Tensor] = []
         structure = []
         for gradient in gradients:
@@ -414,12 +415,12 @@ class BackwardFunction(ConcreteFunction):
 
     @property
     def leaves(self) -> list[Leaf]:
-        """What there is for each source: a gradient, or nothing."""
+        """For each source a leaf: a gradient, or None."""
         found: list[Leaf] = self._structure
         return found
 
     def call_with(self, weights: Sequence[Tensor], held: Sequence[Tensor]) -> Any:
-        """The gradients, given those of the results and the saved values."""
+        """The gradients, given the upstream gradients and the saved values."""
         if state.graph is None and not state.tapes:
             arrays = [tensor._array for tensor in weights]
             arrays += [tensor._array for tensor in held]
@@ -429,7 +430,7 @@ class BackwardFunction(ConcreteFunction):
 
 
 def structure_of(result: Any, graph: FuncGraph) -> tuple[Any, list[Tensor]]:
-    """The structure of what a function returned, with the tensors of its results."""
+    """The structure of a function's return value, with the tensors of its results."""
     if isinstance(result, Tensor):
         return _ONE, [graph.own(result)]
     flat: list[Tensor] = []

@@ -1,7 +1,7 @@
-"""The names that operations get in a graph when the caller gives none: the original's.
+"""The original's default names of operations in a graph.
 
-Most are named after their op. These functions name what they compute otherwise; a name that ends
-in "/" is a scope for all operations of the call, any other goes to the last of them.
+Most are named after their op. These functions assign other names; a name that ends in "/" is a
+scope for all operations of the call, any other is given to the last of them.
 """
 
 from __future__ import annotations

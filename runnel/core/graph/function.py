@@ -38,22 +38,22 @@ _RETRACING = (
 
 
 class Execution:
-    """Whether functions run their Python code at each call instead of a graph."""
+    """Whether functions run eagerly instead of as graphs."""
 
     eagerly: bool = False
 
 
 class _Signature:
-    """The signature of a wrapped function, as `inspect` asks for it."""
+    """The signature of a wrapped function, for `inspect`."""
 
     def __get__(self, instance: Function | None, owner: Any) -> Any:
         return None if instance is None else instance.parameters.signature
 
 
 class Function:
-    """A Python function that is traced into a graph for each new kind of arguments.
+    """A Python function that is traced into a graph for each new signature of arguments.
 
-    Tensors and NumPy arrays differ by dtype and shape, Python numbers and strings by value,
+    Tensors and NumPy arrays are keyed by dtype and shape, Python numbers and strings by value,
     other objects by identity.
     """
 
@@ -90,10 +90,10 @@ class Function:
         self._warned = False
         self._bound: dict[int, tuple[Any, Function]] = {}
         self._tracing_count = 0
-        # Threads that bring the same new arguments wait for one trace.
+        # Threads with the same new arguments wait for a single trace.
         self._lock = threading.RLock()
 
-    # What the user sees.
+    # The public methods.
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -112,7 +112,7 @@ class Function:
         return self.parameters.signature
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the function has been traced.
+        """The number of traces so far.
 
         >>> double = tf.function(lambda x: x * 2)
         >>> double(tf.constant(1)), double(tf.constant(2))  # doctest: +ELLIPSIS
@@ -123,12 +123,12 @@ class Function:
         return self._tracing_count
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces, one after the other."""
+        """The signatures of all traces, in order."""
         texts = [each.pretty_printed_signature(verbose) for _, each in self._traces]
         return ("\n\n" if verbose else "\n").join(texts)
 
     def code(self) -> str:
-        """The Python programs that calls run, one per trace."""
+        """The sources of the plans that calls run, one per trace."""
         return "\n".join(each.code() for _, each in self._traces)
 
     def __repr__(self) -> str:
@@ -142,7 +142,7 @@ class Function:
         if known is not None and known[0]() is instance:
             return known[1]
         bound = self._like(_WeakMethod(self._python_function, instance))
-        # By identity: objects that are equal have variables of their own all the same.
+        # Keyed by identity: equal objects still have variables of their own.
         table = self._bound
         reference = weakref.ref(instance, lambda gone: _forget(table, place, gone))
         table[place] = reference, bound
@@ -185,7 +185,7 @@ class Function:
         return known.call(tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments; a tf.TensorSpec may stand for a tensor."""
+        """The trace for these arguments; a tf.TensorSpec may replace a tensor."""
         if self._input_signature is not None and not args and not kwargs:
             return self._of_signature()
         if self._input_signature is not None:
@@ -207,7 +207,7 @@ class Function:
     def _by_signature(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[ConcreteFunction, list[Tensor]]:
-        """The only trace, and the arguments as tensors of the signature's types."""
+        """The only trace, and the arguments as tensors that match the input signature."""
         concrete = self._cache.get(None) or self._of_signature()
         try:
             given, keywords = self.parameters.bound(args, kwargs)
@@ -238,7 +238,7 @@ class Function:
         return self._of_signature()
 
     def _check_others(self, others: Sequence[tuple[str, Any]]) -> None:
-        """What a signature has no spec for is part of the trace, by its default."""
+        """Arguments without a spec in the signature are traced with their default values."""
         for name, value in others:
             parameter = self.parameters.signature.parameters.get(name)
             if parameter is None or not (value is parameter.default or value == parameter.default):
@@ -253,7 +253,7 @@ class Function:
         if known is not None:
             return known
         specs = tuple(self._input_signature)
-        self.parameters.named(specs, {})  # refuses more specs than there are parameters
+        self.parameters.named(specs, {})  # rejects more specs than there are parameters
         defaults = [
             parameter.default
             for parameter in list(self.parameters.signature.parameters.values())[len(specs) :]
@@ -267,7 +267,7 @@ class Function:
     def _new(
         self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor] | None
     ) -> ConcreteFunction:
-        """The trace for arguments that came for the first time."""
+        """A new trace for arguments seen for the first time."""
         with self._lock:
             found = self._cache.get(key)
             if found is None and self._reduce_retracing and tensors is not None:
@@ -281,7 +281,7 @@ class Function:
             try:
                 concrete = self._traced(args, kwargs, tensors)
             finally:
-                # An interrupt may have come before a block inside could put them back.
+                # An interrupt may have arrived before an inner block could restore them.
                 state.graph, state.name_scope, state.tapes = outside
             self._cache[key] = concrete
             self._traces.append((key, concrete))
@@ -292,11 +292,11 @@ class Function:
         before = Variable._made, seeds.counted_in_python
         concrete, created = self._trace(args, kwargs, tensors, first)
         self._traced_once = True
-        # The original traces once more whatever made variables, anywhere. It shows in the seeds
-        # that layers count in Python: the second trace has others.
+        # The original traces again after any variable creation. This shows in the seeds counted in
+        # Python: the second trace draws others.
         advanced = Variable._made > before[0] and seeds.counted_in_python > before[1]
         if created or (first and advanced):
-            # What made variables on the first call must not do so again.
+            # Code that creates variables at the first call must not do so again.
             concrete, _ = self._trace(args, kwargs, tensors, False)
         return concrete
 
@@ -332,7 +332,7 @@ class Function:
         return staged
 
     def _generalized(self, key: Any, args: Any, kwargs: Any) -> ConcreteFunction | None:
-        """A trace of more general shapes that serves these arguments, too."""
+        """A trace of more general shapes that serves these arguments, too (shape relaxation)."""
         specs = nest.map_structure(spec_of, (args, kwargs))
         for concrete in self._relaxed:
             signature = concrete.function_type
@@ -365,7 +365,7 @@ def _forget(table: dict[int, tuple[Any, Any]], place: int, gone: Any) -> None:
 
 
 class _WeakMethod:
-    """A method of an object that it does not keep alive."""
+    """A method that holds its object by a weak reference."""
 
     def __init__(self, function: Callable[..., Any], instance: Any) -> None:
         self._function = function
@@ -392,7 +392,7 @@ class _WeakMethod:
 
 
 def _names_of(*arguments: Any) -> tuple[str | None, ...]:
-    """The names that the specs among arguments have."""
+    """The names of the specs among arguments."""
     leaves = nest.flatten(arguments)
     return tuple([leaf.name for leaf in leaves if isinstance(leaf, TensorSpec)])
 
@@ -414,7 +414,7 @@ def _checked_signature(signature: Any, function: Callable[..., Any]) -> Any:
 
 
 def _holds(spec: TensorSpec, tensor: Tensor) -> bool:
-    """Whether an eager tensor fits a spec as it is."""
+    """Whether an eager tensor matches a spec without conversion."""
     wanted, sizes = spec.shape._dims, tensor._array.shape
     if tensor.dtype is not spec.dtype or (wanted is not None and len(wanted) != len(sizes)):
         return False
@@ -422,7 +422,7 @@ def _holds(spec: TensorSpec, tensor: Tensor) -> bool:
 
 
 def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Tensor]:
-    """The tensors of an argument that a signature has a spec for."""
+    """The tensors of an argument that has a spec in the signature."""
     try:
         if isinstance(spec, TypeSpec):
             return list(spec.to_tensors(value))
@@ -439,12 +439,12 @@ def _cast(parameters: Parameters, place: int, spec: Any, value: Any) -> list[Ten
 
 
 def _placeholders(graph: FuncGraph, name: str, value: Any) -> tuple[Any, list[SymbolicTensor]]:
-    """The argument with inputs of the graph in the places of its tensors; these, as nest does.
+    """The argument with graph inputs in place of its tensors; these, in flattening order.
 
-    As in the original, the inputs are numbered in the order in which a dict holds them.
+    As in the original, the inputs are numbered in the insertion order of a dict.
     """
     if name.startswith("_"):
-        name = "Placeholder"  # names of operations do not begin so
+        name = "Placeholder"  # operation names must not begin like this
     leaves = nest.flatten(value)
     tensors: list[list[SymbolicTensor]] = [[] for _ in leaves]
     for place in _places(nest.pack_sequence_as(value, list(range(len(leaves))))):
@@ -466,7 +466,7 @@ def _input_name(spec: TensorSpec) -> str | None:
 
 
 def _places(numbered: Any) -> list[int]:
-    """The leaves of a structure of numbers, those of a mapping in the order that it holds."""
+    """The leaves of a structure of indices, those of a mapping in insertion order."""
     if isinstance(numbered, int):
         return [numbered]
     if isinstance(numbered, Mapping):
@@ -493,7 +493,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _merged(specs: Any, others: Any) -> Any:
-    """Specs that hold both; None where values differ otherwise than by shape."""
+    """The most specific specs that include both; None if values differ otherwise than by shape."""
     try:
         nest.assert_same_structure(specs, others)
     except (TypeError, ValueError):
@@ -519,7 +519,7 @@ def _merged(specs: Any, others: Any) -> Any:
 
 
 def _difference(names: Sequence[str], old: Any, new: Any) -> str:
-    """In words, what differs between the arguments of two traces."""
+    """A description of how the arguments of two traces differ."""
     before, after = _by_name(names, old), _by_name(names, new)
     for name in {**before, **after}:
         a, b = before.get(name), after.get(name)
@@ -529,7 +529,7 @@ def _difference(names: Sequence[str], old: Any, new: Any) -> str:
 
 
 def _by_name(names: Sequence[str], key: Any) -> dict[str, Any]:
-    """The parts of a key for each argument; keywords have a key beside that of the others."""
+    """The parts of a key for each argument; keywords have a key beside that of their value."""
     keywords: Any = ()
     if isinstance(key[0], tuple):
         key, (_, keywords) = key
@@ -562,7 +562,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
 ) -> Any:
-    """Trace a Python function into graphs that run faster; also a decorator.
+    """Compile a Python function into graphs, one per signature; also a decorator.
 
     >>> @tf.function
     ... def square_sum(x, y):

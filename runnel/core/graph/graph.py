@@ -1,7 +1,7 @@
 """Graph: operations under construction, in program order; Operation: one of them.
 
-A `FuncGraph` is the graph of a function: it has inputs and outputs, and takes in ("captures")
-the tensors of enclosing graphs that its operations use.
+A `FuncGraph` is the graph of a function: it has inputs and outputs, and captures the tensors of
+enclosing graphs that its operations use.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def Placeholder(*, dtype: DType, shape: TensorShape) -> Any:
 
 
 class Location(NamedTuple):
-    """The user's line that made an operation."""
+    """The user's source line that created an operation."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ class Location(NamedTuple):
 
 
 def _kind_of(file: str) -> str:
-    """Whose code it is: the user's, ours, or AutoGraph's, through which the user's runs."""
+    """The origin of a frame: the user's code, Runnel's, or AutoGraph's, which calls the user's."""
     known = _KINDS.get(file)
     if known is None:
         known = "ours" if file.startswith(_PACKAGE) else "user"
@@ -63,7 +63,7 @@ def _kind_of(file: str) -> str:
 
 
 def _calling_frames() -> tuple[FrameType | None, FrameType | None]:
-    """The innermost frame of the user's code, and the frame of ours that it called."""
+    """The innermost frame of the user's code, and the Runnel frame that it called."""
     ours: FrameType | None = None
     called = False
     frame: FrameType | None = sys._getframe(2)
@@ -78,7 +78,7 @@ def _calling_frames() -> tuple[FrameType | None, FrameType | None]:
 class Operation:
     """An op with its inputs, attributes and outputs in a graph.
 
-    It shows gradient rules the same face as a tape's `Record`.
+    Gradient rules use it through the same interface as a tape's `Record`.
     """
 
     __slots__ = ("control_inputs", "device", "given", "graph", "inputs", "location", "name", "op",
@@ -106,12 +106,12 @@ class Operation:
         return {**self.op.defaults, **self.given}
 
     def get_attr(self, name: str) -> Any:
-        """The value of an attribute; ValueError where there is none of this name."""
+        """The value of an attribute; ValueError if there is none of this name."""
         try:
             return self.attrs[name]
         except KeyError:
             pass
-        # The dtypes and the number of inputs are attributes, too, though nobody gives them.
+        # The dtypes and the number of inputs are attributes, too, but implicit.
         attr = self.node_def.attr
         if name not in attr:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
@@ -122,7 +122,7 @@ class Operation:
         return tuple(self.outputs)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Do the operation in a session, by default the default one."""
+        """Run the operation in a session, by default the default one."""
         hooks.session_for(session, self.graph, "run()").run(self, feed_dict)
 
     @property
@@ -147,13 +147,13 @@ class Operation:
         original_op: Any = None,
         op_def: Any = None,
     ) -> Operation:
-        """Add the operation that a NodeDef describes to a graph; its types follow from the op."""
+        """Add the operation of a NodeDef to a graph; its types are inferred from the op."""
         if not isinstance(g, Graph):
             raise TypeError(f"Argument g must be a Graph. Received an instance of type {type(g)}")
         return operation_from(node_def, g, inputs or (), control_inputs or ())
 
     def colocation_groups(self) -> list[bytes]:
-        """What the operation belongs beside, as "loc:@name"; itself where there is nothing."""
+        """The colocation groups as "loc:@name"; the operation itself if there are none."""
         return self.graph.colocation_groups(self)
 
     @property
@@ -170,7 +170,7 @@ class Operation:
 
 
 class Graph(GraphAccess):
-    """Operations in the order of the program, which is the order of their execution.
+    """Operations in program order, which is their execution order.
 
     >>> graph = tf.Graph()
     >>> with graph.as_default():
@@ -179,17 +179,17 @@ class Graph(GraphAccess):
     ['Const', 'Const', 'AddV2']
     """
 
-    # Whether operations on this graph's tensors may be added while no graph is being built.
+    # Whether operations on this graph's tensors may be added while it is not the current graph.
     open = False
     tensor_type: type[SymbolicTensor] = SymbolicTensor
     building_function = False
 
     @property
     def keeps_effects(self) -> bool:
-        """Whether what changes something happens even if no result depends on it."""
+        """Whether operations with side effects run even if no result depends on them."""
         return self.building_function
 
-    # Whether its random operations follow a seed of its own instead of the program's.
+    # Whether random operations use the graph's seed instead of the program's.
     has_own_seed = False
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ class Graph(GraphAccess):
         self._finalized = False
         self._named: tuple[FrameType, Operation] | None = None
         self._scoped: tuple[FrameType, str] | None = None
-        # The name, taken already, of the next operation of a kind.
+        # The next unused suffix of a name.
         self.reserved: tuple[Op, str] | None = None
         self._controls: tuple[Operation, ...] = ()
 
@@ -215,16 +215,16 @@ class Graph(GraphAccess):
         return self.unique_name(f"{name}_{count}", mark_as_used) if count else name
 
     def _name_of(self, operation: Operation, ours: FrameType | None) -> str:
-        """The name the user gave in the call, or the op's; both in the current name scope.
+        """The name given in the call, or the op's; both in the current name scope.
 
-        A call that comes to several operations gives its name to the last of them.
+        A call that adds several operations gives its name to the last of them.
         """
         if self.reserved is not None and self.reserved[0] is operation.op:
             return self.reserved[1]
         given = None
         is_read = operation.op.name == "ReadVariableOp"
         if ours is not None and not is_read and ours.f_code.co_name != "__init__":
-            # Read once: a frame makes a dictionary of its variables each time.
+            # Read once: each access to a frame's variables makes a dictionary.
             values = ours.f_locals
             given = values.get("name") or DEFAULT_NAMES.get(ours.f_code.co_name)
         if not isinstance(given, str) or ours is None:
@@ -243,13 +243,13 @@ class Graph(GraphAccess):
         return name
 
     def _scope_of(self, frame: FrameType, name: str) -> str:
-        """The scope, made at the first operation, of all operations of a call."""
+        """The scope of all operations of a call, created with the first one."""
         if self._scoped is None or self._scoped[0] is not frame:
             self._scoped = frame, self.unique_name(state.name_scope + name)
         return self._scoped[1]
 
     def name_scope(self, name: str | None) -> Any:
-        """A context that prefixes the names of operations."""
+        """A context manager that prefixes the names of operations."""
         from ..context import name_scope
 
         return name_scope(name or "")
@@ -257,7 +257,7 @@ class Graph(GraphAccess):
     # Building.
 
     def add(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Append an operation; its output, the list of its outputs, or without any itself."""
+        """Append an operation; returns its output, a list of outputs, or itself if it has none."""
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         if self._gradients:
@@ -265,7 +265,7 @@ class Graph(GraphAccess):
         try:
             types = op.types_of_results(inputs, attrs)
         except InvalidArgumentError as mismatch:
-            # As in the original, a program that can never run is an error of types.
+            # As in the original, a statically invalid operation is a TypeError or ValueError.
             raise TypeError(mismatch.message) from None
         shapes = op.infer_shapes(inputs, attrs)
         operation = self._append(op, inputs, attrs, [types] if op.single else types, shapes)
@@ -318,7 +318,7 @@ class Graph(GraphAccess):
         try:
             yield self
         finally:
-            # After an interrupt the end of a block may come late, when others were put back.
+            # After an interrupt a block may exit late, when others have been restored already.
             if state.graph is self:
                 state.graph, state.name_scope = outer, scope
             if outer is not self:
@@ -326,7 +326,7 @@ class Graph(GraphAccess):
 
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
-        """Let the operations of a block come after these; None: after none at all."""
+        """Make the operations of a block run after these; None clears the control dependencies."""
         outer = self._controls
         self._controls = () if control_inputs is None else (*outer, *_operations(control_inputs))
         try:
@@ -335,14 +335,14 @@ class Graph(GraphAccess):
             self._controls = outer
 
     def device(self, device_name_or_function: Any) -> Any:
-        """A context for the devices of operations."""
+        """A context manager for the device of operations."""
         from ..devices import device
 
         return device(device_name_or_function)
 
     @property
     def version(self) -> int:
-        """How many operations there are."""
+        """The number of operations."""
         return len(self.operations)
 
     @property
@@ -353,7 +353,7 @@ class Graph(GraphAccess):
         """Refuse further operations."""
         self._finalized = True
 
-    # Looking.
+    # Lookup.
 
     def get_operations(self) -> list[Operation]:
         """All operations, in program order."""
@@ -367,7 +367,7 @@ class Graph(GraphAccess):
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.") from None
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor "operation:index"."""
+        """The tensor with the name "operation:index"."""
         owner, colon, index = name.rpartition(":")
         if not colon or not index.isdigit():
             raise ValueError(
@@ -388,17 +388,17 @@ class Graph(GraphAccess):
         add_shapes: bool = False,
         use_pybind11_proto: bool = False,
     ) -> Any:
-        """The graph as a GraphDef message; only what came after a version of it, if one is given.
+        """The graph as a GraphDef message; with a version, only the operations added since.
 
-        `add_shapes` adds the outputs' static shapes. There is one kind of messages only, whatever
-        `use_pybind11_proto` says.
+        `add_shapes` includes the static shapes of outputs. There is only one implementation of
+        messages, whatever `use_pybind11_proto` is.
         """
         return hooks.graph_def(self, from_version, add_shapes)
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
-        """The tensor or operation that a name or an object stands for."""
+        """The tensor or operation that a name or object refers to."""
         if isinstance(obj, str):
             return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
         if isinstance(obj, (SymbolicTensor, Operation)):
@@ -410,16 +410,16 @@ class Graph(GraphAccess):
     # Collections.
 
     def add_to_collection(self, name: Any, value: Any) -> None:
-        """Store a value under a name."""
+        """Add a value to the collection of this name."""
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
-        """Store a value under several names."""
+        """Add a value to several collections."""
         for name in [names] if isinstance(names, str) else names:
             self.add_to_collection(name, value)
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """The values stored under a name; with a scope, those whose name begins with it."""
+        """The values of a collection; with a scope, those whose name begins with it."""
         import re
 
         values = list(self._collections.get(name, ()))
@@ -428,11 +428,11 @@ class Graph(GraphAccess):
         return [v for v in values if hasattr(v, "name") and re.match(scope, v.name)]
 
     def get_collection_ref(self, name: Any) -> list[Any]:
-        """The list of the values stored under a name itself."""
+        """The list that holds a collection, not a copy."""
         return self._collections.setdefault(name, [])
 
     def get_all_collection_keys(self) -> list[Any]:
-        """The names under which anything is stored."""
+        """The names of all non-empty collections."""
         return [name for name, values in self._collections.items() if values]
 
     @property
@@ -440,7 +440,7 @@ class Graph(GraphAccess):
         return self.get_all_collection_keys()
 
     def clear_collection(self, name: Any) -> None:
-        """Forget what is stored under a name."""
+        """Clear a collection."""
         self._collections.pop(name, None)
 
     # Running.
@@ -451,7 +451,9 @@ class Graph(GraphAccess):
         feeds: dict[Tensor, Any] | Sequence[tuple[Tensor, Any]],
         needed_only: bool = False,
     ) -> list[Any]:
-        """Run all operations, or those needed, on the arrays fed; the arrays of the fetches."""
+        """Run all operations, or those needed, on the arrays fed; returns the arrays of the
+        fetches.
+        """
         pairs = list(feeds.items() if isinstance(feeds, dict) else feeds)
         operations = [each for each in self.operations if each.op is not Placeholder]
         if needed_only:
@@ -461,7 +463,7 @@ class Graph(GraphAccess):
 
 
 def _operations(values: Sequence[Any]) -> Iterator[Operation]:
-    """The operations that make values happen."""
+    """The operations that compute these values."""
     for value in values:
         operation = value if isinstance(value, Operation) else getattr(value, "op", None)
         if isinstance(operation, Operation):
@@ -471,8 +473,8 @@ def _operations(values: Sequence[Any]) -> Iterator[Operation]:
 class FuncGraph(Graph):
     """The graph of a function's body.
 
-    What its operations use of enclosing graphs, and eager tensors, become further inputs
-    (`captures`), so that gradients find them.
+    Tensors of enclosing graphs and eager tensors that its operations use become additional inputs
+    (`captures`), through which gradients reach them.
     """
 
     building_function = True
@@ -485,19 +487,20 @@ class FuncGraph(Graph):
         self.outputs: list[Tensor] = []
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.variables: dict[int, Any] = {}
-        # The operations of enclosing graphs that come before operations of this one.
+        # Control dependencies on operations of enclosing graphs.
         self.outer_controls: list[Operation] = []
         self._constants: dict[int, tuple[Tensor, Tensor]] = {}
-        # Variables made while a function is traced for the first time; None where that is refused.
+        # Variables created while a function is traced for the first time; None if that is not
+        # allowed.
         self.new_variables: list[Any] | None = []
-        # The arrays of the call that led to the trace.
+        # The arrays of the call that caused the trace.
         self.example: list[Any] | None = None
         # Whether the function, and its gradient, are to be compiled as a whole.
         self.jit_compile: bool = getattr(self.outer_graph, "jit_compile", False)
 
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
-        """Pairs of a tensor outside and the input that stands for it inside."""
+        """Pairs of an outer tensor and the input that captures it."""
         return list(self.captured.values())
 
     @property
@@ -511,7 +514,7 @@ class FuncGraph(Graph):
     def add_input(
         self, dtype: DType, shape: TensorShape, name: str | None = None
     ) -> SymbolicTensor:
-        """A further argument of the function."""
+        """Add an argument to the function."""
         name = self.unique_name(name or "args")
         attrs = {"dtype": dtype, "shape": shape}
         operation = self._append(Placeholder, (), attrs, [dtype], [shape])
@@ -525,7 +528,7 @@ class FuncGraph(Graph):
         return super().add(op, [self.own(tensor) for tensor in inputs], attrs)
 
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Any:
-        """Let the operations of a block come after these; those outside come before the whole."""
+        """Make the operations of a block run after these; outer ones run before the whole graph."""
         if control_inputs is not None:
             operations = list(_operations(control_inputs))
             control_inputs = [each for each in operations if each.graph is self]
@@ -533,21 +536,21 @@ class FuncGraph(Graph):
         return super().control_dependencies(control_inputs)
 
     def come_after(self, operations: Sequence[Operation]) -> None:
-        """Note that the graph comes after operations of the graphs that enclose it."""
+        """Record control dependencies of the graph on operations of enclosing graphs."""
         self.outer_controls += operations
         if isinstance(self.outer_graph, FuncGraph):
             outer = self.outer_graph
             outer.come_after([each for each in operations if each.graph is not outer])
 
     def own(self, tensor: Tensor) -> Tensor:
-        """The tensor of this graph that stands for one from anywhere."""
+        """The tensor of this graph for any tensor."""
         if isinstance(tensor, SymbolicTensor):
             if tensor.op.graph is self:
                 return tensor
             if not self._encloses(tensor.op.graph):
                 raise OutOfScopeError(tensor)
-            # A constant that a tape watches has a key, and its gradient comes by a capture.
-            # One that comes after an update is captured, lest the update be forgotten.
+            # A constant watched by a tape has a key, and its gradient flows through a capture. One
+            # with control dependencies, as after an update, is captured to preserve these.
             if tensor.op.type == "Const" and not (tensor._key or tensor.op.control_inputs):
                 with self.as_default():
                     constant: Tensor = Graph.add(self, tensor.op.op, (), tensor.op.given)
@@ -558,7 +561,7 @@ class FuncGraph(Graph):
                 self.variables[variable._key] = variable
             return tensor
         elif not (tensor.dtype.is_floating or tensor.dtype.is_complex):
-            # It never changes and has no gradient: its value is as good as itself.
+            # It is immutable and has no gradient: its value is embedded as a constant.
             return self._constant(tensor)
         return self.capture(tensor)
 
@@ -580,7 +583,7 @@ class FuncGraph(Graph):
         return False
 
     def capture(self, tensor: Tensor) -> SymbolicTensor:
-        """The input that stands for a tensor from outside."""
+        """The input that captures an outer tensor."""
         known = self.captured.get(id(tensor))
         if known is None:
             attrs = {"dtype": tensor.dtype, "shape": tensor.shape}
@@ -589,12 +592,12 @@ class FuncGraph(Graph):
         return known[1]
 
     def function_graph(self) -> FuncGraph:
-        """The graph of the whole function that this one is a branch or loop body of."""
+        """The function graph that contains this branch or loop body."""
         return self
 
     @contextmanager
     def building(self) -> Iterator[FuncGraph]:
-        """Add the operations of a block to this graph, unseen by the tapes outside."""
+        """Add the operations of a block to this graph, hidden from outer tapes."""
         tapes, state.tapes = state.tapes, ()
         try:
             with self.as_default():
@@ -606,7 +609,7 @@ class FuncGraph(Graph):
 def replay(
     operations: Sequence[Operation], values: dict[int, Tensor], read: Callable[[Any], Tensor]
 ) -> None:
-    """Do a graph's operations again where we are; `values` maps its tensors to those here.
+    """Re-execute a graph's operations in the current context; `values` maps its tensors.
 
     `read(variable)` reads a variable.
     """

@@ -1,6 +1,6 @@
 """MainGraph, the public `tf.Graph`: a whole program that sessions run in parts.
 
-Variables made in it are cells of the graph: each session keeps values of its own for them.
+Variables created in it belong to the graph: each session holds its own values of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .reachability import has_effects
 
 
 class GraphTensor(SymbolicTensor):
-    """A tensor of a program's graph; equal to itself only, so that it can be a key of dicts."""
+    """A tensor of a program's graph; compared by identity, so that it can be a dict key."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class GraphTensor(SymbolicTensor):
         return id(self)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """The value that a session computes, by default the default one."""
+        """Evaluate the tensor in a session, by default the default one."""
         return hooks.session_for(session, self.graph, "eval()").run(self, feed_dict)
 
     def consumers(self) -> list[Any]:
@@ -49,14 +49,14 @@ class GraphTensor(SymbolicTensor):
 
 
 class _AnyGraph(type):
-    """Takes graphs of functions for instances of `tf.Graph`, as they are in the original."""
+    """Makes function graphs instances of `tf.Graph`, as they are in the original."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Graph)
 
 
 class MainGraph(Graph, metaclass=_AnyGraph):
-    """Operations in the order of the program, for sessions to run parts of.
+    """Operations in program order, of which sessions run subsets.
 
     >>> graph = tf.Graph()
     >>> with graph.as_default():
@@ -72,7 +72,8 @@ class MainGraph(Graph, metaclass=_AnyGraph):
 
     def __init__(self) -> None:
         super().__init__()
-        # Its variables by name, and Keras's session and learning phase: they end with the graph.
+        # Its variables by name, and Keras's session and learning phase: they live as long as the
+        # graph.
         self.variable_store: Any = None
         # The variables of each saver by their keys, by the scope of its nodes in exported graphs.
         self.savers: dict[str, dict[str, Any]] = {}
@@ -92,7 +93,9 @@ class MainGraph(Graph, metaclass=_AnyGraph):
         return result
 
     def _come_after_what_is_inside(self, operation: Operation) -> None:
-        """Let an operation come after the updates that its variables and its branches stand for."""
+        """Add control dependencies on the updates that the operation's variables and branches
+        imply.
+        """
         for tensor in operation.inputs:
             if not isinstance(tensor, SymbolicTensor) and tensor.dtype is resource:
                 update = getattr(tensor._array, "update", None)
@@ -105,21 +108,21 @@ class MainGraph(Graph, metaclass=_AnyGraph):
                         operation.control_inputs.append(before)
 
     def effects_since(self, start: int) -> list[Operation]:
-        """The operations, but for initializers, that were added since and change something.
+        """The operations with side effects added since, except for initializers.
 
-        `start` is how many operations there were. What a call returns stands for all of them: a
-        session runs only what a fetch depends on.
+        `start` is the number of operations at that time. The results of a call depend on all of
+        them, as a session runs only what a fetch depends on.
         """
         added = self.operations[start:]
         return [each for each in added if has_effects(each) and not _is_preparation(each)]
 
     def one_for_all_since(self, start: int, name: str) -> Operation:
-        """One operation that is done when all that changes something since `start` is."""
+        """One operation that runs after all side effects added since `start`."""
         operation: Operation = hooks.operation_after(self.effects_since(start), name)
         return operation
 
     def updated_since(self, start: int, variable: Any) -> Any:
-        """A variable as it is when all that changes something since `start` is done."""
+        """A variable's value after all side effects added since `start`."""
         update = self.one_for_all_since(start, "updates")
         return hooks.assigned_variable(variable, update)
 
@@ -139,7 +142,7 @@ class MainGraph(Graph, metaclass=_AnyGraph):
 
 
 def _is_preparation(operation: Operation) -> bool:
-    """Whether an operation only makes a variable ready for a session, or is fed by it."""
+    """Whether an operation only initializes a variable for a session, or is fed by it."""
     if operation.type in ("VarHandleOp", "VarIsInitializedOp", "Placeholder"):
         return True
     if operation.type != "AssignVariableOp":
@@ -151,7 +154,7 @@ def _is_preparation(operation: Operation) -> bool:
 
 
 def main_graph_being_built() -> MainGraph | None:
-    """The program's graph, where operations are being added to it and not to a function's."""
+    """The program's graph, if it is the current graph and not a function's."""
     graph = state.graph
     return graph if type(graph) is MainGraph else None
 

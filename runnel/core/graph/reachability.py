@@ -1,4 +1,4 @@
-"""Reachability: which operations of a graph the fetches need, or must happen for their effects."""
+"""Reachability: the operations of a graph that the fetches need, or that have side effects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def needed_operations(
     graph: Graph, feeds: Sequence[Tensor], fetches: Sequence[Tensor]
 ) -> list[Operation]:
-    """The operations, in program order, that the fetches need or that have effects."""
+    """The operations, in program order, that the fetches need or that have side effects."""
     return needed_of(graph.operations, feeds, fetches, graph.keeps_effects)
 
 
@@ -24,7 +24,7 @@ def needed_of(
     fetches: Sequence[Tensor],
     with_effects: bool,
 ) -> list[Operation]:
-    """Those operations, in order, that the fetches need, and if asked for those with effects."""
+    """The operations, in order, that the fetches need, and optionally those with side effects."""
     fed = {id(tensor) for tensor in feeds}
     wanted = {id(tensor.op) for tensor in fetches if _is_computed(tensor, fed)}
     kept = []
@@ -45,6 +45,6 @@ def _is_computed(tensor: Tensor, fed: set[int]) -> bool:
 
 
 def has_effects(operation: Operation) -> bool:
-    """Whether an operation must happen even if nobody uses its outputs."""
+    """Whether an operation must run even if its outputs are unused."""
     op = operation.op
     return op.stateful and op.name != "ReadVariableOp"

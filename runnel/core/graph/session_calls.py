@@ -1,4 +1,4 @@
-"""Methods of eager objects that are called while a graph is built: they run in its session."""
+"""Methods of eager objects that are called in graph mode: they run in the graph's session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def in_session(method: Method) -> Method:
-    """Let a method of a model run eagerly while a graph is built: on the values of a session."""
+    """Let a method of a model run eagerly in graph mode: on the values of a session."""
 
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -22,7 +22,7 @@ def in_session(method: Method) -> Method:
                 return method(*args, **kwargs)
             except TypeError as failure:
                 if not kwargs or failure.__traceback__ is None or failure.__traceback__.tb_next:
-                    raise  # from inside of the method
+                    raise  # called from the method itself
                 raise _of_keywords(method, kwargs, failure) from None
         with hooks.session_at_work():
             return method(*args, **kwargs)
@@ -31,7 +31,7 @@ def in_session(method: Method) -> Method:
 
 
 def _of_keywords(method: Callable[..., Any], kwargs: Any, failure: TypeError) -> TypeError:
-    """What to raise for a call with keywords that a method does not have."""
+    """The error for a call with keywords that a method does not have."""
     from ..suggestions import keyword_advice, parameters_of
 
     known = parameters_of(method)

@@ -1,4 +1,4 @@
-"""What distinguishes one trace of a function from another, and how arguments become tensors."""
+"""The cache key of a trace, and the conversion of arguments to tensors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..variable import Variable
 from .signature_text import type_text
 
 _VALUES = (bool, int, float, complex, str, bytes)
-# What a trace holds itself.
+# Objects that a trace holds itself.
 _HELD = (TypeSpec, TensorShape, *_VALUES)
 
 
 class Identity:
-    """A key that stands for an object, or one that equals it, and does not keep it alive."""
+    """A key for an object, or one equal to it, that holds only a weak reference."""
 
     __slots__ = ("_hash", "_reference")
 
@@ -58,7 +58,7 @@ class Identity:
 
 
 def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
-    """The key of an argument; the tensors that it holds are appended to the list."""
+    """The key of an argument; its tensors are appended to the list."""
     kind = type(value)
     if kind is Tensor:
         tensors.append(value)
@@ -66,7 +66,7 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if value is None:
         return None
     if kind in _VALUES:
-        # As in the original, numbers that are equal share a trace: 1, 1.0 and True. So do NaNs.
+        # As in the original, equal numbers have one trace: 1, 1.0 and True. So do NaNs.
         return ("value", value) if value == value else "NaN"
     if kind is tuple or kind is list:
         return kind, tuple([key_of(each, tensors) for each in value])
@@ -84,7 +84,7 @@ def key_of(value: Any, tensors: list[Tensor]) -> Hashable:
     if isinstance(value, TensorShape):
         return TensorShape, value._dims
     if nest.is_nested(value):
-        # The order of nest, in which the tensors go to the inputs.
+        # In the flattening order of nest, which is the order of the inputs.
         children = nest.named_children(value)
         return kind, tuple([(name, key_of(each, tensors)) for name, each in children])
     spec = getattr(value, "_type_spec", None)
@@ -105,29 +105,29 @@ def key_of_arguments(
 def in_input_order(
     named: Sequence[tuple[str, Any]], keywords: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
-    """Named arguments in the order of a trace's inputs: positional ones, keywords by their names.
+    """Named arguments in the order of a trace's inputs: positional ones, keywords by name.
 
-    That is how nest flattens `(args, kwargs)`, and so what keys, calls and SavedModels go by.
+    This is the order in which nest flattens `(args, kwargs)`, used by keys, calls and SavedModels.
     """
     count = len(named) - len(keywords)
     return [*named[:count], *sorted(named[count:], key=lambda pair: pair[0])]
 
 
 class Described:
-    """A callable of no code, with a signature to bind arguments to."""
+    """A callable without code, whose signature binds arguments."""
 
     def __init__(self, signature: Any) -> None:
         self.__signature__ = signature
 
     def __call__(self) -> None:
-        """Nothing is ever called here."""
+        """Never called."""
 
 
 class Parameters:
-    """The parameters of a Python function, and arguments in their order."""
+    """The parameters of a Python function, to bind arguments to."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        import inspect  # a fifth of the time of `import runnel`
+        import inspect  # imported lazily: a fifth of the time of `import runnel`
 
         try:
             self.signature = inspect.signature(function)
@@ -141,15 +141,15 @@ class Parameters:
         kinds = [parameter.kind for parameter in self.signature.parameters.values()]
         self.names = list(self.signature.parameters)
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        # With as many positional arguments as parameters there is nothing to bind.
+        # With as many positional arguments as parameters no binding is needed.
         self.exact = len(kinds) if all(kind is plain for kind in kinds) else -1
         self._variadic_keywords = inspect.Parameter.VAR_KEYWORD in kinds and self.names[-1]
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Positional and keyword arguments, with the defaults filled in.
+        """Positional and keyword arguments, with defaults applied.
 
-        Keywords come in the order of their parameters, those of `**kwargs` last and sorted: a
-        trace does not depend on the order of the first call.
+        Keywords are in the order of their parameters, those of `**kwargs` last and sorted: a trace
+        does not depend on the order in the first call.
         """
         if not kwargs and len(args) == self.exact:
             return args, {}
@@ -182,7 +182,7 @@ class Parameters:
 
 
 def spec_of(value: Any) -> Any:
-    """The spec of an argument that holds tensors; any other value itself."""
+    """The spec of an argument that holds tensors; any other value unchanged."""
     if isinstance(value, Tensor | np.ndarray | np.generic):
         return TensorSpec(TensorShape(value.shape), convert_to_tensor(value).dtype)
     if isinstance(value, TypeSpec | Variable):
@@ -192,11 +192,11 @@ def spec_of(value: Any) -> Any:
 
 
 class BoundSignature:
-    """The arguments a trace was made for: specs where tensors go, other values as they were."""
+    """The arguments of a trace: specs in place of tensors, other values unchanged."""
 
     def __init__(self, parameters: Parameters, args: Any, kwargs: Any) -> None:
         self._parameters = parameters
-        # A trace does not keep the objects alive that it was made for.
+        # A trace does not hold references to its example arguments.
         self._held = nest.map_structure(_weak, (args, kwargs))
 
     @property
@@ -208,14 +208,14 @@ class BoundSignature:
         return nest.map_structure(_strong, self._held[1])
 
     def structured(self) -> Any:
-        """The positional and keyword arguments, with named specs in the places of tensors."""
+        """The positional and keyword arguments, with named specs in place of tensors."""
         named = self._parameters.named(self.args, self.kwargs)
         specs = [_named_by_path(each, name) for name, each in named]
         return (tuple(specs[: len(self.args)]), dict(zip(self.kwargs, specs[len(self.args) :],
                 strict=True)))  # fmt: skip
 
     def described(self) -> list[tuple[str, str, Any]]:
-        """Each argument's name, the kind of its parameter, and its spec or value."""
+        """The name, parameter kind, and spec or value of each argument."""
         parameters = self._parameters.signature.parameters.values()
         variadic = any(each.kind is each.VAR_POSITIONAL for each in parameters)
         positional = "POSITIONAL_ONLY" if variadic else "POSITIONAL_OR_KEYWORD"
@@ -227,11 +227,11 @@ class BoundSignature:
         ]
 
     def tensors_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-        """The tensors in the arguments of a call; TypeError where they do not fit the trace."""
+        """The tensors in the arguments of a call; TypeError if they do not match the trace."""
         try:
             return self._bound(args, kwargs)
         except TypeError:
-            # All tensors of the structures may come by themselves, one after the other.
+            # The flattened tensors of all structures may be passed positionally.
             specs = [each for each in nest.flatten(self._held) if isinstance(each, TypeSpec)]
             if kwargs or len(specs) != len(args) or not all(map(_fits, specs, args)):
                 raise
@@ -281,7 +281,7 @@ class BoundSignature:
                 f"Binding inputs to tf.function failed due to `too many positional arguments`: "
                 f"{len(args)} came, {len(names)} fit."
             )
-        # Python values belong to the trace already: calls may leave them out.
+        # Python values are part of the trace: calls may omit them.
         return takes_tensors if len(args) == len(takes_tensors) else names
 
     def _fitting(self, name: str, expected: Any, value: Any) -> list[Tensor]:
@@ -342,13 +342,13 @@ def _strong(leaf: Any) -> Any:
 
 
 def _sanitized(name: str) -> str:
-    """A name as signatures have them: lower case, with nothing but letters, digits and `_`."""
+    """A valid signature name: lower case letters, digits and `_` only."""
     name = re.sub(r"[^a-z0-9]", "_", name.lower())
     return name if name[:1].isalpha() else f"tensor_{name}"
 
 
 def _named_by_path(value: Any, name: str) -> Any:
-    """The specs of an argument, named after it and the keys, fields and indices that lead there."""
+    """The specs of an argument, named after it and their paths of keys, fields and indices."""
     named = [
         named_spec(leaf, _sanitized("_".join(map(str, (name, *path)))))
         for path, leaf in nest.flatten_with_tuple_paths(value)

@@ -1,4 +1,4 @@
-"""How the signature of a trace is printed: its parameters, results and captures."""
+"""The printed signature of a trace: its parameters, results and captures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from ..type_spec import TypeSpec
 from ..variable import Variable
 
-# A parameter: its name, its kind as `inspect` names it, and the value or spec it was traced for.
+# A parameter: its name, its kind as in `inspect`, and the value or spec it was traced with.
 Parameter = tuple[str, str, Any]
 
 

@@ -1,4 +1,4 @@
-"""tf.data.experimental: What is or once was under trial."""
+"""tf.data.experimental: experimental and formerly experimental API."""
 
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
@@ -72,7 +72,7 @@ if _TYPE_CHECKING:
         table_from_dataset as table_from_dataset,
     )
 
-# What most programs do not use is loaded when it is first asked for.
+# Rarely used modules are imported on first use.
 _LATER = {
     "CsvDataset": ("csv_files", "CsvDatasetV2"),
     "DatasetInitializer": ("vocabularies", "DatasetInitializer"),

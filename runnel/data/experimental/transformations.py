@@ -1,4 +1,4 @@
-"""Transformations for `Dataset.apply`, and questions about datasets."""
+"""Transformations for `Dataset.apply`, and functions that inspect datasets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Transformation = Callable[[Dataset], Dataset]
 
 
 def assert_cardinality(expected_cardinality: Any) -> Transformation:
-    """Declare how many elements there are; iterating raises an error if that is wrong.
+    """Declare the cardinality; iterating raises an error if it is wrong.
 
     >>> dataset = tf.data.Dataset.range(9).filter(lambda x: x % 2 == 0)
     >>> len(dataset.apply(tf.data.experimental.assert_cardinality(5)))
@@ -37,7 +37,7 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 
 def cardinality(dataset: Dataset) -> Tensor:
-    """The number of elements, or that it is infinite or unknown.
+    """The number of elements, tf.data.INFINITE_CARDINALITY or tf.data.UNKNOWN_CARDINALITY.
 
     >>> tf.data.experimental.cardinality(tf.data.Dataset.range(42)).numpy()
     np.int64(42)
@@ -71,7 +71,7 @@ def from_list(elements: Any, name: Any = None) -> Dataset:
 
 
 def enable_debug_mode() -> None:
-    """Run the functions of datasets made from now on as plain Python, in the caller's thread."""
+    """Run functions of datasets created from now on as plain Python, in the consumer's thread."""
     Debugging.on = True
 
 
@@ -83,14 +83,14 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
 def choose_from_datasets(
     datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Each element from the dataset whose number `choice_dataset` gives next."""
+    """Elements from the dataset whose index is the next element of `choice_dataset`."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def sample_from_datasets(
     datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Each element from a dataset drawn at random."""
+    """Elements from datasets sampled at random."""
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
@@ -147,7 +147,7 @@ def map_and_batch(
     drop_remainder: bool = False,
     num_parallel_calls: Any = None,
 ) -> Transformation:
-    """A map, then a batch."""
+    """A map followed by a batch."""
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
         batch_size, drop_remainder
     )
@@ -180,7 +180,7 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
-    """A shuffle, then a repeat."""
+    """A shuffle followed by a repeat."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -200,7 +200,7 @@ def unique() -> Transformation:
 
 
 def at(dataset: Dataset, index: Any) -> Any:
-    """The element with a number, of a dataset of known length.
+    """The element with this index, of a dataset of known length.
 
     >>> tf.data.experimental.at(tf.data.Dataset.range(10).batch(3), 1).numpy().tolist()
     [3, 4, 5]
@@ -211,12 +211,12 @@ def at(dataset: Dataset, index: Any) -> Any:
 
 
 def to_variant(dataset: Dataset) -> Tensor:
-    """A tensor that stands for a dataset."""
+    """A variant tensor that holds a dataset."""
     return handle_of(dataset)
 
 
 def from_variant(variant: Any, structure: Any) -> Dataset:
-    """The dataset that a tensor stands for.
+    """The dataset held by a variant tensor.
 
     >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(2))
     >>> list(tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64)))[1].numpy()
@@ -231,7 +231,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
-    """What a reducer makes of all elements with the same key, in the order of the keys."""
+    """The reduction of all elements with equal keys, in the order of the keys."""
     return lambda dataset: _GroupByReducerDataset(dataset, key_func, reducer)
 
 
@@ -261,7 +261,7 @@ def load(
 
 
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Transformation:
-    """Elements of zeros up to a cardinality; `mask_key` tells them from the others.
+    """Pad with zero elements up to a cardinality; `mask_key` is the mask of actual elements.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices({"a": [1, 2]})
     >>> padded = dataset.apply(tf.data.experimental.pad_to_cardinality(3))
@@ -302,7 +302,7 @@ def _zeros(spec: Any) -> Any:
 
 
 class _CopyToDeviceDataset(_Same):
-    """The same elements: memory is one."""
+    """The same elements: there is a single memory."""
 
     def _size(self) -> int:
         return UNKNOWN
@@ -312,17 +312,17 @@ class _CopyToDeviceDataset(_Same):
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
-    """The elements on a device; arrays are where every device sees them."""
+    """The elements on a device; arrays are accessible from all devices."""
     return lambda dataset: _CopyToDeviceDataset(dataset)
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
-    """The elements, prepared ahead, on a device."""
+    """The elements, prefetched, on a device."""
     return lambda dataset: _CopyToDeviceDataset(dataset).prefetch(buffer_size)
 
 
 class RandomDatasetV2(_RandomDataset):
-    """Random numbers without an end; see `tf.data.Dataset.random`."""
+    """An infinite sequence of random numbers; see `tf.data.Dataset.random`."""
 
     def __init__(
         self, seed: Any = None, rerandomize_each_iteration: Any = None, name: Any = None

@@ -1,4 +1,4 @@
-"""HDF5 files as Keras has them, read without libhdf5: a stranger's file cannot crash or stop it."""
+"""A reader of Keras's HDF5 files without libhdf5: malicious files cannot crash or hang it."""
 
 from .datasets import Dataset as Dataset
 from .groups import Group as Group, open_group as open_group

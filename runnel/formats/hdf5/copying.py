@@ -1,13 +1,13 @@
-"""The process that copies an HDF5 file into the plain form: python copying.py FILE COPY BYTES.
+"""The process that copies an HDF5 file to its plain form: python copying.py FILE COPY BYTES.
 
-It stands alone, since it is run without the package: only h5py and what that needs are loaded.
+A standalone script, run without the package: only h5py and its dependencies are imported.
 """
 
 import sys
 
 
 def limit(bytes_: int) -> None:
-    """Make huge allocations and endless work fail, where the system can."""
+    """Limit memory and disable core dumps, where the system supports it."""
     try:
         import resource
     except ImportError:
@@ -17,7 +17,7 @@ def limit(bytes_: int) -> None:
 
 
 def copy(source: object, target: object, most: int) -> None:
-    """Copy groups, datasets and attributes; what lies elsewhere is refused."""
+    """Copy groups, datasets and attributes; external data is refused."""
     import h5py
 
     waiting, left = [(source, target)], most

@@ -21,7 +21,7 @@ _KNOWN_FILTERS = (*range(1, 7), 32000, 32001, 32004, 32008, 32013, 32015)
 
 
 class Dataset:
-    """An array in a file, which is read when it is asked for."""
+    """An array in a file, read on demand."""
 
     def __init__(self, source: Source, header: Header, texts: Texts, name: str) -> None:
         self._source, self._texts, self.name = source, texts, name
@@ -74,7 +74,7 @@ class Dataset:
         return self._stored(self.dtype)
 
     def _note_layout(self) -> None:
-        """Note where the elements are."""
+        """Record the storage layout."""
         layout = _needed(self._header, headers.LAYOUT, self.name)
         self._filters = _pipeline(self._header.find(headers.FILTERS))
         version, kind = layout[0], layout[1]
@@ -117,7 +117,7 @@ class Dataset:
             )
 
     def _stored(self, dtype: np.dtype) -> np.ndarray:
-        """The elements as they are stored."""
+        """The elements in their stored form."""
         if self._inside is not None:
             return np.frombuffer(bytearray(self._inside), dtype).reshape(self.shape)
         if self._chunk is not None:
@@ -129,7 +129,7 @@ class Dataset:
         return values
 
     def _filled(self, dtype: np.dtype) -> np.ndarray:
-        """The values of elements that were never written."""
+        """The fill values of elements that were never written."""
         values = np.zeros(self.shape, dtype)
         data = self._header.find(headers.FILL)
         if not self.size or data is None:
@@ -161,7 +161,7 @@ class Dataset:
             if any(at % part for at, part in zip(offsets, chunk, strict=True)):
                 raise DamagedFile(f"a chunk of {self.name!r} is at {offsets}")
             if any(at >= count for at, count in zip(place, counts, strict=True)):
-                continue  # outside of a shape that became smaller
+                continue  # outside of a shape that was reduced
             if place in seen:
                 raise DamagedFile(f"{self.name!r} has two chunks at {offsets}")
             seen.add(place)
@@ -186,7 +186,7 @@ def _needed(header: Header, kind: int, name: str) -> bytes:
 
 
 def _pipeline(data: bytes | None) -> list[tuple[int, tuple[int, ...]]]:
-    """The filters that values went through when they were written, with their parameters."""
+    """The filter pipeline of the stored values, with its parameters."""
     if data is None:
         return []
     version, count = data[0], data[1]
@@ -215,7 +215,7 @@ def _pipeline(data: bytes | None) -> list[tuple[int, tuple[int, ...]]]:
 def _unfiltered(
     data: bytes, filters: list[tuple[int, tuple[int, ...]]], skipped: int, size: int, name: str
 ) -> bytes:
-    """The bytes of a chunk before it went through the filters, at most `size` of them."""
+    """The bytes of a chunk after undoing the filters, at most `size` of them."""
     for index, (kind, parameters) in reversed(list(enumerate(filters))):
         if skipped >> index & 1:
             continue
@@ -239,7 +239,7 @@ def _unfiltered(
 
 
 def _has_fletcher32(data: bytes, stored: bytes) -> bool:
-    """Whether Fletcher's checksum of data is the stored one."""
+    """Whether the Fletcher-32 checksum of data matches."""
     words = np.frombuffer(data + b"\0" * (len(data) % 2), ">u2")
     first = second = 0
     for start in range(0, len(words), 1 << 16):

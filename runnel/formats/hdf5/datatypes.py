@@ -1,4 +1,4 @@
-"""The types of elements in HDF5 files."""
+"""HDF5 datatypes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 from .source import DamagedFile, UnknownStructure
 
 _FIXED, _FLOAT, _STRING, _OPAQUE, _COMPOUND, _ENUM, _VARIABLE = 0, 1, 3, 5, 6, 8, 9
-# Position and size of the exponent, and size of the mantissa, of the floats of IEEE 754.
+# Position and size of the exponent, and size of the mantissa, of IEEE 754 floats.
 _FLOATS = {2: (10, 5, 10), 4: (23, 8, 23), 8: (52, 11, 52)}
 
 
 @dataclass(frozen=True)
 class Datatype:
-    """The NumPy dtype of elements; texts of any length are references into a heap instead."""
+    """The NumPy dtype of elements; variable-length strings are references into a heap instead."""
 
     dtype: np.dtype
     texts: bool = False
 
 
 def datatype(data: bytes) -> Datatype:
-    """The datatype that a message describes."""
+    """The datatype of a datatype message."""
     return _datatype(data, 0)[0]
 
 
 def _datatype(data: bytes, start: int) -> tuple[Datatype, int]:
-    """A datatype, and where its description ends."""
+    """A datatype, and the end position of its description."""
     head, bits, size = data[start], int.from_bytes(data[start + 1 : start + 4], "little"), 0
     (size,) = struct.unpack_from("<I", data, start + 4)
     kind, version = head & 15, head >> 4
@@ -69,7 +69,7 @@ def _datatype(data: bytes, start: int) -> tuple[Datatype, int]:
 
 
 def _datatype_below(data: bytes, start: int) -> tuple[Datatype, int]:
-    """The datatype that another one is made of: a plain one."""
+    """The base type of a derived datatype, which must be plain."""
     if data[start] & 15 not in (_FIXED, _FLOAT, _STRING):
         raise UnknownStructure("datatypes inside of datatypes")
     return _datatype(data, start)
@@ -78,7 +78,7 @@ def _datatype_below(data: bytes, start: int) -> tuple[Datatype, int]:
 def _enumeration(
     data: bytes, start: int, count: int, version: int, size: int
 ) -> tuple[Datatype, int]:
-    """Names of numbers: False and True are those of NumPy's bool."""
+    """An enumeration: False and True are those of NumPy's bool."""
     base, after = _datatype_below(data, start)
     names = []
     for _ in range(count):
@@ -95,7 +95,7 @@ def _enumeration(
 
 
 def _complex(data: bytes, start: int, version: int, size: int) -> tuple[Datatype, int]:
-    """Two floats with the names r and i: a complex number."""
+    """A compound of two floats named r and i: a complex number."""
     after, parts = start, []
     for _ in range(2):
         end = data.index(b"\0", after)

@@ -1,6 +1,6 @@
-"""HDF5 files with structures that Keras does not write: copied into the plain form by h5py.
+"""HDF5 files with structures that Keras does not write: converted to the plain form by h5py.
 
-libhdf5 can crash on a damaged file, or never come back. Another process with limits does the work.
+libhdf5 can crash or hang on a corrupt file, so a separate process with resource limits does this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MEMORY = 1 << 30
 
 @contextlib.contextmanager
 def plain_copy(where: str | bytes | memoryview, reason: str) -> Iterator[str]:
-    """The path of a copy of an HDF5 file that has nothing but plain groups and datasets."""
+    """The path of a copy of an HDF5 file that contains plain groups and datasets only."""
     if not sys.executable:
         raise DamagedFile(f"it has {reason}, which is read with another Python process only")
     with TemporaryDirectory() as folder:

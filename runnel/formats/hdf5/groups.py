@@ -18,7 +18,7 @@ from .source import DamagedFile, Source, UnknownStructure
 
 
 class Group(Mapping[str, Any]):
-    """The groups and datasets that a group has, by name or path, and its attributes."""
+    """The members of a group, by name or path, and its attributes."""
 
     def __init__(self, source: Source, header: Header, texts: Texts, name: str) -> None:
         self._source, self._texts, self.name = source, texts, name
@@ -59,9 +59,9 @@ class Group(Mapping[str, Any]):
         return f"<HDF5 group {self.name!r} of {list(self)}>"
 
     def check(self) -> None:
-        """Look at all that is in the group, so that what cannot be read is known at once.
+        """Parse everything in the group, so that unreadable parts are detected at once.
 
-        What is looked at is kept. Values are read later; `total_bytes` is what all of them take.
+        Parsed structures are cached. Values are read later; `total_bytes` is their total size.
         """
         waiting, seen = [self], set[int]()
         self.total_bytes = 0

@@ -1,4 +1,4 @@
-"""Object headers of HDF5 files: the messages that say what a group or dataset is."""
+"""HDF5 object headers: the messages that define a group or dataset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .source import UNDEFINED, DamagedFile, Source, UnknownStructure, find_start
 
-# The kinds of messages.
+# Message types.
 DATASPACE, DATATYPE, FILL, EXTERNAL, LAYOUT = 0x01, 0x03, 0x05, 0x07, 0x08
 FILTERS, ATTRIBUTE, CONTINUATION, SYMBOLS, ATTRIBUTE_INFO = 0x0B, 0x0C, 0x10, 0x11, 0x15
 LINK_INFO, LINK, OLD_FILL = 0x02, 0x06, 0x04
@@ -31,7 +31,7 @@ class Header:
     messages: list[Message] = field(default_factory=list)
 
     def find(self, kind: int) -> bytes | None:
-        """The data of the only message of a kind."""
+        """The data of the only message of a type."""
         found = [each for each in self.messages if each.kind == kind]
         if len(found) > 1:
             raise DamagedFile(f"an object has {len(found)} messages of the kind {kind}")
@@ -43,7 +43,7 @@ class Header:
 
 
 def root_address(source: Source) -> int:
-    """The address of the root group, by the superblock."""
+    """The address of the root group, from the superblock."""
     find_start(source)
     head = source.read(0, 16)
     version = head[8]
@@ -98,7 +98,7 @@ def read_header(source: Source, address: int) -> Header:
 
 
 def dataspace(data: bytes) -> tuple[int, ...] | None:
-    """The shape that a message describes; None for no elements and no shape."""
+    """The shape of a dataspace message; None for a null dataspace."""
     version, rank = data[0], data[1]
     if version == 1:
         start = 8

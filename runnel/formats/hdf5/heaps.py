@@ -1,4 +1,4 @@
-"""The heaps of HDF5 files, where names and texts are, and the tables of groups."""
+"""The heaps of HDF5 files, which store names and strings, and the symbol tables of groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SOFT_LINK = 2
 
 
 class Texts:
-    """The texts of any length of a file, each read once however often it is referred to."""
+    """The variable-length strings of a file, each read once even if referenced several times."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -19,7 +19,7 @@ class Texts:
         self._texts: dict[tuple[int, int], bytes] = {}
 
     def text(self, reference: bytes) -> bytes:
-        """The text that 16 bytes refer to."""
+        """The string referenced by a 16-byte heap ID."""
         length, address, index = struct.unpack("<IQI", reference)
         if not address and not index:
             return b""
@@ -35,7 +35,7 @@ class Texts:
         return text if length == len(text) else text[:length]
 
     def _collection(self, address: int) -> dict[int, tuple[int, int]]:
-        """Where the objects of a collection are, and their sizes."""
+        """The positions and sizes of a collection's objects."""
         if address in self._collections:
             return self._collections[address]
         head = self._source.read(address, 16)
@@ -59,7 +59,7 @@ class Texts:
 
 
 def links(source: Source, tree: int, heap: int) -> dict[str, int]:
-    """The names in a group, and the addresses of what they mean."""
+    """The link names of a group, and the addresses of their targets."""
     head = source.read(heap, 32)
     size, _, start = struct.unpack_from("<QQQ", head, 8)
     if head[:5] != b"HEAP\0":
@@ -92,7 +92,7 @@ def _symbols(source: Source, address: int, names: bytes) -> Iterator[tuple[str, 
 
 
 def leaves(source: Source, address: int, kind: int, key_size: int = 8) -> Iterator[int]:
-    """The addresses in the leaves of a B-tree of version 1."""
+    """The addresses in the leaves of a version 1 B-tree."""
     for _, target in leaf_entries(source, address, kind, key_size):
         yield target
 

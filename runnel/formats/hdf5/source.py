@@ -1,7 +1,8 @@
-"""The bytes of an HDF5 file: every read stays inside of the file, and a sealed file is checked.
+"""Access to an HDF5 file: every read is bounds-checked, and a sealed file is verified.
 
-A file written by Runnel ends with a seal: the CRC-32C of all bytes before it. HDF5 ignores bytes
-behind the end that the file itself names, and cuts them off when a file is opened for changes.
+A file written by Runnel ends with a seal: the CRC-32C of all preceding bytes. HDF5 ignores bytes
+after the end of file recorded in the superblock, and truncates them when a file is opened for
+writing.
 """
 
 from __future__ import annotations
@@ -16,31 +17,31 @@ import numpy as np
 
 from ..masked_crc import crc32c
 
-# The address of what is not there.
+# The undefined address.
 UNDEFINED = 2**64 - 1
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SEAL = b"\x89Runnel\n"
-# The seal's own name, the number of bytes before it, their checksum, and that of the seal.
+# The seal's magic bytes, the number of bytes before it, their checksum, and that of the seal.
 _SEAL_FORMAT = "<8sQI"
 _SEAL_SIZE = struct.calcsize(_SEAL_FORMAT) + 4
 _STRETCH = 1 << 20
-# No filter of HDF5 packs more than this many bytes into one: the limit of deflate is 1,032.
+# The maximum compression ratio of any HDF5 filter: the limit of deflate is 1,032.
 _PACKED = 1040
 _ROOM = 1 << 16
-# Structures are read about once each; more often than this, they go round in circles.
+# Structures are read about once each; a higher count indicates a cycle.
 _TIMES = 200
 
 
 class DamagedFile(Exception):
-    """The bytes are not those of a whole HDF5 file, or reach out of it."""
+    """The bytes are not a complete HDF5 file, or refer to addresses outside it."""
 
 
 class UnknownStructure(Exception):
-    """A structure of HDF5 that Keras does not write, and that is not read here."""
+    """An HDF5 structure that Keras does not write, and that is not supported here."""
 
 
 class Source:
-    """The bytes of a file, or bytes in memory, from the start of the HDF5 file in them."""
+    """The bytes of a file or of memory, from the start of the HDF5 file in them."""
 
     def __init__(self, where: str | bytes | memoryview) -> None:
         self._file: Any = None
@@ -66,17 +67,17 @@ class Source:
         self.close()
 
     def close(self) -> None:
-        """Give the file back to the system."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     @property
     def most(self) -> int:
-        """The most bytes that values in the file can have: what is declared beyond is a lie."""
+        """The upper bound of the size of values in the file: a larger declared size is invalid."""
         return self.size * _PACKED + _ROOM
 
     def read(self, address: int, size: int) -> bytes:
-        """Some bytes of the file."""
+        """Read a range of bytes."""
         self._require(address, size)
         self._read += size
         if self._read > self.size * _TIMES + _ROOM:
@@ -95,7 +96,7 @@ class Source:
         return b"".join(parts)
 
     def read_into(self, address: int, array: np.ndarray) -> None:
-        """Fill an array with bytes of the file."""
+        """Read bytes of the file into an array."""
         self._require(address, array.nbytes)
         if not array.nbytes:
             return
@@ -119,7 +120,7 @@ class Source:
             )
 
     def check_seal(self) -> bool:
-        """Compare the checksum of a sealed file with its bytes; whether there is a seal."""
+        """Verify the checksum of a sealed file; returns whether there is a seal."""
         if self.size < _SEAL_SIZE:
             return False
         seal = self.read(self.size - _SEAL_SIZE, _SEAL_SIZE)
@@ -159,7 +160,7 @@ def _seal_for(size: int, crc: int) -> bytes:
 
 
 def seal(path: str) -> None:
-    """Put the checksum of a finished HDF5 file behind its end."""
+    """Append the checksum to a finished HDF5 file."""
     with open(path, "r+b", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         crc = _checksum_of(file, size)
@@ -168,7 +169,7 @@ def seal(path: str) -> None:
 
 
 def find_start(source: Source) -> None:
-    """Find the superblock, which stands at 0, 512, 1024, ... and set the base of all addresses."""
+    """Find the superblock, at 0, 512, 1024, ... and set the base address."""
     start = 0
     while start + len(SIGNATURE) <= source.size:
         if source.read(start, len(SIGNATURE)) == SIGNATURE:

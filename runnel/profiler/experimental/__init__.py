@@ -1,4 +1,4 @@
-"""`tf.profiler.experimental`: profiles of this program, for TensorBoard and tracing pages."""
+"""`tf.profiler.experimental`: profiles for TensorBoard and browsers' trace viewers."""
 
 from ..session import (
     Profile as Profile,

@@ -14,19 +14,19 @@ def trace(
     num_tracing_attempts: int = 3,
     options: ProfilerOptions | None = None,
 ) -> None:
-    """Have servers take a profile and write it below `logdir/plugins/profile`.
+    """Request profiles from servers, written below `logdir/plugins/profile`.
 
     Args:
-        service_addr: Where the servers listen, separated by commas: `"grpc://localhost:6009"`.
-        logdir: TensorBoard's folder, as the servers see it.
-        duration_ms: How long to record.
-        worker_list: Of TPUs; not used.
-        num_tracing_attempts: How often to try again when nothing ran meanwhile.
-        options: `ProfilerOptions`, how much to note.
+        service_addr: The servers' addresses, separated by commas: `"grpc://localhost:6009"`.
+        logdir: TensorBoard's log folder, in the servers' file system.
+        duration_ms: The duration of the recording.
+        worker_list: For TPUs; not used.
+        num_tracing_attempts: The number of retries if there were no events.
+        options: `ProfilerOptions`, the level of detail.
 
     Raises:
         InvalidArgumentError: The duration is not positive.
-        RuntimeError: A server was not reached, or nothing ran.
+        RuntimeError: A server could not be reached, or there were no events.
     """
     if duration_ms <= 0:
         raise errors.InvalidArgumentError(None, None, "duration_ms must be greater than zero.")
@@ -47,7 +47,7 @@ def trace(
 def _any_traced(
     addresses: list[str], folder: str, run: str, duration_ms: int, options: ProfilerOptions
 ) -> bool:
-    """Ask all servers at once; one that does not answer traces nothing."""
+    """Request profiles of all servers concurrently; one that does not respond traces nothing."""
     from concurrent.futures import ThreadPoolExecutor
 
     def ask(address: str) -> bool:
@@ -62,15 +62,15 @@ def _any_traced(
 
 
 def monitor(service_addr: str, duration_ms: int, level: int = 1) -> str:
-    """A summary of what a program does: the table of its slowest operations.
+    """A summary of a server's program: the table of its slowest operations.
 
     Args:
-        service_addr: Where its server listens: `"grpc://localhost:6009"`.
-        duration_ms: How long to record.
+        service_addr: The server's address: `"grpc://localhost:6009"`.
+        duration_ms: The duration of the recording.
         level: 1 or 2, the original's level of detail.
 
     Raises:
-        RuntimeError: The server was not reached, or gives no summaries.
+        RuntimeError: The server could not be reached, or has no summaries.
     """
     return request_summary(_address(service_addr), duration_ms, level)
 

@@ -1,15 +1,15 @@
-"""`tf.profiler.experimental.server`: profiles of this program, asked for from outside."""
+"""`tf.profiler.experimental.server`: profiling of this program on request."""
 
 from ..service import start_server
 
 
 def start(port: int) -> None:
-    """Serve profiles of this program over gRPC until it ends.
+    """Serve profiles of this program over gRPC until it exits.
 
-    Whoever reaches the port can have profiles written where this program may write: open it to
-    trusted networks only.
+    Anyone with access to the port can have profiles written wherever this program may write: expose
+    it to trusted networks only.
 
     Args:
-        port: Where to listen.
+        port: The port to listen on.
     """
     start_server(port)
