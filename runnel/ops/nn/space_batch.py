@@ -15,7 +15,7 @@ from ..array.shaping import shape
 
 
 def _check_blocks(rank, block, pairs, name):
-    """Raise ValueError unless blocks and paddings (or crops) are valid for a tensor of this rank."""
+    """Raise ValueError unless blocks and paddings (or crops) are valid for a tensor of the rank."""
     if block.ndim != 1:
         raise ValueError(f"block_shape rank should be 1 instead of {block.ndim}.")
     count = len(block)

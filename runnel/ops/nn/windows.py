@@ -178,7 +178,7 @@ class Tap(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def inner_taps(axes):
-    """List the taps in row-major order, each with the outputs for which it is not in the padding."""
+    """List the taps in row-major order, each with the outputs whose input is not padding."""
     per_axis = []
     for axis in axes:
         cuts = []
