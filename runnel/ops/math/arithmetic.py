@@ -51,7 +51,7 @@ Add.gradient(AddV2.gradient_rule)
 
 
 def add(x, y, name=None):
-    """x + y, element by element; strings are joined.
+    """x + y, element-wise; strings are joined.
 
     >>> tf.add([1, 2], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([4, 5], dtype=int32)>
@@ -73,7 +73,7 @@ def _(op, grad):
 
 
 def subtract(x, y, name=None):
-    """x - y, element by element.
+    """x - y, element-wise.
 
     >>> tf.subtract([3, 5], 1)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 4], dtype=int32)>
@@ -94,7 +94,7 @@ def _(op, grad):
 
 
 def multiply(x, y, name=None):
-    """x * y, element by element.
+    """x * y, element-wise.
 
     >>> tf.multiply([1, 2], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 6], dtype=int32)>
@@ -173,7 +173,7 @@ def _(op, grad):
 
 
 def squared_difference(x, y, name=None):
-    """(x - y)², element by element; for complex numbers the squared distance.
+    """(x - y)², element-wise; for complex numbers the squared distance.
 
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy().tolist()
     [4.0, 4.0]
@@ -216,7 +216,7 @@ def _(op, grad):
 
 
 def pow(x, y, name=None):
-    """x to the power y, element by element.
+    """x to the power y, element-wise.
 
     >>> tf.pow([2, 3], [3, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([8, 9], dtype=int32)>
@@ -246,7 +246,7 @@ Minimum = _extreme("Minimum", np.minimum, "LessEqual")
 
 
 def maximum(x, y, name=None):
-    """The greater of x and y, element by element; NaN if either is.
+    """The greater of x and y, element-wise; NaN if either is.
 
     >>> tf.maximum([1, 5], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 5], dtype=int32)>
@@ -255,7 +255,7 @@ def maximum(x, y, name=None):
 
 
 def minimum(x, y, name=None):
-    """The lesser of x and y, element by element; NaN if either is.
+    """The lesser of x and y, element-wise; NaN if either is.
 
     >>> tf.minimum([1, 5], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>

@@ -53,7 +53,7 @@ NotEqual = _equality("NotEqual", operator.ne, np.True_)
 
 
 def equal(x, y, name=None):
-    """x == y, element by element.
+    """x == y, element-wise.
 
     >>> tf.equal([1, 2], 2).numpy().tolist()
     [False, True]
@@ -62,7 +62,7 @@ def equal(x, y, name=None):
 
 
 def not_equal(x, y, name=None):
-    """x != y, element by element.
+    """x != y, element-wise.
 
     >>> tf.not_equal([1, 2], 2).numpy().tolist()
     [True, False]
@@ -84,7 +84,7 @@ GreaterEqual = _order("GreaterEqual", operator.ge)
 
 
 def less(x, y, name=None):
-    """x < y, element by element.
+    """x < y, element-wise.
 
     >>> tf.less([1, 2, 3], 2).numpy().tolist()
     [True, False, False]
@@ -93,7 +93,7 @@ def less(x, y, name=None):
 
 
 def less_equal(x, y, name=None):
-    """x <= y, element by element.
+    """x <= y, element-wise.
 
     >>> tf.less_equal([1, 2, 3], 2).numpy().tolist()
     [True, True, False]
@@ -102,7 +102,7 @@ def less_equal(x, y, name=None):
 
 
 def greater(x, y, name=None):
-    """x > y, element by element.
+    """x > y, element-wise.
 
     >>> tf.greater([1, 2, 3], 2).numpy().tolist()
     [False, False, True]
@@ -111,7 +111,7 @@ def greater(x, y, name=None):
 
 
 def greater_equal(x, y, name=None):
-    """x >= y, element by element.
+    """x >= y, element-wise.
 
     >>> tf.greater_equal([1, 2, 3], 2).numpy().tolist()
     [False, True, True]
@@ -142,7 +142,7 @@ def _truth(x) -> Tensor:
 
 
 def logical_and(x, y, name=None):
-    """x and y, element by element.
+    """x and y, element-wise.
 
     >>> tf.logical_and([True, True], [True, False]).numpy().tolist()
     [True, False]
@@ -151,7 +151,7 @@ def logical_and(x, y, name=None):
 
 
 def logical_or(x, y, name=None):
-    """x or y or both, element by element.
+    """x or y or both, element-wise.
 
     >>> tf.logical_or([True, False], [False, False]).numpy().tolist()
     [True, False]
@@ -160,7 +160,7 @@ def logical_or(x, y, name=None):
 
 
 def logical_not(x, name=None):
-    """not x, element by element.
+    """not x, element-wise.
 
     >>> tf.logical_not([True, False]).numpy().tolist()
     [False, True]
@@ -169,7 +169,7 @@ def logical_not(x, name=None):
 
 
 def logical_xor(x, y, name="LogicalXor"):
-    """Either x or y but not both, element by element.
+    """Either x or y but not both, element-wise.
 
     >>> tf.math.logical_xor([True, True], [True, False]).numpy().tolist()
     [False, True]

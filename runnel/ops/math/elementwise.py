@@ -74,7 +74,7 @@ Neg.gradient(lambda op, grad: negative(grad))
 
 
 def negative(x, name=None):
-    """-x, element by element.
+    """-x, element-wise.
 
     >>> tf.negative([1, -2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-1,  2], dtype=int32)>
@@ -125,7 +125,7 @@ def _(op, grad):
 
 
 def square(x, name=None):
-    """x², element by element.
+    """x², element-wise.
 
     >>> tf.square([1, -3])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 9], dtype=int32)>
@@ -202,7 +202,7 @@ def _(op, grad):
 
 
 def rsqrt(x, name=None):
-    """1 / √x, element by element.
+    """1 / √x, element-wise.
 
     >>> tf.math.rsqrt([4.0]).numpy().tolist()
     [0.5]
@@ -237,7 +237,7 @@ def _(op, grad):
 
 
 def reciprocal(x, name=None):
-    """1 / x, element by element.
+    """1 / x, element-wise.
 
     >>> tf.math.reciprocal([2.0, 4.0]).numpy().tolist()
     [0.5, 0.25]
@@ -265,7 +265,7 @@ Exp = op(
 
 
 def exp(x, name=None):
-    """e to the power x, element by element.
+    """e to the power x, element-wise.
 
     >>> print(tf.exp([0.0, 1.0]).numpy().round(4))
     [1.     2.7183]
@@ -408,7 +408,7 @@ def _(op, grad):
 
 
 def sigmoid(x, name=None):
-    """1 / (1 + exp(-x)), element by element.
+    """1 / (1 + exp(-x)), element-wise.
 
     >>> print(tf.sigmoid([0.0, 2.0]).numpy().round(4))
     [0.5    0.8808]
@@ -449,7 +449,7 @@ def _(op, grad):
 
 
 def softplus(features, name=None):
-    """log(1 + exp(x)), element by element: a smooth max(x, 0).
+    """log(1 + exp(x)), element-wise: a smooth max(x, 0).
 
     >>> print(tf.math.softplus([0.0, 100.0]).numpy().round(4))
     [  0.6931 100.    ]
@@ -492,7 +492,7 @@ def _(op, grad):
 
 
 def softsign(features, name=None):
-    """x / (1 + |x|), element by element.
+    """x / (1 + |x|), element-wise.
 
     >>> tf.nn.softsign([1.0, -3.0]).numpy().tolist()
     [0.5, -0.75]

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def derivative_by_order(a, x):
-    """The derivative of P(a, x) = γ(a, x) / Γ(a) with respect to a, element by element."""
+    """The derivative of P(a, x) = γ(a, x) / Γ(a) with respect to a, element-wise."""
     order, point = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
     result = np.full(order.shape, np.nan)
     valid = (order > 0) & (point >= 0)

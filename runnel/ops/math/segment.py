@@ -353,7 +353,7 @@ def segment_prod(data, segment_ids, name=None):
 
 
 def segment_max(data, segment_ids, name=None):
-    """The greatest of the rows with the same segment id, element by element.
+    """The greatest of the rows with the same segment id, element-wise.
 
     The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
 
@@ -364,7 +364,7 @@ def segment_max(data, segment_ids, name=None):
 
 
 def segment_min(data, segment_ids, name=None):
-    """The least of the rows with the same segment id, element by element.
+    """The least of the rows with the same segment id, element-wise.
 
     The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
 

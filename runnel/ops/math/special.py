@@ -151,7 +151,7 @@ Lgamma.gradient(lambda op, grad: multiply(grad, digamma(op.inputs[0])))
 
 
 def lgamma(x, name=None):
-    """The logarithm of |Γ(x)|, element by element.
+    """The logarithm of |Γ(x)|, element-wise.
 
     >>> print(tf.math.lgamma([1.0, 4.0]).numpy().round(4))
     [0.     1.7918]
