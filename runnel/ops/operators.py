@@ -68,7 +68,7 @@ def _operator(op, function, method, name, types, numbers, attrs):
                 try:
                     result = Tensor(op.kernel(self._array, other._array), types[dtype])
                 except Exception:
-                    pass  # the slow path raises the explained error
+                    pass  # execute() raises the same error, explained
                 else:
                     for tape in state.tapes:
                         tape.record(op, (self, other), (result,), attrs)
@@ -230,7 +230,7 @@ def _direct(table):
 
 
 def go_direct(direct: bool) -> None:
-    """Enable or disable direct dispatch to the kernels; profiles and listeners need `execute`."""
+    """Enable or disable direct dispatch to the kernels; a profile needs `execute`."""
     for table, contents in _DIRECT:
         if direct:
             table.update(contents)

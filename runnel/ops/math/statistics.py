@@ -71,7 +71,7 @@ def _variance_of_rows(value, axis, keepdims):
             "the real and the imaginary parts."
         )
     dtype = value.dtype if value.dtype.is_floating else dtypes.float64
-    # A difference of large numbers cancels the precision of float32.
+    # Cancellation: the difference of two large numbers needs more than float32's precision.
     wide = casting.cast(value, dtypes.float64)
     mean = reduce_mean(wide, axis, keepdims)
     variance = reduce_mean(elementwise.square(wide), axis, keepdims) - elementwise.square(mean)
