@@ -1,4 +1,4 @@
-"""Sound from and to the bytes of WAV files."""
+"""Encoding and decoding WAV files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .io import only
 _LARGEST = 2**31 - 1
 
 
-# What `decode_wav` gives, by the name it is printed with.
+# The result of `decode_wav`, with the name it is printed with.
 _Decoded = collections.namedtuple(  # type: ignore[name-match]
     "DecodeWav", ["audio", "sample_rate"]
 )
@@ -68,9 +68,9 @@ def DecodeWav(contents: Any, *, desired_channels: int = -1, desired_samples: int
 def decode_wav(
     contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The samples [samples, channels] in [-1, 1) of a WAV file of 16 bits, and their rate.
+    """The samples [samples, channels] in [-1, 1) of a 16-bit PCM WAV file, and the sample rate.
 
-    `desired_samples` cuts the sound or adds silence; `desired_channels` drops channels or repeats
+    `desired_samples` truncates or pads with silence; `desired_channels` drops channels or repeats
     the last one.
 
     >>> audio, rate = tf.audio.decode_wav(tf.audio.encode_wav([[0.5], [-0.25]], 8000))
@@ -117,7 +117,7 @@ def EncodeWav(audio: Any, sample_rate: Any) -> Any:
 
 
 def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
-    """The bytes of a WAV file of 16 bits with the samples [samples, channels] in [-1, 1].
+    """The bytes of a 16-bit PCM WAV file with the samples [samples, channels] in [-1, 1].
 
     >>> tf.audio.encode_wav([[0.0], [1.0]], 8000).numpy()[:4]
     b'RIFF'

@@ -1,4 +1,4 @@
-"""How gradients go back through broadcasting."""
+"""Gradients of broadcasting."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
         whole, part = array.shape, like._array.shape
         is_sum = not part and len(whole) == 1 and array.itemsize > 2
         if is_sum and not state.tapes and state.graph is None:
-            # Most often that of a number beside an array; there is nobody to tell of the sum.
+            # Mostly the gradient of a scalar operand; without tapes the sum need not be recorded.
             return Tensor(np.add.reduce(array, 0, array.dtype), gradient.dtype)
     else:
         whole, part = gradient._sizes, like._sizes
@@ -54,7 +54,7 @@ def sum_to(gradient: Tensor, like: Tensor) -> Tensor:
 
 @lru_cache(4096)
 def _plan(whole: tuple[int, ...], part: tuple[int, ...]):
-    """The axes to sum over, attributes that keep them, and the shape to give the sum at last."""
+    """The axes to sum over, the attributes of the sum, and the shape of a final reshape."""
     extra = len(whole) - len(part)
     leading = list(range(extra))
     stretched = [

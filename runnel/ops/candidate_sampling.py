@@ -1,4 +1,4 @@
-"""Candidate samplers: a few classes drawn for training in place of all of a large number."""
+"""Candidate samplers: draw a few classes for training instead of evaluating all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIGNATURE = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, "
     "sampled_expected_count: float32"
 )
-# A sampler moves on by so many groups for every class it draws, however few it needed.
+# A sampler advances by this many groups per class, however few it used.
 _GROUPS_PER_CLASS = 512
 
 
@@ -41,7 +41,7 @@ def _shape(inputs, attrs):
 
 
 class _Distribution:
-    """Classes and their probabilities, and how words of a random stream become classes."""
+    """Classes and their probabilities, and how random words map to classes."""
 
     size: int
     per_group: int
@@ -84,7 +84,7 @@ class _LogUniform(_Distribution):
 
 
 class _Weighted(_Distribution):
-    """Fixed weights, drawn by Walker's alias method: one number picks, another decides."""
+    """Fixed weights, sampled by Walker's alias method: one number picks, another may alias."""
 
     per_group = 2
 
@@ -103,7 +103,7 @@ class _Weighted(_Distribution):
 
 
 def _alias_table(shares: Array) -> tuple[Array, Array]:
-    """For each class, how often it stays itself when picked, and what it becomes otherwise."""
+    """Walker's alias table: each class's acceptance probability, and its alias."""
     own = shares.astype(np.float64)
     alias = np.arange(len(own))
     low = [i for i, share in enumerate(own) if share < 1]
@@ -118,7 +118,7 @@ def _alias_table(shares: Array) -> tuple[Array, Array]:
 
 
 class _Counted(_Distribution):
-    """Weights that grow by one whenever a class turns up among the true ones."""
+    """Weights that grow by one whenever a class occurs among the true ones."""
 
     per_group = 4
 
@@ -142,7 +142,7 @@ def _sample(
     true_classes: Array, num_true: int, num_sampled: int, unique: bool, stream: Stream,
     make: Callable[[], _Distribution],
 ) -> tuple[Array, ...]:  # fmt: skip
-    """Draw the classes; how often each of the true and drawn ones was to be expected."""
+    """Draw the classes; with the expected counts of the true and of the sampled classes."""
     place = stream.reserve(_GROUPS_PER_CLASS * num_sampled)
     if stream.memory is None:
         stream.memory = make()
@@ -176,7 +176,7 @@ def _sample(
 def _draw(
     distribution: _Distribution, count: int, unique: bool, key: int, counter: int
 ) -> tuple[Array, int]:
-    """So many classes, all different if `unique`, and how many draws that took."""
+    """`count` classes, distinct if `unique`, and how many draws that took."""
     found: dict[int, None] = {}
     tries = 0
     groups = -(-count // distribution.per_group)
@@ -288,7 +288,7 @@ _FIELDS = {
     )
 }
 _FIELDS["ComputeAccidentalHits"] = ["indices", "ids", "weights"]
-# The results of an op are a named tuple of its name.
+# Results are a named tuple with the op's name.
 _RESULTS: dict[str, Any] = {
     name: collections.namedtuple(name, fields) for name, fields in _FIELDS.items()
 }
@@ -307,7 +307,7 @@ def _run(declared: Any, true_classes: Any, seed: Any, **attrs: Any) -> Any:
 def uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """Classes drawn evenly from [0, range_max), and how often they were to be expected.
+    """Classes sampled uniformly from [0, range_max), and their expected counts.
 
     >>> sampled, _, _ = tf.random.uniform_candidate_sampler([[0]], 1, 3, True, 3)
     >>> sorted(sampled.numpy().tolist())
@@ -322,9 +322,9 @@ def uniform_candidate_sampler(
 def log_uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """Classes drawn from Zipf's law, for words numbered from the most frequent on.
+    """Classes sampled from a log-uniform (Zipfian) distribution, for words sorted by frequency.
 
-    P(class) = (log(class + 2) - log(class + 1)) / log(range_max + 1)
+        P(class) = (log(class + 2) - log(class + 1)) / log(range_max + 1)
 
     >>> tf.random.log_uniform_candidate_sampler([[0]], 1, 4, True, 100).sampled_candidates.shape
     TensorShape([4])
@@ -338,7 +338,7 @@ def log_uniform_candidate_sampler(
 def learned_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """Classes drawn by how often they have been seen among the true ones, starting evenly.
+    """Classes sampled by their frequency among the true ones so far, starting uniformly.
 
     >>> tf.random.learned_unigram_candidate_sampler([[0]], 1, 2, True, 9).true_expected_count.shape
     TensorShape([1, 1])
@@ -353,7 +353,7 @@ def fixed_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, vocab_file="", distortion=1.0,
     num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=None, name=None,
 ):  # fmt: skip
-    """Classes drawn by given weights, to the power of `distortion`.
+    """Classes sampled by given weights, to the power of `distortion`.
 
     The weights are `unigrams`, or the last column of `vocab_file`.
 
@@ -370,7 +370,7 @@ def fixed_unigram_candidate_sampler(
 
 
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
-    """All classes from 0 to num_sampled - 1, for testing what uses the samplers.
+    """All classes from 0 to num_sampled - 1, for testing code that uses samplers.
 
     >>> tf.random.all_candidate_sampler([[0]], 1, 3, True).sampled_candidates.numpy().tolist()
     [0, 1, 2]
@@ -409,7 +409,7 @@ def ComputeAccidentalHits(true_classes, sampled_candidates, *, num_true, seed=0,
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
-    """Where drawn classes are among the true ones: rows, places in the draw, and a mask's weights.
+    """The sampled classes that are true ones: row indices, sample indices, and weights that mask.
 
     >>> hits = tf.nn.compute_accidental_hits([[1], [7]], [7, 3], 1)
     >>> hits.indices.numpy().tolist(), hits.ids.numpy().tolist()

@@ -64,7 +64,7 @@ def _branches(given):
 
 
 def _with_branches(given, branches, tensors):
-    """The attributes of a node with these branches, whose outputs are like the tensors."""
+    """The attributes of a node with these branches, whose outputs match the tensors."""
     changed = dict(given, Tout=[t.dtype for t in tensors], output_shapes=[t.shape for t in tensors])
     if "branches" in given:
         return {**changed, "branches": branches}
@@ -110,7 +110,7 @@ Case.gradient(_gradient)
 
 
 def _saved(node, branch_index, tensor, inputs):
-    """A value inside of a branch, seen from outside: an input, or an output that is added."""
+    """A saved value of a branch, as a tensor outside: an input, or an output that is added."""
     branches = _branches(node.given)
     branch = branches[branch_index]
     for place, feed in enumerate(branch.feeds):
@@ -119,7 +119,7 @@ def _saved(node, branch_index, tensor, inputs):
     for place, output in enumerate(branch.outputs):
         if output is tensor:
             return node.outputs[place]
-    # The other branches have nothing to give here, and nobody asks them.
+    # The other branches have no such value: they return a placeholder, which is never read.
     nothing = Tensor(np.zeros((), tensor.dtype.numpy)[()], tensor.dtype)
     longer = [
         each.with_outputs([tensor if i == branch_index else nothing])
@@ -131,7 +131,7 @@ def _saved(node, branch_index, tensor, inputs):
 
 
 def _tensor_for(value, chosen):
-    """For an operation, a tensor that is there when it is done: what the branch was chosen by."""
+    """For an operation, a tensor that depends on it: a copy of the predicate."""
     if not isinstance(value, Operation):
         return value
     with state.graph.control_dependencies([value]):
@@ -139,7 +139,7 @@ def _tensor_for(value, chosen):
 
 
 def traced_branches(functions, chosen, scope, names):
-    """The functions traced as branches: their common captures, the branches, the structure."""
+    """Trace the functions as branches: their common captures, the branches, the structure."""
     branches, structures = [], []
     for function, name in zip(functions, names, strict=True):
         graph = BranchGraph.part(scope, name)
@@ -156,14 +156,14 @@ def traced_branches(functions, chosen, scope, names):
 
 
 class _Value:
-    """What stands for a tensor where the structure of results is shown."""
+    """Stands for a tensor where the structure of results is printed."""
 
     def __repr__(self):
         return "a tensor"
 
 
 def common_outputs(branches, structures, names):
-    """The dtypes and shapes of results that every branch has; TypeError where they differ."""
+    """The dtypes and shapes common to the results of all branches; TypeError where they differ."""
     first = structures[0]
     for structure, name in zip(structures[1:], names[1:], strict=True):
         try:
@@ -226,8 +226,8 @@ def _common_shape(a, b):
 
 
 def packed(structure, outputs):
-    """The results of a branch, in its structure."""
-    # Without any outputs a graph gives the operation itself.
+    """Pack the outputs of a branch into its structure."""
+    # Without outputs a graph returns the operation itself.
     values = iter(() if isinstance(outputs, Operation) else outputs)
     leaves = [leaf.value(values) for leaf in nest.flatten(structure)]
     return nest.pack_sequence_as(structure, leaves)

@@ -1,4 +1,4 @@
-"""Choosing and repeating computations depending on tensors."""
+"""Conditions and loops that depend on tensors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     if state.graph is not None and not isinstance(pred, Tensor) and is_tensor(pred):
         pred = convert_to_tensor(pred)
     if isinstance(pred, SymbolicTensor):
-        # What is made on the way is not named after the whole.
+        # Intermediate operations are not named after the whole.
         given, name = name or "cond", None
         return conditional.traced_cond(pred, true_fn, false_fn, given)
     return true_fn() if pred else false_fn()
@@ -75,7 +75,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 
 def without_list_of_one(result):
-    """What a lone element stands for: as in the original, eager cases unpack it unless strict."""
+    """Unpack a list of one element: as in the original, eager cases do unless strict."""
     return result[0] if isinstance(result, list | tuple) and len(result) == 1 else result
 
 
@@ -86,7 +86,7 @@ def _no_match():
 
 
 def _without_match(preds, function):
-    """In a graph: the last function, once it is sure that some condition holds."""
+    """In a graph: the last function, after an assertion that some condition holds."""
 
     def checked():
         debugging.Assert(reduce_any(stack(preds)), ["None of the conditions of tf.case is true:"])
@@ -101,7 +101,7 @@ def _require_one(preds):
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """The result of the function at `branch_index`; of `default`, else the last, beyond them.
+    """The result of the function at `branch_index`; out of range of `default`, else the last one.
 
     >>> tf.switch_case(tf.constant(1), [lambda: tf.constant(10), lambda: tf.constant(20)]).numpy()
     np.int32(20)

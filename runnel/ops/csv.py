@@ -1,4 +1,4 @@
-"""Comma-separated values: records split into fields, fields read as numbers."""
+"""Comma-separated values: splitting records into fields, parsing fields as numbers."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def splitter(delimiter, quotes, chosen, count):
 
 
 def _careful_split(record, delimiter, quotes, last):
-    """The fields of a record with quotes or line ends in it, up to the column `last`."""
+    """Split a record with quotes or line breaks into fields, up to the column `last`."""
     fields = []
     place, end = 0, len(record)
     while place < end and (last is None or len(fields) <= last):
@@ -130,7 +130,7 @@ def _careful_split(record, delimiter, quotes, last):
 
 
 def _quoted(record, place, delimiter):
-    """A quoted field from behind its first quote, and the place behind its last."""
+    """A quoted field, from after its opening quote, and the position after the closing one."""
     parts = []
     while True:
         quote = record.find(b'"', place)
@@ -161,7 +161,7 @@ def _value(field, default, dtype, place, missing):
     if field and field != missing:
         if dtype is string:
             return np.array(field, dtype=object)
-        # Python reads numbers as C does, but for underscores; and it knows no hexadecimals.
+        # Python parses numbers as C does, except for underscores and hexadecimals.
         if b"_" not in field:
             try:
                 return dtype.as_numpy_dtype((float if dtype.is_floating else int)(field))
@@ -171,7 +171,7 @@ def _value(field, default, dtype, place, missing):
 
 
 def parsed_column(fields, default, dtype, place, missing):
-    """The fields of one column as an array; `default` for those that are missing."""
+    """The fields of one column as an array; `default` for missing ones."""
     absent = b"" in fields or (missing and missing in fields)
     if absent and not default.size:
         index = next(i for i, field in enumerate(fields) if not field or field == missing)
@@ -249,7 +249,7 @@ def decode_csv(
     select_cols=None,
     name=None,
 ):
-    """The columns of CSV records, one tensor of the records' shape for each column.
+    """Parse CSV records into one tensor per column, each of the records' shape.
 
     `record_defaults` gives for each column its dtype and the value of an empty field; an empty
     tensor makes the field required. `na_value` is a text that also means "empty".

@@ -80,7 +80,7 @@ def _assert_binary(symbol, function, x, y, message, summarize):
         function(x, y)
     holds = function(x, y)
     if not isinstance(holds, Tensor):
-        # Ragged tensors whose rows agree: their values are what is left to compare.
+        # Ragged tensors whose row partitions are equal: only their values remain to be compared.
         flat = [each if isinstance(each, Tensor) else each.flat_values for each in (x, y)]
         (x, y), holds = flat, holds.flat_values
     limit = 3 if summarize is None else summarize
@@ -178,14 +178,14 @@ def assert_non_positive(x, message=None, summarize=None, name=None):
 
 
 def _precision(dtype):
-    """The distance from 1 to the next number of a dtype."""
+    """The machine epsilon of a dtype."""
     return float(ml_dtypes.finfo(dtype.real_dtype.as_numpy_dtype).eps)
 
 
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Raise InvalidArgumentError unless |x - y| <= atol + rtol * |y| everywhere.
 
-    The default tolerance is 10 times the precision of the dtype.
+    The default tolerances are 10 times the machine epsilon of the dtype.
     """
     x, y = operands(x, y)
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -291,7 +291,7 @@ def assert_integer(x, message=None, name=None):
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The floating dtype that all tensors share; ValueError if they do not.
+    """The common floating dtype of all tensors; ValueError if they differ.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
     tf.float32
@@ -315,7 +315,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 
 def assert_proper_iterable(values):
-    """Raise TypeError for values whose elements one would not loop over: tensors, strings..."""
+    """Raise TypeError for values that are not meant to be iterated: tensors, strings..."""
     if isinstance(values, Tensor | Variable | np.ndarray | str | bytes):
         raise TypeError(
             f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
@@ -325,7 +325,7 @@ def assert_proper_iterable(values):
 
 
 def is_numeric_tensor(tensor):
-    """Whether the argument is a tensor of numbers.
+    """Whether the argument is a tensor of a numeric dtype.
 
     >>> tf.debugging.is_numeric_tensor(tf.constant([1.0]))
     True
@@ -334,7 +334,7 @@ def is_numeric_tensor(tensor):
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
-    """Raise ValueError unless tensors have the shapes given, equal symbols meaning equal sizes.
+    """Raise ValueError unless tensors have the given shapes; equal symbols mean equal sizes.
 
     >>> tf.debugging.assert_shapes([([[1, 2], [3, 4]], ("N", "N")), ([1, 2], ("N",))])
     """
@@ -423,7 +423,7 @@ def assert_all_finite(x, message, name=None):
 
 
 class _NumericsChecker:
-    """A listener among the tapes that refuses infinities and NaNs in any result."""
+    """A listener on the tape stack that raises for infinities and NaNs in any result."""
 
     def record(self, op, inputs, outputs, attrs):
         for index, output in enumerate(outputs):
@@ -446,18 +446,18 @@ class _NumericsChecker:
 
 
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
-    """From now on, raise InvalidArgumentError as soon as an operation gives inf or NaN."""
+    """Raise InvalidArgumentError from now on as soon as an operation gives inf or NaN."""
     if not any(isinstance(each, _NumericsChecker) for each in state.tapes):
         state.tapes = (*state.tapes, _NumericsChecker())
 
 
 def disable_check_numerics():
-    """End what `enable_check_numerics` began."""
+    """Undo `enable_check_numerics`."""
     state.tapes = tuple([each for each in state.tapes if not isinstance(each, _NumericsChecker)])
 
 
 def is_traceback_filtering_enabled():
-    """Whether errors leave out what happened inside the operation that failed.
+    """Whether tracebacks omit the library's internal frames.
 
     >>> tf.debugging.is_traceback_filtering_enabled()
     True
@@ -466,10 +466,10 @@ def is_traceback_filtering_enabled():
 
 
 def enable_traceback_filtering():
-    """Let errors show the user's lines, not what happened inside the operation that failed."""
+    """Show only the user's frames in tracebacks, not the library's internal ones."""
     tracebacks.filtered = True
 
 
 def disable_traceback_filtering():
-    """Let errors show the whole chain of what happened, for finding a fault in the library."""
+    """Show full tracebacks, for debugging the library."""
     tracebacks.filtered = False

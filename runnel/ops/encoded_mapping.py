@@ -1,4 +1,4 @@
-"""tf.map_fn over values that are encoded to be stacked or sliced, and with such results."""
+"""tf.map_fn over composite tensors, encoded to be stacked or sliced, and with such results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.type_spec import TypeSpec, type_spec_from_value
 
 
 def involves_encoded(elems, signature) -> bool:
-    """Whether an element or a result is encoded; TypeError if one has no rows at all."""
+    """Whether an element or a result is encoded; TypeError if one cannot be batched."""
     found = False
     for each in nest.flatten(elems):
         spec = _composite_spec(each)
@@ -25,12 +25,12 @@ def involves_encoded(elems, signature) -> bool:
 
 
 def _composite_spec(value):
-    """The spec of a value made of several tensors; None for what is, or becomes, one tensor."""
+    """The spec of a composite tensor; None for a value that is, or converts to, one tensor."""
     return type_spec_from_value(value) if is_composite(type(value)) else None
 
 
 class _Elements:
-    """Elements as the parts that stand for them."""
+    """Elements, encoded as component tensors."""
 
     def __init__(self, elems):
         self._structure = elems
@@ -46,13 +46,13 @@ class _Elements:
         self.count = next((size for size in sizes if size is not None), None)
 
     def row(self, parts):
-        """The elements' rows that parts stand for."""
+        """Decode the components of a row."""
         rest = iter(parts)
         rows = [value_of(spec, rest) for spec in self.row_specs]
         return nest.pack_sequence_as(self._structure, rows)
 
     def signature(self):
-        """What a function gives that keeps the types of its arguments."""
+        """The signature of a function whose results have the types of its arguments."""
         rest = iter(self.parts)
         kinds = []
         for spec in self.row_specs:
@@ -62,7 +62,7 @@ class _Elements:
 
 
 def map_encoded(map_fn, fn, elems, signature):
-    """`fn` applied to each row, the results stacked, with `map_fn` for the parts."""
+    """`fn` applied to each row, the results stacked, with `map_fn` for the components."""
     elements = _Elements(elems)
     if signature is None:
         signature = elements.signature()
@@ -79,7 +79,7 @@ def map_encoded(map_fn, fn, elems, signature):
 
 
 def map_encoded_at_once(vectorized_map, fn, elems):
-    """The same for `vectorized_map`, which learns from `fn` what the results are."""
+    """The same for `vectorized_map`, which infers the results' signature from `fn`."""
     elements = _Elements(elems)
     kinds = []
     structure = []
@@ -96,7 +96,7 @@ def map_encoded_at_once(vectorized_map, fn, elems):
 
 
 def _encoded(kinds, leaves):
-    """The parts that stand for the results of one row."""
+    """The components that encode the results of one row."""
     parts = []
     for kind, value in zip(kinds, leaves, strict=True):
         if isinstance(kind, BatchableTypeSpec) and not kind.is_compatible_with(value):
@@ -110,7 +110,7 @@ def _encoded(kinds, leaves):
 
 
 def _stacks(kinds, made, rows):
-    """The results of all rows."""
+    """Decode the stacked results of all rows."""
     rest = iter(made)
     batches = [kind._batch(rows) if isinstance(kind, BatchableTypeSpec) else kind for kind in kinds]
     return [value_of(each, rest) for each in batches]

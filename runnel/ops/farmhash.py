@@ -1,4 +1,4 @@
-"""FarmHash's Fingerprint64: a 64-bit number for bytes, the same everywhere and for ever."""
+"""FarmHash's Fingerprint64: a platform-independent, stable 64-bit hash of bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
 def alike(lengths):
-    """Equal numbers for the lengths of strings that are hashed in the same steps (an array)."""
+    """Equal keys for string lengths that are hashed by the same steps (an array)."""
     return np.where(lengths <= 64, lengths, 64 + (lengths - 1) // 64)
 
 
@@ -31,7 +31,7 @@ def fingerprint64(data: bytes) -> int:
 
 
 def _word(data, start, size=8):
-    # What is not bytes holds many strings (see strings/hash_functions.py), and gives columns of
+    # Data other than bytes holds many strings (see strings/hash_functions.py), and gives columns of
     # words.
     part = data[start : start + size]
     return int.from_bytes(part, "little") if type(part) is bytes else part
@@ -104,7 +104,7 @@ def _weak(data, start, a, b):
 
 
 def _round(data, start, x, y, z, v, w, factor, last=False):
-    """Take in 64 bytes; the last ones are weighed differently."""
+    """Hash a block of 64 bytes; the last block has other factors."""
     nine = 9 if last else 1
     x = _rotated(x + y + v[0] + _word(data, start + 8), 37) * factor & _MASK
     y = _rotated(y + v[1] + _word(data, start + 48), 42) * factor

@@ -1,4 +1,4 @@
-"""tf.fingerprint: 64 bits that identify each row of a tensor."""
+"""tf.fingerprint: a 64-bit hash of each row of a tensor."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def Fingerprint(data, method):
     elif data.size == len(data):
         rows = data.ravel()
     else:
-        # A row of strings stands for the fingerprints of its strings.
+        # A row of strings is hashed as the fingerprints of its strings.
         rows = [b"".join(_digest(text) for text in row.flat) for row in data]
     digests = b"".join(_digest(row) for row in rows)
     return np.frombuffer(digests, np.uint8).reshape(len(data), _BYTES)

@@ -1,4 +1,4 @@
-"""Initializers: objects that make the first value of a variable from a shape and a dtype."""
+"""Initializers: objects that compute the initial value of a variable from a shape and a dtype."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _PARTITION = ("partition_shape", "partition_offset")
 
 
 class Initializer:
-    """Makes a tensor of a shape and dtype."""
+    """Computes a tensor of a given shape and dtype."""
 
     def __call__(self, shape, dtype=None, **kwargs):
         """A tensor of this shape and dtype."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to make a tensor.")
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments to recreate the initializer."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """An initializer from what `get_config` gave."""
+        """An initializer from a `get_config` dict."""
         config = dict(config)
         config.pop("dtype", None)
         return cls(**config)
 
     def _part(self, shape, kwargs):
-        """The shape to make: a part of the whole where one is asked for."""
+        """The shape to create: that of a partition where one is requested."""
         for name in kwargs:
             if name not in _PARTITION:
                 raise TypeError(
@@ -48,7 +48,7 @@ def _numeric(dtype):
 
 
 class zeros_initializer(Initializer):
-    """Zeros everywhere.
+    """Fills with zeros.
 
     >>> tf.zeros_initializer()([2], tf.int32).numpy().tolist()
     [0, 0]
@@ -60,7 +60,7 @@ class zeros_initializer(Initializer):
 
 
 class ones_initializer(Initializer):
-    """Ones everywhere.
+    """Fills with ones.
 
     >>> tf.ones_initializer()([2], tf.int32).numpy().tolist()
     [1, 1]
@@ -72,7 +72,7 @@ class ones_initializer(Initializer):
 
 
 class constant_initializer(Initializer):
-    """One value everywhere, or the values of a list or array.
+    """Fills with one value, or with the values of a list or array.
 
     >>> tf.constant_initializer([1, 2, 3, 4])([2, 2]).numpy().tolist()
     [[1, 2], [3, 4]]
@@ -98,12 +98,12 @@ class constant_initializer(Initializer):
         return constant(self.value, None if dtype is None else as_dtype(dtype), shape)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments to recreate the initializer."""
         return {"value": self.value}
 
 
 class random_uniform_initializer(Initializer):
-    """Numbers between `minval` and `maxval`; with a seed the same ones at every call.
+    """Uniform numbers between `minval` and `maxval`; with a seed the same ones at every call.
 
     >>> tf.random_uniform_initializer(-1.0, 1.0)([2, 3]).shape
     TensorShape([2, 3])
@@ -128,12 +128,12 @@ class random_uniform_initializer(Initializer):
         )
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments to recreate the initializer."""
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
 
 
 class random_normal_initializer(Initializer):
-    """Normally distributed numbers; with a seed the same ones at every call.
+    """Normal numbers; with a seed the same ones at every call.
 
     >>> tf.random_normal_initializer(mean=1.0)([2, 3]).shape
     TensorShape([2, 3])
@@ -158,5 +158,5 @@ class random_normal_initializer(Initializer):
         )
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments to recreate the initializer."""
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}

@@ -1,4 +1,4 @@
-"""Whole files, and the bytes of numbers."""
+"""Reading and writing whole files, and numbers as bytes."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from .array.arguments import require_type
 _PADDED = frozenset({float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16})
 _RAW = _PADDED | {complex64, complex128, bool_dtype}
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
-# So many bytes at the most are asked for at once; a folder says that it ends far beyond.
+# The maximum size of a single read; a folder reports a size far above.
 _AT_ONCE = 1 << 30
 _COMPRESSIONS = ("", "ZLIB", "GZIP")
 
 
 def only(array, what) -> bytes:
-    """The one string of a kernel's argument."""
+    """The single string of a scalar argument."""
     array = np.asarray(array, dtype=object)
     if array.ndim:
         raise ValueError(f"{what} tensor must be scalar, but had shape: {list(array.shape)}")
@@ -55,7 +55,7 @@ def only(array, what) -> bytes:
 
 
 def _each(array, change):
-    """A string array with every string changed."""
+    """Apply a function to every string of an array."""
     array = np.asarray(array, dtype=object)
     result = np.empty(array.shape, object)
     flat = result.reshape(-1)
@@ -65,9 +65,9 @@ def _each(array, change):
 
 
 def _contents(path) -> bytes:
-    """All bytes of a file.
+    """Read a whole file.
 
-    In few and short calls of the system, for after each a thread waits for the others' Python code.
+    With few and short system calls: after each one the thread has to reacquire the GIL.
     """
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
@@ -85,7 +85,7 @@ def _contents(path) -> bytes:
 
 
 def _size(number) -> int:
-    """Where an open file ends; 0 for a pipe, and where nothing can be read from a place."""
+    """The size of an open file; 0 for a pipe, and where there is no positional read."""
     if not hasattr(os, "pread"):
         return 0
     try:
@@ -145,7 +145,7 @@ def WriteFile(filename, contents):
 
 
 def write_file(filename, contents, name=None):
-    """Write bytes to a file; the folders on the way to it are made."""
+    """Write bytes to a file, creating parent folders."""
     WriteFile(convert_to_tensor(filename, string), convert_to_tensor(contents, string))
 
 
@@ -180,7 +180,7 @@ def matching_files(pattern, name=None):
 
 
 def match_filenames_once(pattern, name=None):
-    """A variable with the names of the files that matched when it was made."""
+    """A variable with the names of the files that matched when it was initialized."""
     return Variable(matching_files(pattern), trainable=False, name=name)
 
 
@@ -194,7 +194,7 @@ def EncodeBase64(input, *, pad=False):
 
 
 def encode_base64(input, pad=False, name=None):
-    """Strings in the web-safe alphabet of base64, with or without `=` at their ends.
+    """Encode strings with web-safe base64, with or without `=` padding.
 
     >>> tf.io.encode_base64("hello").numpy()
     b'aGVsbG8'
@@ -218,7 +218,7 @@ def DecodeBase64(input):
 
 
 def decode_base64(input, name=None):
-    """The strings behind web-safe base64.
+    """Decode web-safe base64 strings.
 
     >>> tf.io.decode_base64("aGVsbG8").numpy()
     b'hello'
@@ -227,7 +227,7 @@ def decode_base64(input, name=None):
 
 
 def _numbers(texts, dtype, little_endian):
-    """The numbers in strings of one length, in a new last axis."""
+    """Reinterpret strings of one length as numbers in a new last axis."""
     array = np.frombuffer(b"".join(texts.reshape(-1)), dtype)
     if little_endian != (sys.byteorder == "little") and dtype.itemsize > 1:
         array = array.byteswap()
@@ -281,9 +281,9 @@ def DecodePaddedRaw(input_bytes, fixed_length, *, out_type, little_endian=True):
 
 
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
-    """The numbers that strings hold as bytes, in a new last axis.
+    """Reinterpret the bytes of strings as numbers, in a new last axis.
 
-    `fixed_length` cuts the strings or fills them up with zeros.
+    `fixed_length` truncates the strings or pads them with zeros.
 
     >>> tf.io.decode_raw(b"\\x01\\x00\\x02\\x00", tf.int16).numpy().tolist()
     [1, 2]
@@ -317,7 +317,7 @@ def DecodeCompressed(bytes, *, compression_type=""):
 
 
 def decode_compressed(bytes, compression_type="", name=None):
-    """Strings unpacked: `compression_type` is "", "ZLIB" or "GZIP".
+    """Decompress strings: `compression_type` is "", "ZLIB" or "GZIP".
 
     >>> import zlib
     >>> tf.io.decode_compressed(zlib.compress(b"hello"), "ZLIB").numpy()
@@ -332,7 +332,7 @@ def SerializeTensor(tensor):
 
 
 def serialize_tensor(tensor, name=None):
-    """A tensor as the bytes of a TensorProto.
+    """Serialize a tensor as a TensorProto.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor([1.0, 2.0]), tf.float32).numpy().tolist()
     [1.0, 2.0]
@@ -359,5 +359,5 @@ def ParseTensor(serialized, *, out_type):
 
 
 def parse_tensor(serialized, out_type, name=None):
-    """The tensor that the bytes of a TensorProto describe."""
+    """Parse a serialized TensorProto."""
     return ParseTensor(convert_to_tensor(serialized, string), out_type=as_dtype(out_type))

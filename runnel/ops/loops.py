@@ -1,9 +1,9 @@
 """Loops in graphs: While, whose condition and body are graphs of their own.
 
-A loop carries values from round to round (`carried`), uses values from outside (`invariants`), may
-take one element of each of some lists per round (`scanned`), and may put values of each round into
-lists (`collected`). Its gradient is a loop in the opposite direction that scans the lists which
-the loop collects for it, so a gradient can be differentiated again.
+A loop has loop-carried values (`carried`), loop invariants (`invariants`), lists of which each
+iteration reads one element (`scanned`), and values of each iteration stacked into lists
+(`collected`). Its gradient is a loop in the opposite direction that scans the lists which the loop
+collects for it, so higher-order gradients work.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def While(input, *, cond, body, carried, invariants, reverse, Tout, output_shape
 
 While.partial = True
 
-# What loops collect to count their rounds.
+# Collected by loops to count their iterations.
 _ROUND = Tensor(np.int32(0), dtypes.int32)
 
-# The element-wise sum of two lists of gradients, both of loops' rounds or of tensor lists.
+# The element-wise sum of two lists of gradients: of loop iterations or of tensor lists.
 AddVariants = op(
     "AddVariants", "x: variant, y: variant -> z: variant", shape=unchanged,
     kernel=sum_of, gradient=lambda op, gradient: (gradient, gradient),
@@ -156,7 +156,7 @@ def _(op, *gradients):
 
 
 def dense_or_zeros_of_fixed(found, feeds, carried, fixed, sums):
-    """The gradients of a round: of what is carried, sums for what is fixed, of the elements."""
+    """An iteration's gradients: of carried values, sums for invariants, those of elements."""
     added = [
         total if gradient is None else _sum(total, convert_to_tensor(gradient))
         for gradient, total in zip(found[carried : carried + fixed], sums, strict=True)
@@ -181,7 +181,7 @@ def _place(feeds, tensor):
 
 
 def _collected(node, tensor):
-    """The list of a value of the body over the rounds."""
+    """The list that collects a value of the body over the iterations."""
     given = node.given
     body, carried = given["body"], given["carried"]
     place = _place(body.outputs[carried:], tensor)
@@ -264,7 +264,7 @@ def _condition(value):
 
 
 def _loop_types(structure, shape_invariants):
-    """The spec of each loop variable, and the tensors that they begin with."""
+    """The spec of each loop variable, and the initial tensors."""
     invariants = [None] * len(nest.flatten(structure))
     if shape_invariants is not None:
         nest.assert_same_structure(
@@ -295,7 +295,7 @@ def _loop_types(structure, shape_invariants):
 
 
 class _Shape:
-    """A shape as a leaf: nested structures would take it apart."""
+    """A shape as a leaf: nest would flatten it otherwise."""
 
     def __init__(self, shape):
         self.shape = shape

@@ -1,6 +1,6 @@
-"""Functions of the rows of tensors: map_fn, scan and folds.
+"""Higher-order functions over the rows of tensors: map_fn, scan and folds.
 
-Eagerly they are Python loops; in a graph they are while loops that write into TensorArrays.
+In eager mode they are Python loops; in a graph they are while loops that write into TensorArrays.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tensor_array import TensorArray
 
 
 def _elements(elems):
-    """The elements as tensors, flat; ValueError where they have no rows."""
+    """The elements as a flat list of tensors; ValueError where they are scalars."""
     flat = [convert_to_tensor(each) for each in nest.flatten(elems)]
     if not flat:
         raise ValueError("elems must be a Tensor or a structure of at least one Tensor.")
@@ -43,7 +43,7 @@ def _rows(elems):
 
 
 class _Traced:
-    """The elements in a graph: arrays of rows, and how many there are."""
+    """The elements in a graph: TensorArrays of rows, and the number of rows."""
 
     def __init__(self, elems):
         flat = _elements(elems)
@@ -59,7 +59,7 @@ class _Traced:
         return nest.pack_sequence_as(self._structure, rows)
 
     def collected(self, dtypes):
-        """Arrays for results."""
+        """TensorArrays for the results."""
         size = self.count if self.known is None else self.known
         return [TensorArray(dtype, size) for dtype in dtypes]
 
@@ -135,7 +135,7 @@ def _over_sparse(fn, elems, signature):
 
 
 def _nothing(signature):
-    """What mapping no rows gives: no rows."""
+    """The result of mapping zero rows: zero rows."""
 
     def empty(each):
         dtype = as_dtype(getattr(each, "dtype", each))
@@ -168,7 +168,7 @@ def _traced_map(fn, elems, signature):
 
 
 def _no_rows(row):
-    """Like rows stacked, of which there is none."""
+    """A stack of zero such rows."""
     return zeros([0, *row.shape], row.dtype)
 
 
@@ -185,7 +185,7 @@ def _stacked(results, signature=None):
 
 
 def _result(value, dtype):
-    """What a function gave for a row, as a tensor of the dtype that is wanted."""
+    """The result of a function for a row, as a tensor of the requested dtype."""
     tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else dtype)
     if dtype is not None and tensor.dtype is not dtype:
         raise InvalidArgumentError(
@@ -215,12 +215,12 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     results = [fn(row) for row in _rows(elems)]
     if results:
         return _stacked(results)
-    # What a row would give tells the shapes.
+    # The result for one row determines the shapes.
     return nest.map_structure(lambda each: _no_rows(convert_to_tensor(each)), fn(_row(elems)))
 
 
 def _spread(elems):
-    """The elements, single rows repeated as often as the others have rows."""
+    """Broadcast elements with a single row to the number of rows of the others."""
     flat = [convert_to_tensor(each) for each in nest.flatten(elems)]
     longer = [each for each in flat if each.shape.rank and each.shape[0] != 1]
     if not longer or len(longer) == len(flat):
@@ -235,7 +235,7 @@ def _spread(elems):
 
 
 def _row(elems):
-    """Some row of the elements, where there may be none: zeros then."""
+    """A sample row of the elements; zeros if there may be none."""
     rows = [
         zeros(each.shape[1:], each.dtype) if each.shape.rank and each.shape[0] == 0 else each[0]
         for each in _elements(elems)
@@ -244,7 +244,7 @@ def _row(elems):
 
 
 def _result_of(fn, elems):
-    """The structure and dtypes of what `fn` gives for a row; the graph made for it is dropped."""
+    """The structure and dtypes of `fn`'s results for a row; its graph is discarded."""
     from ..core.graph.branch import BranchGraph
 
     graph = BranchGraph.inside("probe")
@@ -262,7 +262,7 @@ def foldl(
     swap_memory=False,
     name=None,
 ):
-    """The rows combined from first to last: `fn(fn(initializer, row0), row1)`...
+    """Fold the rows from first to last: `fn(fn(initializer, row0), row1)`...
 
     >>> tf.foldl(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()
     np.int32(6)
@@ -280,7 +280,7 @@ def foldr(
     swap_memory=False,
     name=None,
 ):
-    """The rows combined from last to first.
+    """Fold the rows from last to first.
 
     >>> tf.foldr(lambda a, x: a - x, tf.constant([1, 2, 3])).numpy()
     np.int32(0)
@@ -303,7 +303,7 @@ def _fold(fn, elems, initializer, reverse, scope):
 
 
 def _first(rows):
-    """The first of the rows, taken out of them."""
+    """Split off the first of the rows."""
     if not rows:
         raise OutOfRangeError(
             None, None, "There are no rows to begin with. Give an `initializer`, or elements."
@@ -343,7 +343,7 @@ def scan(
     reverse=False,
     name=None,
 ):
-    """All intermediate results of combining the rows from first to last, stacked.
+    """Scan: all intermediate results of a fold from first to last, stacked.
 
     >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy().tolist()
     [1, 3, 6]

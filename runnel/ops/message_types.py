@@ -1,4 +1,4 @@
-"""Types of protocol messages by name: from sets of descriptors, or what the process knows."""
+"""Protocol message types by name: from descriptor sets, or from the process's default pool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..formats.paths import local
 
 _LOCAL = (b"", b"local://")
 _BYTES = b"bytes://"
-# Where the messages of the package `tensorflow` are found here, under other packages.
+# Aliases of the messages of the package `tensorflow`, under other packages.
 _FAMILIES = "tensorboard", "runnel.checkpoint", "runnel.saved_model"
 
 
@@ -42,7 +42,7 @@ def _no_descriptor(name: str, source: bytes) -> errors.InvalidArgumentError:
 
 
 def _state_of_file(source: bytes) -> tuple[int, int] | None:
-    """What changes when a file is written again."""
+    """A file's fingerprint that changes when it is rewritten."""
     if source.startswith(_BYTES):
         return None
     try:
@@ -112,7 +112,7 @@ def _in_pool(pool: Any, name: str) -> tuple[Any, Any] | None:
 
 
 def _like(rest: str) -> Any:
-    """Pools and names of the messages that are, field by field, those of `tensorflow`."""
+    """The pools and names of messages that are, field by field, equal to those of `tensorflow`."""
     from ..formats import bundle_messages, example_messages, saved_model_messages
 
     yield example_messages.Example.DESCRIPTOR.file.pool, f"tensorflow.{rest}"
@@ -124,7 +124,7 @@ def _like(rest: str) -> Any:
 
 @functools.cache
 def _register(package: str) -> None:
-    """Load all messages of a package into the default pool."""
+    """Register all messages of a package in the default pool."""
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         if module.name.endswith("_pb2"):
             importlib.import_module(f"{package}.{module.name}")

@@ -1,8 +1,8 @@
 """Python's operators on tensors and variables.
 
-They are the most used functions of all, so two eager tensors go straight to the kernel, and so does
-a Python number beside a tensor whose dtype takes it as it is. Whatever else comes (graphs,
-conversions, errors) takes the way of the public function.
+They are on the hottest path, so two eager tensors dispatch directly to the kernel, and so does a
+Python number next to a tensor whose dtype represents it exactly. Everything else (graphs,
+conversions, errors) goes through the public function.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .linalg.matmul import matmul
 from .math import arithmetic, bitwise, comparison, division, elementwise
 from .math.casting import cast
 
-# Numbers that NumPy takes in the dtype of the array beside them, just as conversion would.
+# Scalar types that NumPy promotes to the dtype of the array operand, as conversion would.
 _FLOATS = frozenset({(float32, float), (float64, float), (float32, int), (float64, int)})
 _INTEGERS = frozenset({(int32, int), (int64, int)})
 _NUMBERS = _FLOATS | _INTEGERS
 
 _ANY_SHAPES = {"incompatible_shape_error": False}
 
-# Values that tensors convert themselves; their own reflected methods know nothing of tensors.
+# Types that tensors convert; their own reflected methods know nothing of tensors.
 _PLAIN = (
     int, float, complex, str, bytes, list, tuple, type(None), np.ndarray, np.generic, Tensor,
     Variable,
@@ -38,13 +38,13 @@ _PLAIN = (
 
 
 def _result_types(op, dtypes=None):
-    """The dtype of the result by the dtype of the operands."""
+    """Maps the dtype of the operands to the dtype of the result."""
     fixed = op.fixed.get(op.outputs[0].type)
     return {dtype: fixed or dtype for dtype in dtypes or op.constraints["T"]}
 
 
 def _operator(op, function, method, name, types, numbers, attrs):
-    """The method `__method__`: `op` on the operands, prepared by `function` where need be.
+    """The method `__method__`: `op` on the operands, which `function` converts where necessary.
 
     In graphs the operation is called by `name`, which the graph finds in the method's frame.
     """
@@ -68,7 +68,7 @@ def _operator(op, function, method, name, types, numbers, attrs):
                 try:
                     result = Tensor(op.kernel(self._array, other._array), types[dtype])
                 except Exception:
-                    pass  # execute() comes to the same and explains it
+                    pass  # execute() raises the same error, explained
                 else:
                     for tape in state.tapes:
                         tape.record(op, (self, other), (result,), attrs)
@@ -86,7 +86,7 @@ def _operator(op, function, method, name, types, numbers, attrs):
 
 
 def _reflected(op, function, name, types, numbers):
-    """The method `__rname__`: the other operand, on the left, takes the tensor's dtype."""
+    """The method `__rname__`: the left operand is converted to the tensor's dtype."""
 
     def operator(self, other, name=name):
         dtype = self.dtype
@@ -102,7 +102,7 @@ def _reflected(op, function, name, types, numbers):
 
 
 def _sign_operator(op, function, name):
-    """The method `__name__` of one operand."""
+    """The method `__name__` of a unary operator."""
     types = _direct(_result_types(op))
 
     def operator(self):
@@ -128,7 +128,7 @@ def _differs(x, y):
 
 
 def _product(x, y):
-    """x * y; of a boolean x, x and y."""
+    """x * y; for booleans x and y."""
     if x.dtype is boolean:
         return comparison.logical_and(x, cast(y, boolean))
     return arithmetic.multiply(x, y)
@@ -143,7 +143,7 @@ def _bits_or_logic(on_bits, on_booleans):
 
 
 def _old_division(x, y):
-    """Division as Python 2 had it: integers are divided into an integer."""
+    """Python 2's division: floor division for integers."""
     x, y = operands(x, y)
     return division.floordiv(x, y) if x.dtype.is_integer else division.divide(x, y)
 
@@ -171,7 +171,7 @@ def _with_value(method):
 
 
 def _refused(name, symbol, update):
-    """`variable += value`: refused, for it would turn the name of a variable into a tensor's."""
+    """`variable += value` raises: it would rebind the variable's name to a tensor."""
 
     def operator(self, value):
         raise RuntimeError(
@@ -219,8 +219,8 @@ _IN_PLACE = {
 }
 
 
-# What goes straight to a kernel: tables that the operators ask, each with its contents. While they
-# are empty, every operator goes through `execute`.
+# The dispatch tables of the direct path, each with its contents. While they are empty, every
+# operator goes through `execute`.
 _DIRECT: list[tuple[Any, Any]] = []
 
 
@@ -230,7 +230,7 @@ def _direct(table):
 
 
 def go_direct(direct: bool) -> None:
-    """Whether operators may take the direct way to the kernels; a profile wants to see them."""
+    """Enable or disable direct dispatch to the kernels; a profile needs `execute`."""
     for table, contents in _DIRECT:
         if direct:
             table.update(contents)
@@ -239,7 +239,7 @@ def go_direct(direct: bool) -> None:
 
 
 def _methods():
-    """The operators of a tensor by name."""
+    """The operators of a tensor, keyed by method name."""
     methods = {
         "__neg__": _sign_operator(elementwise.Neg, elementwise.negative, "neg"),
         "__abs__": _sign_operator(elementwise.Abs, elementwise.abs, "abs"),
@@ -251,7 +251,7 @@ def _methods():
         types = _direct(_result_types(op))
         numbers = _direct(set(numbers))
         methods[f"__{name}__"] = _operator(op, function, name, name, types, numbers, {})
-        # Kernels written in Python look at the dtype of what stands on the left.
+        # Kernels written in Python read the dtype of the left operand, which must be an array.
         on_the_left = set() if isinstance(op.kernel, FunctionType) else numbers
         methods[f"__r{name}__"] = _reflected(op, function, name, types, on_the_left)
     for name, (op, function, dtypes, attrs) in _COMPARISONS.items():

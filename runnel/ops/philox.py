@@ -1,8 +1,8 @@
-"""Philox-4x32-10, the counter-based generator behind every random op, and what its bits become.
+"""Philox-4x32-10, the counter-based generator of all random ops, and its transforms to numbers.
 
 A 64-bit key and a 128-bit counter give a group of four 32-bit words; the groups of consecutive
-counters are a stream. The streams and the transforms of the words into numbers are TensorFlow's
-(on a CPU), so that equal seeds give equal numbers.
+counters are a stream. The streams and the transforms of the words into numbers are TensorFlow's (on
+a CPU), so that equal seeds give equal numbers.
 
 Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", 2011.
 """
@@ -29,19 +29,19 @@ MASK32 = 0xFFFFFFFF
 MASK64 = 0xFFFFFFFFFFFFFFFF
 MASK128 = (1 << 128) - 1
 
-# A stateful op moves on by so many groups for every number it makes, however few it needed.
+# A stateful op advances by this many groups per number, however few it used.
 GROUPS_PER_NUMBER = 256
 
-# So many groups at once: what it takes to call a loop is then little beside the loop itself, and
-# threads seldom wait for each other between two of them.
+# Groups per block: enough to amortize the call overhead of the loops, and threads rarely wait for
+# each other between two of them.
 _BLOCK = 1 << 16
-# So many pairs of numbers become normal at once, in buffers of the same size.
+# Pairs of numbers per Box-Muller block, in buffers of the same size.
 _PAIRS = 1 << 15
-# Up to so many groups, Python's integers are done before NumPy has started: one after the other,
-# or all of them in one long integer.
+# Up to this many groups Python integers beat NumPy's call overhead: one group after the other, or
+# all packed into one long integer.
 _ONE_BY_ONE = 2
 _FEW = 96
-# One thread makes so many groups before a second one is worth waking.
+# Groups per thread: below, a second thread is not profitable.
 _PER_THREAD = 1 << 16
 
 _MASK32, _BITS32 = np.uint64(MASK32), np.uint64(32)
@@ -71,12 +71,12 @@ def scramble(seed: Any) -> tuple[int, int]:
 
 
 class _Block:
-    """The rounds of many groups at once, in buffers that are used again and again.
+    """The rounds of many groups at once, in reused buffers.
 
-    The words c0 and c2 stand in one row of 64-bit words, the products of a round in another, those
-    of the round before, whose low halves are c1 and c3, in a third. Seen as 32-bit words, a row
-    moved by one word against another has its high halves beside the other's low ones: there they
-    meet without a stride, which is faster even though the rest must be masked off.
+    The words c0 and c2 are in one row of 64-bit words, the products of a round in another, those of
+    the round before, whose low halves are c1 and c3, in a third. Viewed as 32-bit words, a row
+    shifted by one word aligns its high halves with the other's low ones: the element-wise operation
+    is contiguous, which is faster even though the rest must be masked.
     """
 
     def __init__(self, key: int, size: int) -> None:
@@ -120,7 +120,7 @@ class _Block:
     def _first_rounds(
         self, low: Array, upper: int, x0: Array, x2: Array, p1: Array, p0: Array
     ) -> None:
-        """Two rounds that have but half of the work, for three words are the same everywhere."""
+        """The first two rounds take half of the work: three words are uniform over the block."""
         (key0, key1), (key2, key3) = self.keys[:2]
         c1, c2, c3 = (upper >> shift & MASK32 for shift in (0, 32, 64))
         np.multiply(low, _MULTIPLIER_0, out=p0)
@@ -161,7 +161,7 @@ class _Block:
 
 
 def _words_of_few(keys: list[tuple[int, int]], low: Array, upper: int) -> Array:
-    """The words of the counters `low + (upper << 32)`: a number is 64 bits of a long integer."""
+    """The words of the counters `low + (upper << 32)`: each occupies 64 bits of a long integer."""
     size = len(low)
     ones = ((1 << 64 * size) - 1) // MASK64
     mask = ones * MASK32
@@ -181,9 +181,9 @@ _kept = threading.local()
 
 
 def _buffers(size: int) -> tuple[Array, Array]:
-    """Three rows for a block, and the groups they become; large ones are kept for each thread.
+    """Three rows for a block, and the resulting groups; large ones are cached per thread.
 
-    Fresh memory would cost as much as the work done in it.
+    Page faults of fresh memory would cost as much as the computation.
     """
     if size >= _BLOCK // 16 and hasattr(_kept, "buffers"):
         buffers: tuple[Array, Array] = _kept.buffers
@@ -210,7 +210,7 @@ def words_at(key: int, counter: int, offsets: Array) -> Array:
 
 
 def words(key: int, counter: int, groups: int) -> Array:
-    """So many consecutive groups from `counter` on: 32-bit words of shape (groups, 4)."""
+    """`groups` consecutive groups from `counter` on: 32-bit words of shape (groups, 4)."""
     if groups <= _ONE_BY_ONE:
         one_by_one = [philox(key, counter + i) for i in range(groups)]
         return np.array(one_by_one, np.uint32).reshape(groups, 4)
@@ -251,8 +251,8 @@ def transformed(
     return out
 
 
-# What the words become. Every transform takes words (n, 4) and gives (n, 4) numbers, or (n, 2)
-# where a number takes two words. It may leave its result where the words were.
+# Transforms: each maps words (n, 4) to (n, 4) numbers, or to (n, 2) if a number takes two words.
+# The result may overwrite the words.
 
 
 def uniform_float16(words: Array) -> Array:
@@ -288,9 +288,9 @@ def integers64(words: Array) -> Array:
 
 
 # Box-Muller: sqrt(-2 log u) times the sine and the cosine of 2 pi v. The original calls the C
-# library's logf, sinf and cosf. To give its numbers to the last bit on every platform, these are
-# evaluated here with the coefficients of glibc (published by Arm, MIT licence), in double
-# precision, and rounded once. That is also faster than NumPy's double-precision functions.
+# library's logf, sinf and cosf. For bit-exact numbers on every platform, these are evaluated here
+# with the coefficients of glibc (published by Arm, MIT licence), in double precision, and rounded
+# once. That is also faster than NumPy's double-precision functions.
 
 _LOG_INVERSES = np.array([float.fromhex(digits) for digits in (
     "0x1.661ec79f8f3bep+0", "0x1.571ed4aaf883dp+0", "0x1.49539f0f010bp+0", "0x1.3c995b0b80385p+0",
@@ -298,7 +298,7 @@ _LOG_INVERSES = np.array([float.fromhex(digits) for digits in (
     "0x1.0953f419900a7p+0", "0x1p+0", "0x1.e608cfd9a47acp-1", "0x1.ca4b31f026aap-1",
     "0x1.b2036576afce6p-1", "0x1.9c2d163a1aa2dp-1", "0x1.886e6037841edp-1", "0x1.767dcf5534862p-1",
 )])  # fmt: skip
-# The tables go over every sixteenth of every octave from 2**-24 to 1.4.
+# Table lookup by sixteenths of each octave from 2**-24 to 1.4.
 _LOG_FIRST = 0x3F330000 - (24 << 23)
 _LOG_OCTAVES = np.arange(-24, 1.0)[:, None]
 _LOG_SCALES = (_LOG_INVERSES * 2.0**-_LOG_OCTAVES).reshape(-1)
@@ -357,9 +357,9 @@ def normal_float32(words: Array) -> Array:
 
 
 def _box_muller(pairs: Array) -> None:
-    """Turn pairs of uniform numbers into pairs of normal ones, in place."""
+    """Transform pairs of uniform numbers into pairs of normal ones, in place."""
     first, angle, square, sine, cosine = _workspace()[:, : len(pairs)]
-    # Copied first: loops over every second number are far slower.
+    # Copied first: strided loops over every second number are far slower.
     x = pairs[:, 0].copy()
     np.maximum(x, np.float32(_LEAST), out=x)
     radius = np.empty_like(x)
@@ -398,7 +398,7 @@ def _box_muller(pairs: Array) -> None:
     cosine += _COS_2
     cosine *= square
     cosine += 1
-    # Odd quarters swap the two, and the signs follow from the quarter. On the bits, for `where`
+    # Odd quadrants swap the two, and the signs depend on the quadrant. Done on the bits: np.where
     # takes longer than all of the polynomials.
     sines, cosines = (each.astype(np.float32).view(np.int32) for each in (sine, cosine))
     swap = (sines ^ cosines) & -(quarter & 1)
@@ -437,13 +437,13 @@ def numbers_per_group(dtype: Any) -> int:
 
 
 def uniform_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
-    """Numbers in [0, 1)."""
+    """Uniform numbers in [0, 1)."""
     dtype = np.dtype(dtype)
     return transformed(shape, dtype, key, counter, UNIFORM[dtype.name], numbers_per_group(dtype))
 
 
 def integers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
-    """Integers over the whole range of the dtype."""
+    """Uniform integers over the full range of the dtype."""
     dtype = np.dtype(dtype)
     if dtype.itemsize == 4:
         return transformed(shape, dtype, key, counter, lambda words: words.view(dtype), 4)
@@ -451,7 +451,7 @@ def integers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
 
 
 def uniform_integers(shape: Any, dtype: Any, low: int, high: int, key: int, counter: int) -> Array:
-    """Integers in [low, high): the remainder of the division of the words by high - low."""
+    """Uniform integers in [low, high): the words modulo high - low."""
     dtype = np.dtype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
     size, start = unsigned.type(high - low), np.array(low).astype(unsigned)
@@ -467,16 +467,16 @@ def uniform_integers(shape: Any, dtype: Any, low: int, high: int, key: int, coun
 
 
 def normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
-    """Numbers of the standard normal distribution."""
+    """Standard normal numbers."""
     dtype = np.dtype(dtype)
     transform = normal_float64 if dtype == np.float64 else normal_float32
     return transformed(shape, dtype, key, counter, transform, numbers_per_group(dtype))
 
 
 def truncated_normal_numbers(shape: Any, dtype: Any, key: int, counter: int) -> Array:
-    """Numbers of the standard normal distribution less than 2 from 0; others are drawn again.
+    """Standard normal numbers in (-2, 2); others are redrawn.
 
-    A group of numbers has 256 numbers' worth of the stream for itself.
+    A group of numbers has its own section of the stream, of 256 numbers.
     """
     dtype = np.dtype(dtype)
     transform = normal_float64 if dtype == np.float64 else normal_float32
@@ -501,7 +501,7 @@ def _first_accepted(
 ) -> Array:
     """The first `width` numbers within 2 of 0 of the streams at `starts`."""
     values = transform(words_at(key, counter, starts))
-    # The flags of a group are bytes; read as one integer, any of them makes it more than zero.
+    # The flags of a group are bytes; viewed as one integer it is nonzero if any is set.
     again = np.flatnonzero((np.abs(values) >= 2).view(f"u{width}"))
     candidates, tries = values.take(again, axis=0), 1
     while again.size:

@@ -1,4 +1,4 @@
-"""tf.print: the values of tensors as text, when they are computed."""
+"""tf.print: prints the values of tensors when they are computed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..core.op import WRITES_FILES, op
 from ..core.shape_rules import nothing, scalar
 from ..core.tensor import Tensor
 
-# Where a tensor's text goes; a character that no text has.
+# The placeholder for a tensor's text; a character that is never printed.
 _PLACEHOLDER = "\uffff"
-# What does not print, in strings inside of quotes, as in C.
+# Characters that are escaped in quoted strings, as in C.
 _ESCAPES = str.maketrans(
     {chr(code): f"\\{code:03o}" for code in (*range(32), 127)}
     | {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "'": "\\'", "\\": "\\\\"}
@@ -76,7 +76,7 @@ def _element_text(value):
 
 
 def _float_text(value):
-    """As few digits as tell the number from its neighbours: 6 or 9 of them, 15 or 17 in float64."""
+    """The fewest digits that round-trip: 6 or 9, or 15 or 17 in float64."""
     kind, few, many = (np.float64, 15, 17) if isinstance(value, np.float64) else (np.float32, 6, 9)
     number = float(value)
     text = f"{number:.{few}g}"
@@ -106,14 +106,14 @@ def PrintV2(input, *, output_stream=None, end="\n"):
         try:
             stream.write(text)
         except UnicodeEncodeError:
-            # Bytes that are no text show as \xff where the stream takes text only.
+            # Invalid UTF-8 is printed as \xff where the stream takes text only.
             stream.write(text.encode(errors="surrogateescape").decode(errors="backslashreplace"))
         stream.flush()
     return []
 
 
 class _Hole:
-    """Stands for a tensor while Python prints the structure around it."""
+    """A placeholder for a tensor while Python formats the structure around it."""
 
     def __repr__(self):
         return _PLACEHOLDER
@@ -148,7 +148,7 @@ def print(*inputs, **kwargs):
             template=separator.join(template for template, _ in parts),
             summarize=3 if summarize is None else summarize,
         )
-    # The graph of a whole program gives the operation, for a session to run.
+    # The top-level graph returns the operation, for a session to run.
     return PrintV2(text, output_stream=stream, end=end or "") or None
 
 
@@ -157,7 +157,7 @@ def _is_lone_string(value):
 
 
 def _template(value):
-    """How a value prints, with holes for its tensors; and these tensors."""
+    """The format of a value, with placeholders for its tensors; and these tensors."""
     if isinstance(value, str):
         return value, []
     tensors = []

@@ -1,4 +1,4 @@
-"""Walking over serialized protocol messages: the parts that belong to some of their fields."""
+"""Parsing the wire format of protocol messages: the contents of selected fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core import errors
 from ..formats.wire import read_varint, varint
 
 VARINT, SIZED, GROUP = 0, 2, 3
-# The wire type of numbers of so many bytes.
+# The wire type of fixed-size numbers, keyed by their bytes.
 FIXED = {8: 1, 4: 5}
 _WIDTHS = {wire: width for width, wire in FIXED.items()}
 _END_GROUP = 4
@@ -18,7 +18,7 @@ _LOW = 0xFFFFFFFF
 
 
 class Wanted(NamedTuple):
-    """A field to read: its number, how it is written, and whether it may occur again."""
+    """A field to read: its number, its wire type, and whether it is repeated."""
 
     number: int
     wire: int
@@ -30,11 +30,11 @@ def _lost(message: str) -> errors.DataLossError:
 
 
 class Fields:
-    """What messages have of some fields.
+    """The contents of selected fields of messages.
 
-    `sizes` grows by a list for each message, the count for each field; `parts[i]` holds what
-    stands on the wire for the i-th field, of all messages one after the other: numbers of
-    varints, bytes of everything else.
+    `sizes` grows by a list for each message, the count for each field; `parts[i]` holds the wire
+    contents of the i-th field, of all messages in order: numbers of varints, bytes of everything
+    else.
     """
 
     def __init__(self, wanted: Sequence[Wanted]) -> None:
@@ -43,11 +43,11 @@ class Fields:
         self._wanted = wanted
         self._places: dict[int, int] = {}
         for place, field in enumerate(wanted):
-            # As in the original, a field that is asked for twice is given once.
+            # As in the original, a field that is requested twice is returned once.
             self._places.setdefault(field.number, place)
 
     def read(self, data: bytes) -> None:
-        """Add a message."""
+        """Parse a message."""
         found: list[list[Any]] = [[] for _ in self._wanted]
         position, end = 0, len(data)
         while position < end:
@@ -69,7 +69,7 @@ class Fields:
                 position = _skipped(data, position, number, wire)
         sizes = []
         for field, parts, new in zip(self._wanted, self.parts, found, strict=True):
-            # The last one counts where there should be one only.
+            # Of a singular field the last occurrence counts.
             parts += new if field.repeated else new[-1:]
             sizes.append(len(new) if field.repeated else min(1, len(new)))
         self.sizes.append(sizes)
@@ -97,7 +97,7 @@ def _part(data: bytes, start: int, end: int, tag: int, wire: int) -> Any:
 
 
 def _content(data: bytes, position: int) -> tuple[int, int]:
-    """Where the bytes behind a length begin and end."""
+    """The start and end of a length-delimited content."""
     length, start = _number(data, position)
     length &= _LOW
     if length > len(data) - start:
@@ -106,7 +106,7 @@ def _content(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _number(data: bytes, position: int) -> tuple[int, int]:
-    """The number at a position, and the position after it; DataLossError where there is none."""
+    """The varint at a position, and the position after it; DataLossError where there is none."""
     try:
         return read_varint(data, position)
     except IndexError:
@@ -130,7 +130,7 @@ def _packed(data: bytes, wire: int) -> list[Any]:
 
 
 def _skipped(data: bytes, position: int, number: int, wire: int) -> int:
-    """The position behind the field whose tag ends at a position."""
+    """The position after the field whose tag ends at a position."""
     if number == 0:
         raise _lost("A field has the number 0")
     if wire == VARINT:

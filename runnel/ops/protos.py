@@ -1,4 +1,4 @@
-"""Protocol messages as tensors: fields taken out of serialized messages, and put into them."""
+"""Protocol messages as tensors: decoding fields of serialized messages, and encoding them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSIGNED = uint32, uint64
 
 
 class Kind(NamedTuple):
-    """A type of fields: how it is written, the dtypes that it can be read as, and its own one."""
+    """A field type: its wire type, the dtypes that it can be read as, and its native dtype."""
 
     name: str
     wire: int
@@ -41,7 +41,7 @@ class Kind(NamedTuple):
     zigzag: bool = False
 
 
-# By the numbers of FieldDescriptor.type; `stored` is the type of the numbers on the wire.
+# Keyed by FieldDescriptor.type; `stored` is the dtype of the numbers on the wire.
 _KINDS = {
     1: Kind("double", FIXED[8], (float64,), "<f8"),
     2: Kind("float", FIXED[4], (float32, float64), "<f4"),
@@ -99,7 +99,7 @@ def _decoded_shapes(inputs, attrs):
 
 
 def _effect_of_source(attrs):
-    """A source of descriptors that is none of these is the name of a file."""
+    """Any other descriptor source is a file name."""
     source = attrs["descriptor_source"]
     source = source.encode() if isinstance(source, str) else source
     inside = source in (b"", b"local://") or source.startswith(b"bytes://")
@@ -164,13 +164,13 @@ def DecodeProtoV2(
 
 
 def _is_repeated(field):
-    # `label` is on its way out of protobuf, `is_repeated` is new there.
+    # `label` is deprecated in protobuf, `is_repeated` is new there.
     repeated = getattr(field, "is_repeated", None)
     return field.label == field.LABEL_REPEATED if repeated is None else repeated
 
 
 def _padded(field, parts, sizes, dtype):
-    """The values of a field, a row for each message, filled up with the field's default."""
+    """The values of a field, a row per message, padded with the field's default."""
     width = max(1, int(sizes.max(initial=0)))
     default = _default(field)
     array = np.full((len(sizes), width), default, dtype.numpy)
@@ -190,7 +190,7 @@ def _default(field):
 
 
 def _numbers(kind, parts, dtype):
-    """What stands on the wire, as an array."""
+    """Decode wire contents to an array."""
     if kind.dtypes[0] is string:
         array = np.empty(len(parts), object)
         array[:] = parts
@@ -241,13 +241,13 @@ def _sanitized(data, descriptor):
 
 
 class _Decoded(NamedTuple):
-    """How many values each message has of each field, and the values."""
+    """The number of values of each field per message, and the values."""
 
     sizes: Any
     values: Any
 
 
-# The results of an op are a named tuple of its name.
+# Results are a named tuple with the op's name.
 _Decoded.__name__ = "DecodeProtoV2"
 
 
@@ -283,12 +283,12 @@ def decode_proto(
     sanitize=False,
     name=None,
 ):
-    """Take fields out of serialized protocol messages, as one tensor for each field.
+    """Decode fields of serialized protocol messages, one tensor per field.
 
-    `sizes[..., i]` is how often a message has the field `field_names[i]`; `values[i]` has a row
-    for each message, filled up with the field's default. A message within a message comes as a
-    string, for another `decode_proto`. Descriptors come from a file with a FileDescriptorSet, from
-    `bytes://` and such a set, or are those that are known to the process (`local://`).
+    `sizes[..., i]` is how often a message has the field `field_names[i]`; `values[i]` has a row for
+    each message, padded with the field's default. A nested message is returned as a string, for
+    another `decode_proto`. Descriptors come from a file with a FileDescriptorSet, from `bytes://`
+    and such a set, or are those known to the process (`local://`).
 
     >>> record = tf.train.Example(features=tf.train.Features(feature={}))
     >>> sizes, [features] = tf.io.decode_proto(
@@ -399,7 +399,7 @@ def _check_counts(counts, width, place):
 
 
 def _write(field, rows, counts, pieces):
-    """Append what a field is in each message to the pieces of that message."""
+    """Append the encoding of a field in each message to the pieces of that message."""
     kind = _KINDS[field.type]
     packed = _is_repeated(field) and field.is_packed
     tag = varint(field.number << 3 | (SIZED if packed else kind.wire))
@@ -422,7 +422,7 @@ def _write(field, rows, counts, pieces):
 
 @functools.cache
 def _writer(kind):
-    """The function from an array to the bytes of its items."""
+    """The function that encodes an array's items as bytes."""
     if kind.dtypes[0] is string:
         return lambda array: array.tolist()
     if kind.wire != VARINT:
@@ -445,10 +445,10 @@ def _writer(kind):
 
 
 def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
-    """Serialize protocol messages whose fields are given by tensors.
+    """Serialize protocol messages from tensors of their fields.
 
     The first `sizes[..., i]` items of the last axis of `values[i]` become the field
-    `field_names[i]`; fields are written by their numbers. A field that is a message takes strings.
+    `field_names[i]`; fields are written in order of number. A message field takes strings.
 
     >>> numbers = tf.constant([[1, 2, 3]], tf.int64)
     >>> tf.io.encode_proto([[2]], [numbers], ["value"], "tensorflow.Int64List").numpy().tolist()

@@ -1,4 +1,4 @@
-"""Tensors of few bits: quantized, dequantized, and real numbers that pretend to be (fake quant)."""
+"""Quantization: quantized tensors, dequantization, and fake quantization of real numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUANTIZED = frozenset({qint8, quint8, qint16, quint16, qint32})
 
 
 def choose(attr, value, allowed):
-    """Refuse the value of an attribute that is none of those allowed."""
+    """Reject an attribute value that is none of those allowed."""
     if value not in allowed:
         names = ", ".join(f'"{each}"' for each in allowed)
         raise ValueError(
@@ -33,11 +33,11 @@ def choose(attr, value, allowed):
         )
 
 
-# Fake quantization: real numbers moved to the nearest of 2^num_bits levels, zero among them.
+# Fake quantization: real numbers rounded to the nearest of 2^num_bits levels, zero among them.
 
 
 def _levels(low, high, num_bits, narrow_range):
-    """The range moved so that zero is a level, the distance of levels and the level of zero."""
+    """The nudged range in which zero is a level, the step, and where the range is empty."""
     if not 2 <= num_bits <= 16:
         raise ValueError("num_bits must be between 2 and 16, inclusive")
     low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
@@ -59,7 +59,7 @@ def _snapped(inputs, low, high, num_bits, narrow_range):
 
 
 def _inside(inputs, low, high, num_bits, narrow_range):
-    """Where inputs are below, within and above the moved range."""
+    """Masks of inputs below, within and above the nudged range."""
     start, end, _, flat = _levels(low, high, num_bits, narrow_range)
     below, above = (inputs < start) & ~flat, (inputs > end) & ~flat
     return below, ~(below | above), above
@@ -140,7 +140,7 @@ def FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, *, num_bits=8, 
 
 
 def _gradients(gradients, inputs, low, high, num_bits, narrow_range, axes):
-    """What is within the range passes; the ends get the sums of what is beyond them."""
+    """Pass gradients within the range; its ends get the sums of the gradients beyond them."""
     _require_same(gradients, inputs)
     below, within, above = _inside(inputs, low, high, num_bits, narrow_range)
     parts = [np.where(each, gradients, np.float32(0)) for each in (within, below, above)]
@@ -211,9 +211,9 @@ def _floats(*values):
 
 
 def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
-    """Each number moved to the nearest of 2^num_bits levels between min and max.
+    """Round each number to the nearest of 2^num_bits levels between min and max.
 
-    The range is moved a little so that zero is a level. Gradients pass within the range.
+    The range is nudged so that zero is a level. Gradients pass within the range.
 
     >>> tf.quantization.fake_quant_with_min_max_args([-9.0, 0.0, 1.0], num_bits=2).numpy()
     array([-8.,  0.,  0.], dtype=float32)
@@ -231,9 +231,9 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
-    """Like `fake_quant_with_min_max_args`, with a range that can be learned.
+    """Like `fake_quant_with_min_max_args`, with a trainable range.
 
-    What is beyond an end of the range has its gradient go to that end.
+    Gradients of inputs beyond an end of the range go to that end.
 
     >>> tf.quantization.fake_quant_with_min_max_vars([0.2, 0.7, 5.0], 0.0, 1.0, num_bits=2).numpy()
     array([0.33333334, 0.6666667 , 1.        ], dtype=float32)
@@ -245,7 +245,7 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=Fals
 def fake_quant_with_min_max_vars_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):
-    """The gradients of `fake_quant_with_min_max_vars` for inputs, min and max."""
+    """The gradients of `fake_quant_with_min_max_vars` with respect to inputs, min and max."""
     attrs = {"num_bits": num_bits, "narrow_range": narrow_range}
     values = _floats(gradients, inputs, min, max)
     return execute(FakeQuantWithMinMaxVarsGradient, values, attrs)
@@ -254,7 +254,7 @@ def fake_quant_with_min_max_vars_gradient(
 def fake_quant_with_min_max_vars_per_channel(
     inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):
-    """Like `fake_quant_with_min_max_vars`, with a range for each element of the last axis."""
+    """Like `fake_quant_with_min_max_vars`, with a range per channel (the last axis)."""
     attrs = {"num_bits": num_bits, "narrow_range": narrow_range}
     return execute(FakeQuantWithMinMaxVarsPerChannel, _floats(inputs, min, max), attrs)
 
@@ -268,11 +268,11 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     return execute(FakeQuantWithMinMaxVarsPerChannelGradient, values, attrs)
 
 
-# Quantized and back in one step: levels are multiples of a scale that fits the range.
+# Quantize and dequantize in one step: levels are multiples of a scale that fits the range.
 
 
 def common_scale(low, high, lowest, highest):
-    """The levels per unit that fit both ends; as many as there are where an end is at zero."""
+    """The largest scale (levels per unit) that fits both ends; an end at zero is no limit."""
     limit = np.asarray(np.finfo(np.float32).max, low.dtype)
     from_low = np.where(low * lowest > 0, lowest / np.where(low == 0, 1, low), limit)
     from_high = np.where(high * highest > 0, highest / np.where(high == 0, 1, high), limit)
@@ -280,7 +280,7 @@ def common_scale(low, high, lowest, highest):
 
 
 def along_axis(vector, axis, rank):
-    """A value for each element of an axis, shaped to broadcast with the tensor."""
+    """A value per index of an axis, shaped to broadcast with the tensor."""
     if not np.ndim(vector) or axis < 0:
         return vector
     return np.reshape(vector, [-1 if each == axis else 1 for each in range(rank)])
@@ -338,7 +338,7 @@ _RANGED = "input: T, input_min: T, input_max: T -> output: T"
 QuantizeAndDequantizeV2 = op(
     "QuantizeAndDequantizeV2", _RANGED, T=_REAL, shape=unchanged, kernel=_there_and_back
 )
-# The steps are passed by: the gradient is that of the identity.
+# Straight-through estimator: the gradient is that of the identity.
 QuantizeAndDequantizeV2.gradient(lambda op, grad: (grad, None, None))
 
 
@@ -375,7 +375,7 @@ def quantize_and_dequantize_v2(
     narrow_range=False,
     axis=None,
 ):
-    """What is left of numbers that are quantized to `num_bits` bits and dequantized again.
+    """Quantize numbers to `num_bits` bits and dequantize them.
 
     The range is that of the input, or (`range_given=True`) between input_min and input_max.
     Gradients pass between input_min and input_max.

@@ -1,4 +1,4 @@
-"""Quantized tensors: real numbers as integers of few bits and a range, and back."""
+"""Quantized tensors: real numbers as integers of few bits with a range, and back."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def QuantizeV2(
     _require_range(input, min_range, max_range, axis, mode)
     if np.any(max_range < min_range):
         raise ValueError("input_max_range must be larger than input_min_range.")
-    # Zero is in the range, and the range is not too small to divide by.
+    # The range includes zero, and is not too small to divide by.
     low = np.minimum(np.float32(0), min_range)
     widest = np.maximum(np.float32(1), np.maximum(abs(min_range), abs(max_range)))
     high = np.maximum(low + widest * np.float32(ensure_minimum_range), max_range)
@@ -92,7 +92,7 @@ def QuantizeV2(
     if mode == "SCALED":
         levels = ROUNDINGS[round_mode](clamped * along_axis(scale, axis, input.ndim))
     elif mode == "MIN_FIRST":
-        # Levels per unit, in float32: which of two levels is nearer hangs on the last digit.
+        # Levels per unit, in float32: the rounding to a level depends on the last bit.
         density = np.float32(float(limits.max) - limits.min) / (end - start)
         away = ROUNDINGS[round_mode]
         first = away(np.asarray(start * density, np.float64))
@@ -135,7 +135,7 @@ def Dequantize(
             step = np.maximum(low / (limits.min + bool(narrow_range)), step)
         values = levels * step
     elif mode == "MIN_FIRST":
-        # Zero is one of the levels; the quotient of float32 numbers tells which.
+        # Zero is a level; its index is the quotient in float32, rounded.
         quotient = np.asarray(low, np.float32) / np.asarray(step, np.float32)
         first = ROUNDINGS["HALF_AWAY_FROM_ZERO"](np.asarray(quotient, np.float64))
         values = (levels - limits.min + first) * step
@@ -156,7 +156,7 @@ def quantize(
     axis=None,
     ensure_minimum_range=0.01,
 ):
-    """Real numbers as integers of a quantized dtype: them, and the range that they stand for.
+    """Quantize real numbers: the integers, and the range that they represent.
 
     >>> q, low, high = tf.quantization.quantize([-1.0, 0.0, 1.0], -1.0, 1.0, tf.quint8)
     >>> tf.cast(q, tf.int32).numpy().tolist()
@@ -177,19 +177,19 @@ def quantize(
 
 
 class _Quantized(NamedTuple):
-    """Integers of few bits, and the range of the numbers that they stand for."""
+    """Quantized integers, and the range of real numbers that they represent."""
 
     output: Any
     output_min: Any
     output_max: Any
 
 
-# The results of an op are a named tuple of its name.
+# Results are a named tuple with the op's name.
 _Quantized.__name__ = "QuantizeV2"
 
 
 class _Concatenated(NamedTuple):
-    """Integers of few bits, and the range of the numbers that they stand for."""
+    """Quantized integers, and the range of real numbers that they represent."""
 
     output: Any
     output_min: Any
@@ -209,7 +209,7 @@ def dequantize(
     narrow_range=False,
     dtype=float32,
 ):
-    """The real numbers for which quantized ones stand.
+    """The real numbers that quantized ones represent.
 
     >>> q, low, high = tf.quantization.quantize([-1.0, 1.0], -1.0, 1.0, tf.quint8)
     >>> tf.quantization.dequantize(q, low, high).numpy()
@@ -255,7 +255,7 @@ def QuantizedConcat(concat_dim, values, input_mins, input_maxes):
     low, high = min(np.float32(0), *lows), max(highs)
     limits = np.iinfo(values[0].dtype)
     if limits.min < 0:
-        # Zero stays in the middle of signed integers.
+        # The range of signed integers is symmetric around zero.
         high = max(-low, abs(high))
         low = -high
     parts = [
@@ -268,7 +268,7 @@ def QuantizedConcat(concat_dim, values, input_mins, input_maxes):
 
 
 def _numbers(levels, low, high):
-    """The real numbers for which levels stand, zero being one of them."""
+    """The real numbers that levels represent; zero is a level."""
     limits = np.iinfo(levels.dtype)
     step = (high - low) / np.float32(float(limits.max) - limits.min)
     places = levels.astype(np.float32) - np.float32(limits.min)
@@ -276,8 +276,8 @@ def _numbers(levels, low, high):
 
 
 def _levels(numbers, low, high, limits):
-    """The levels that stand for real numbers."""
-    # Times the steps by unit: divided by a step, halves are rounded another way.
+    """Quantize real numbers to levels."""
+    # Multiplied by levels per unit: dividing by the step would round ties differently.
     density = np.float32(float(limits.max) - limits.min) / (high - low)
     first = _AWAY(np.asarray(low * density))
     levels = _AWAY(numbers * density).astype(np.float64) - first + limits.min
@@ -285,7 +285,7 @@ def _levels(numbers, low, high, limits):
 
 
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
-    """Quantized tensors put together, as integers of a range that holds all of theirs.
+    """Concatenate quantized tensors, requantized to a range that contains all of theirs.
 
     >>> q, low, high = tf.quantization.quantize([-1.0, 1.0], -1.0, 1.0, tf.quint8)
     >>> joined = tf.quantization.quantized_concat(0, [q, q], [low, -3.0], [high, 3.0])

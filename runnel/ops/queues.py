@@ -1,7 +1,7 @@
 """Queues of elements, each one or several tensors, between threads.
 
 A queue's handle is a tensor of dtype resource whose value is the queue itself, as a table's is.
-Whoever wants to put into a full queue, or to take from one with too few elements, waits.
+Putting into a full queue, and taking from one with too few elements, blocks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Element = list[Any]
 
 
 class Elements:
-    """In what order elements leave: first in, first out."""
+    """The order in which elements are dequeued: first in, first out."""
 
     def __init__(self) -> None:
         self._waiting: deque[Element] = deque()
@@ -42,7 +42,7 @@ class Elements:
 
 
 class ShuffledElements(Elements):
-    """A random one leaves; equal seeds choose alike, from Philox's words in their order."""
+    """A random element is dequeued; for equal seeds the same, from the Philox stream."""
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._held: list[Element] = []
@@ -66,7 +66,7 @@ class ShuffledElements(Elements):
 
 
 class OrderedElements(Elements):
-    """The one with the smallest first component leaves; of equal ones that which came first."""
+    """The element with the smallest first component is dequeued; ties in order of arrival."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Element]] = []
@@ -83,7 +83,7 @@ class OrderedElements(Elements):
 
 
 class Queue:
-    """Elements, the threads that wait for them or for room, and whether more may come."""
+    """Elements, the threads that wait for them or for capacity, and whether the queue is closed."""
 
     # A handle is a scalar tensor.
     shape: tuple[int, ...] = ()
@@ -108,22 +108,22 @@ class Queue:
         self.capacity = capacity if capacity >= 0 else 2**31 - 1
         self.types = types
         self.shapes = shapes
-        # So many stay behind for a good mixture, until the queue is closed.
+        # The minimum that remains for good shuffling, until the queue is closed.
         self.least = least
         self.closed = False
         self._cancelled = False
         self._elements = elements
         self._changed = threading.Condition()
-        # Those who put, and those who take, do so one after the other, in whole batches.
+        # Putting threads are serialized, and so are taking ones, in whole batches.
         self._putting, self._taking = threading.Lock(), threading.Lock()
-        # How many threads began to put before the queue was closed.
+        # The number of threads that began to put before the queue was closed.
         self._pending = 0
 
     def __len__(self) -> int:
         return len(self._elements)
 
     def put(self, elements: list[Element]) -> None:
-        """Put elements one by one, waiting for room; CancelledError if the queue is closed."""
+        """Put elements one by one, blocking while full; CancelledError if the queue is closed."""
         for element in elements:
             self._check(element)
         with self._changed:
@@ -148,7 +148,7 @@ class Queue:
             self._changed.notify_all()
 
     def take(self, count: int, up_to: bool = False) -> list[Element]:
-        """Take elements, waiting for them; OutOfRangeError if a closed queue has too few."""
+        """Take elements, blocking; OutOfRangeError if a closed queue has too few."""
         if count > self.capacity and not up_to:
             raise ValueError(f"Cannot take {count} elements from a queue of {self.capacity}")
         with self._taking, self._changed:
@@ -168,11 +168,11 @@ class Queue:
 
     @property
     def _over(self) -> bool:
-        """Whether no more elements will come: who began to put before the end may go on."""
+        """Whether no more elements will arrive: puts that began before the close may finish."""
         return self.closed and (self._cancelled or not self._pending)
 
     def close(self, cancel: bool) -> None:
-        """Let no more elements be put; those who wait to put go on, or are cancelled.
+        """Close the queue; pending puts finish, or are cancelled.
 
         CancelledError for a queue that is closed: only cancelling may follow plain closing.
         """
@@ -196,7 +196,7 @@ class Queue:
                 )
 
     def batch(self, elements: list[Element]) -> list[Any]:
-        """Elements as one array per component; padded where shapes are not wholly known."""
+        """Elements as one array per component; padded where shapes are not fully defined."""
         if not self.shapes or any(each.rank is None for each in self.shapes):
             raise ValueError(
                 f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have "
@@ -216,14 +216,14 @@ def _stacked(values: list[Any], dtype: DType, shape: TensorShape) -> Any:
     blank: Any = b"" if dtype is string else 0
     result = np.full((len(values), *sizes), blank, dtype.numpy)
     for index, value in enumerate(values):
-        # The ellipsis keeps a string of rank 0 from being stored as the array that it is.
+        # The ellipsis assigns a string of rank 0 as an element, not as the array.
         place: Any = (index, *[slice(0, size) for size in np.shape(value)], ...)
         result[place] = value
     return result
 
 
 def _maker(name, **more):
-    """What the ops that make a queue have in common."""
+    """The attributes and implementation common to all ops that create a queue."""
     return op(name, "-> handle: resource", shape=scalar, stateful=True, gradient=None, **more)
 
 
@@ -295,7 +295,7 @@ def QueueEnqueueManyV2(handle, components, *, Tcomponents=(), timeout_ms=-1):
 
 
 def _rows(component):
-    """The elements of a batch; strings as tensors of rank 0."""
+    """The elements of a batch; strings as arrays of rank 0."""
     if component.ndim > 1 or component.dtype != object:
         return component
     return [component[index, ...] for index in range(len(component))]

@@ -1,6 +1,6 @@
-"""Random numbers that follow from seeds: every call of these ops moves on along its stream.
+"""Stateful random ops: every call advances the stream of its seeds.
 
-The functions between the ops are shared with the stateless ones.
+The functions between the ops are also used by the stateless ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .random_streams import reserve, seed_attrs
 
 FLOATS = frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64})
 COUNTS = frozenset({dtypes.int32, dtypes.int64})
-# What gamma, Poisson and binomial numbers are made in.
+# The dtype in which gamma, Poisson and binomial numbers are computed.
 WIDE_FLOATS = FLOATS - {dtypes.bfloat16}
 
 
@@ -46,18 +46,18 @@ def dimensions(shape: Any) -> tuple[int, ...]:
 
 
 def lowered(array: Any) -> Any:
-    """A kernel's result: of rank 0, the NumPy scalar."""
+    """A kernel's result; of rank 0, as a NumPy scalar."""
     return array if array.ndim else array[()]
 
 
 def shape_given(inputs, attrs):
-    """The shape that the first input holds."""
+    """The shape in the first input's value."""
     require_rank(inputs[0], 1, "shape")
     return constant_shape(inputs[0])
 
 
 def is_number(value: Any, number: float) -> bool:
-    """Whether an argument is this Python number, so that arithmetic with it can be left out."""
+    """Whether an argument is this Python number, so that arithmetic with it can be skipped."""
     return type(value) in (int, float) and value == number
 
 
@@ -124,7 +124,7 @@ _UNIFORM_DTYPES = (
 
 
 def require_accepted(dtype: DType, accepted: tuple[DType, ...], when: str = "") -> None:
-    """Refuse a `dtype` argument that is none of these."""
+    """Reject a `dtype` argument that is none of these."""
     if dtype not in accepted:
         names = ", ".join(f"tf.{each.name}" for each in accepted)
         raise ValueError(
@@ -133,7 +133,7 @@ def require_accepted(dtype: DType, accepted: tuple[DType, ...], when: str = "") 
 
 
 def spread(numbers: Tensor, minval: Any, maxval: Any) -> Tensor:
-    """Numbers in [0, 1) spread over [minval, maxval)."""
+    """Scale uniform numbers in [0, 1) to [minval, maxval)."""
     if is_number(minval, 0) and is_number(maxval, 1):
         return numbers
     minval = convert_to_tensor(minval, numbers.dtype)
@@ -142,21 +142,21 @@ def spread(numbers: Tensor, minval: Any, maxval: Any) -> Tensor:
 
 
 def scaled(numbers: Tensor, mean: Any, stddev: Any) -> Tensor:
-    """Standard normal numbers with another mean and standard deviation."""
+    """Scale standard normal numbers to another mean and standard deviation."""
     if not is_number(stddev, 1):
         numbers = numbers * convert_to_tensor(stddev, numbers.dtype)
     return numbers if is_number(mean, 0) else numbers + convert_to_tensor(mean, numbers.dtype)
 
 
 def require_float(op_name: str, dtype: DType) -> None:
-    """Refuse a dtype that normal numbers do not come in."""
+    """Reject a dtype that normal numbers do not support."""
     if dtype.is_integer or dtype.is_bool:
         convert_to_tensor(0.0, dtype)
     require_type(op_name, "dtype", dtype, FLOATS)
 
 
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers drawn evenly from [minval, maxval); integers need a `maxval`.
+    """Uniform numbers in [minval, maxval); integers need a `maxval`.
 
     >>> tf.random.set_seed(5)
     >>> tf.random.uniform([2, 2], 1, 7, dtype=tf.int32).shape
@@ -177,7 +177,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of the normal distribution with this mean and standard deviation.
+    """Normal numbers with this mean and standard deviation.
 
     >>> tf.random.set_seed(5)
     >>> tf.random.normal([4], 0, 1, tf.float32)
@@ -191,7 +191,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of a normal distribution; those two deviations from the mean are drawn again.
+    """Normal numbers within two standard deviations of the mean; others are redrawn.
 
     >>> bool(tf.reduce_all(tf.abs(tf.random.truncated_normal([1000])) < 2))
     True
@@ -212,7 +212,7 @@ def RandomShuffle(value, *, seed=0, seed2=0, _stream=None):
 
 
 def shuffle(value, seed=None, name=None):
-    """The rows of a tensor in a random order.
+    """Shuffle the rows of a tensor.
 
     >>> tf.sort(tf.random.shuffle([3, 1, 2]))
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
@@ -221,7 +221,7 @@ def shuffle(value, seed=None, name=None):
 
 
 def drawn_shape(inputs, attrs):
-    """The shape of indices drawn from rows of logits: rows by samples."""
+    """The shape of samples from rows of logits: rows by samples."""
     logits, samples = inputs[:2]
     require_rank(logits, 2, "logits")
     require_rank(samples, 0, "num_samples")
@@ -231,7 +231,7 @@ def drawn_shape(inputs, attrs):
 
 
 def draw_classes(op_name: str, logits: Any, num_samples: Any, output_dtype: DType) -> int:
-    """Check the arguments of a draw from rows of logits; how many groups it takes."""
+    """Check the arguments of sampling from rows of logits; the number of groups it takes."""
     if logits.ndim != 2:
         shape = dimensions_text(TensorShape(logits.shape))
         raise ValueError(f"logits should be a matrix, got shape {shape}")
@@ -263,7 +263,7 @@ def Multinomial(logits, num_samples, *, output_dtype=dtypes.int64, seed=0, seed2
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Indices of classes drawn with the probabilities softmax(logits), `num_samples` of each row.
+    """Class indices sampled with probabilities softmax(logits), `num_samples` per row.
 
     >>> tf.random.categorical(tf.math.log([[0.0, 1.0, 0.0]]), 4)
     <tf.Tensor: shape=(1, 4), dtype=int64, numpy=array([[1, 1, 1, 1]])>
@@ -309,7 +309,7 @@ def _(op, grad):
     T={dtypes.float32, dtypes.float64}, shape=broadcast, gradient=None,
 )  # fmt: skip
 def RandomGammaGrad(alpha, sample):
-    """The derivative of a gamma number by alpha, the number's quantile staying the same."""
+    """The derivative of a gamma number with respect to alpha, at a fixed quantile."""
     from scipy.special import gammaln
 
     a, x = alpha.astype(np.float64), sample.astype(np.float64)
@@ -319,9 +319,9 @@ def RandomGammaGrad(alpha, sample):
 
 
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of the gamma distribution: `shape` of them for each of the parameters.
+    """Gamma numbers: `shape` of them for each of the parameters.
 
-    `alpha` is the shape parameter, `beta` the inverse scale; gradients flow to both.
+    `alpha` is the shape parameter, `beta` the inverse scale; both are differentiable.
 
     >>> tf.random.gamma([2, 3], alpha=[0.5, 1.5]).shape
     TensorShape([2, 3, 2])
@@ -334,7 +334,7 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
 
 
 def gamma_parameters(alpha: Any, beta: Any, dtype: DType) -> tuple[Tensor, Tensor, Tensor]:
-    """Alpha, broadcast over beta; beta; and what the numbers are kept above, for logarithms."""
+    """Alpha, broadcast with beta; beta; and the lower bound of the numbers, for logarithms."""
     alpha = convert_to_tensor(alpha, dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype)
     if beta.shape.rank != 0:
@@ -366,14 +366,14 @@ def poisson_array(
 
 
 def counted(numbers: Any, sizes: tuple[int, ...], dtype: DType) -> Any:
-    """Counts made in float64 as an array of another dtype; what an integer cannot hold is 0."""
+    """Cast counts from float64 to another dtype; those that overflow an integer become 0."""
     if dtype.is_integer:
         numbers = np.where(np.abs(numbers) <= dtype.max, numbers, 0)
     return lowered(numbers.astype(dtype.numpy).reshape(sizes))
 
 
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers of the Poisson distribution: `shape` of them for each rate in `lam`.
+    """Poisson numbers: `shape` of them for each rate in `lam`.
 
     >>> tf.random.poisson([3], [0.0, 0.0])
     <tf.Tensor: shape=(3, 2), dtype=float32, numpy=

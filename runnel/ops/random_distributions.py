@@ -1,4 +1,4 @@
-"""Gamma, Poisson, binomial, categorical and cut-off normal numbers as functions of a seed."""
+"""Gamma, Poisson, binomial, categorical and truncated normal numbers as functions of a seed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def StatelessMultinomial(logits, num_samples, seed, *, output_dtype=dtypes.int64
 
 
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
-    """Indices of classes drawn with probabilities softmax(logits), the same for the same seed.
+    """Class indices sampled with probabilities softmax(logits), deterministic for a given seed.
 
     >>> tf.random.stateless_categorical([[0.0, 100.0]], 3, seed=[1, 2])
     <tf.Tensor: shape=(1, 3), dtype=int64, numpy=array([[1, 1, 1]])>
@@ -63,7 +63,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
 
 
 def _samples(sizes: tuple[int, ...], *parameters: Any) -> tuple[int, list[Any]]:
-    """How many numbers each element of the parameters gets, and the parameters broadcast."""
+    """The number of samples per parameter element, and the broadcast parameters."""
     together = np.broadcast_arrays(*parameters) if len(parameters) > 1 else list(parameters)
     common = together[0].shape
     if sizes[len(sizes) - len(common) :] != common or len(common) > len(sizes):
@@ -110,7 +110,7 @@ def _(op, grad):
 
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
-    """Numbers of the gamma distribution, the same for the same seed.
+    """Gamma numbers, deterministic for a given seed.
 
     `shape` is that of the result and ends with that of the parameters.
 
@@ -136,7 +136,7 @@ def StatelessRandomPoisson(shape, seed, lam, *, dtype):
 
 
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
-    """Numbers of the Poisson distribution, the same for the same seed.
+    """Poisson numbers, deterministic for a given seed.
 
     >>> tf.random.stateless_poisson([5], seed=(1, 2), lam=0.0)
     <tf.Tensor: shape=(5,), dtype=int32, numpy=array([0, 0, 0, 0, 0], dtype=int32)>
@@ -166,7 +166,7 @@ def StatelessRandomBinomial(shape, seed, counts, probs, *, dtype=dtypes.int64):
 
 
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
-    """Numbers of the binomial distribution, the same for the same seed.
+    """Binomial numbers, deterministic for a given seed.
 
     >>> tf.random.stateless_binomial([3], seed=(1, 2), counts=10.0, probs=1.0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([10, 10, 10], dtype=int32)>
@@ -216,21 +216,21 @@ def _(op, grad):
 
 
 def _probability(start: Tensor, end: Tensor, sign: Tensor) -> Tensor:
-    """Twice the normal probability between two points, by the tail that `sign` lies in."""
+    """Twice the normal probability between two points, computed in the tail of `sign`."""
     half = 0.5**0.5
     right = erfc(start * half) - erfc(end * half)
     return where(sign > 0, right, erf(end * half) - erf(start * half))
 
 
 def _ratio(point: Tensor, bound: Tensor) -> Tensor:
-    """The normal density at a bound by that at a point."""
+    """The normal density at a bound over that at a point."""
     return exp((point * point - bound * bound) / 2)
 
 
 def stateless_parameterized_truncated_normal(
     shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
 ):
-    """Numbers of a normal distribution cut off at `minvals` and `maxvals`, by a seed.
+    """Normal numbers truncated to `minvals` and `maxvals`, for a given seed.
 
     >>> tf.random.stateless_parameterized_truncated_normal([3, 2], [5, 9], means=[0.0, 5.0]).shape
     TensorShape([3, 2])

@@ -1,4 +1,4 @@
-"""Generator: a source of random numbers whose state is a variable of its own."""
+"""Generator: a random-number generator whose state is a variable of its own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BITS64 = 1 << 64
 
 
 def _advance(resource: Variable, alg: Any, groups: int) -> Any:
-    """Move the counter in the state on; the state before."""
+    """Advance the counter in the state; returns the state before."""
     if int(alg) not in (1, 3):
         raise errors.UnimplementedError(
             None,
@@ -107,7 +107,7 @@ def _state_size(alg: int) -> int:
 
 
 def create_rng_state(seed, alg):
-    """The state of a generator made from a seed: an integer of any size, or a vector of them.
+    """The state of a generator from a seed: an integer of any size, or a vector of them.
 
     >>> tf.random.create_rng_state(1, "philox").numpy().tolist()
     [1, 0, 0]
@@ -126,7 +126,7 @@ def create_rng_state(seed, alg):
 
 
 def _as_int64(value: Any) -> Tensor:
-    """Integers as int64, those from 2**63 on becoming the negative ones of the same bits."""
+    """Integers as int64; those from 2**63 on wrap around to the same bits."""
     if isinstance(value, list | tuple) and all(isinstance(each, int) for each in value):
         words = [_signed(each % _BITS64) for each in value]
         return tensor_of(np.array(words, np.int64), dtypes.int64)
@@ -141,7 +141,7 @@ def _require_shape(shape: Any, expected: list[int]) -> None:
 
 
 class Generator:
-    """A random-number generator with a state, which its methods move on.
+    """A random-number generator with a state, which its methods advance.
 
     >>> generator = tf.random.Generator.from_seed(1)
     >>> generator.uniform([2])
@@ -173,39 +173,39 @@ class Generator:
 
     @classmethod
     def from_state(cls, state, alg):
-        """A generator with this state; a variable is used as it is."""
+        """A generator with this state; a variable is used without a copy."""
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_seed(cls, seed, alg=None):
-        """A generator whose state is made from a seed."""
+        """A generator whose state is derived from a seed."""
         alg = Algorithm.PHILOX if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
-        """A generator whose state is different every time."""
+        """A generator with a state from the operating system's entropy."""
         alg = Algorithm.PHILOX if alg is None else alg
         size = _state_size(algorithm_number(alg))
         return cls(state=np.frombuffer(os.urandom(8 * size), np.int64), alg=alg)
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
-        """A generator whose state is this key and this counter (two words for Philox)."""
+        """A generator with this key and this counter (two words for Philox)."""
         return cls(state=_joined(key, counter, algorithm_number(alg)), alg=alg)
 
     def reset(self, state):
-        """Give the generator this state."""
+        """Set the generator's state."""
         state = _as_int64(state)
         _require_shape(state.shape, [_state_size(self._alg)])
         self._state_var.assign(state)
 
     def reset_from_seed(self, seed):
-        """Give the generator the state made from a seed."""
+        """Set the state derived from a seed."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key, counter):
-        """Give the generator this key and this counter."""
+        """Set the key and the counter."""
         self._state_var.assign(_joined(key, counter, self._alg))
 
     @property
@@ -215,7 +215,7 @@ class Generator:
 
     @property
     def algorithm(self):
-        """The number of the algorithm."""
+        """The algorithm, as an integer."""
         return self._alg
 
     @property
@@ -224,7 +224,7 @@ class Generator:
         return self._state_var.read_value()[-1]
 
     def skip(self, delta):
-        """Move on by `delta` numbers; the state before."""
+        """Skip `delta` numbers; returns the state before."""
         if not isinstance(delta, Tensor):
             delta = _as_int64(delta)
         inputs = (self._state_var.handle, self._algorithm_tensor(np.int32), cast(delta, "uint64"))
@@ -234,13 +234,13 @@ class Generator:
         return convert_to_tensor(kind(self._alg))
 
     def _place(self, shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The key, the counter and the algorithm for so many numbers, moving on past them."""
+        """The key, the counter and the algorithm to fill `shape`; advances the state."""
         state = self.skip(reduce_prod(cast(shape, dtypes.int64)))
         counter, key = bitcast(state[:2], dtypes.uint64), bitcast(state[2:3], dtypes.uint64)
         return key, counter, self._algorithm_tensor(np.int32)
 
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
-        """Numbers drawn evenly from [minval, maxval)."""
+        """Uniform numbers in [minval, maxval)."""
         dtype = as_dtype(dtype)
         if dtype.is_integer:
             if (minval is None) != (maxval is None):
@@ -262,7 +262,7 @@ class Generator:
         return spread(execute(StatelessRandomUniformV2, inputs, {"dtype": dtype}), minval, maxval)
 
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
-        """Integers drawn evenly from the whole range of the dtype."""
+        """Uniform integers over the full range of the dtype."""
         dtype = as_dtype(dtype)
         shape = integers(shape)
         inputs = (shape, *self._place(shape))
@@ -270,12 +270,12 @@ class Generator:
         return execute(StatelessRandomUniformFullIntV2, inputs, {"dtype": dtype})
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Numbers of a normal distribution."""
+        """Normal numbers."""
         dtype = as_dtype(dtype or dtypes.float32)
         return self._normal(StatelessRandomNormalV2, shape, mean, stddev, dtype)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Numbers of a normal distribution within two deviations of the mean."""
+        """Normal numbers within two standard deviations of the mean."""
         return self._normal(StatelessTruncatedNormalV2, shape, mean, stddev, as_dtype(dtype))
 
     def _normal(self, op: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Tensor:
@@ -289,7 +289,7 @@ class Generator:
         return scaled(execute(op, inputs, {"dtype": dtype}), mean, stddev)
 
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
-        """Numbers of the binomial distribution; `shape` ends with that of the parameters."""
+        """Binomial numbers; `shape` ends with that of the parameters."""
         counts, probs = convert_to_tensor(counts), convert_to_tensor(probs)
         algorithm = self._algorithm_tensor(np.int64)
         inputs = (self._state_var.handle, algorithm, integers(shape), counts, probs)
@@ -301,7 +301,7 @@ class Generator:
         return stack([first, first - first])
 
     def split(self, count=1):
-        """A list of new generators whose streams do not meet that of this one."""
+        """A list of new generators whose streams do not overlap with this one's."""
         keys = self.uniform_full_int([count], dtypes.int64)
         return [
             type(self)(state=_joined(keys[i], [0, 0], self._alg), alg=self._alg)
@@ -320,7 +320,7 @@ _global_generator: Generator | None = None
 
 
 def get_global_generator():
-    """The generator shared by the program; the first call makes it, from a random state.
+    """The global generator; the first call creates it, with a random state.
 
     >>> tf.random.get_global_generator() is tf.random.get_global_generator()
     True

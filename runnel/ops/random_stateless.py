@@ -1,7 +1,7 @@
 """Random numbers as pure functions of a seed of two integers.
 
 The seed is scrambled to a key and a counter of Philox; the same seed gives the same numbers, every
-time and everywhere.
+time and on every platform.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WHOLE = frozenset({dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64})
 
 
 class Algorithm(enum.Enum):
-    """The generators of random bits; on a CPU `AUTO_SELECT` means Philox."""
+    """The random bit generators; on a CPU `AUTO_SELECT` is Philox."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -54,7 +54,7 @@ _ALGORITHMS = {
 
 
 def algorithm_number(alg: Any) -> int:
-    """The number of an algorithm given as a name, a number or a member of `Algorithm`."""
+    """An algorithm as an integer, from a name, an integer or a member of `Algorithm`."""
     if isinstance(alg, Algorithm):
         return alg.value
     if isinstance(alg, str):
@@ -83,7 +83,7 @@ def scrambled(seed: Any) -> tuple[int, int]:
 
 
 def place_of(key: Any, counter: Any, alg: Any) -> tuple[int, int]:
-    """The key and counter of a kernel that takes them as they are."""
+    """The key and counter of a kernel that takes them unscrambled."""
     if int(alg) not in (1, 3):
         raise ValueError(
             f"Algorithm {int(alg)} is not available on a CPU: use 'philox' or 'auto_select'."
@@ -123,7 +123,7 @@ def StatelessRandomGetKeyCounterAlg(seed):
 
 
 def _simple(name: str, numbers: Any, default: Any) -> tuple[Any, Any]:
-    """An op that fills a shape, by a seed, and its newer version by a key and a counter."""
+    """An op that fills a shape from a seed, and its newer version from a key and a counter."""
 
     @op(
         name, "shape: T, seed: Tseed -> output: dtype", T=INDEX, Tseed=INDEX, shape=shape_given,
@@ -192,7 +192,7 @@ def StatelessRandomUniformIntV2(shape, key, counter, alg, minval, maxval):
 
 
 def seed_tensor(seed: Any) -> Tensor:
-    """A seed as a kernel takes it: integers that are no tensor yet become int32 or int64."""
+    """A seed for a kernel: integers that are not yet a tensor become int32 or int64."""
     tensor = convert_to_tensor(seed)
     if isinstance(seed, np.ndarray) and tensor.dtype.is_integer:
         return cast(tensor, dtypes.int64)
@@ -215,9 +215,9 @@ _UNIFORM_DTYPES = (
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Numbers drawn evenly from [minval, maxval), the same for the same seed.
+    """Uniform numbers in [minval, maxval), deterministic for a given seed.
 
-    Integers need both bounds, or None for both: then they are drawn from the whole range.
+    Integers need both bounds, or None for both: then they are drawn from the full range.
 
     >>> tf.random.stateless_uniform([2], seed=(1, 2))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.8440604 , 0.19204533], dtype=float32)>
@@ -250,7 +250,7 @@ def stateless_uniform(
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Numbers of a normal distribution, the same for the same seed.
+    """Normal numbers, deterministic for a given seed.
 
     >>> tf.random.stateless_normal([2], seed=(1, 2), dtype=tf.float64)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([...])>
@@ -264,7 +264,7 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Numbers of a normal distribution within two deviations, the same for the same seed.
+    """Normal numbers within two standard deviations, deterministic for a given seed.
 
     >>> float(tf.reduce_max(tf.random.stateless_truncated_normal([100], seed=(1, 2)))) < 2
     True
@@ -276,7 +276,7 @@ def stateless_truncated_normal(
 
 
 def split(seed, num=2, alg="auto_select"):
-    """`num` new seeds made from one.
+    """`num` new seeds derived from one.
 
     >>> tf.random.split([5, 9], 3).shape
     TensorShape([3, 2])
@@ -286,7 +286,7 @@ def split(seed, num=2, alg="auto_select"):
 
 
 def fold_in(seed, data, alg="auto_select"):
-    """A seed made from another one and an integer, such as the number of a step.
+    """A new seed from a seed and an integer, such as a step counter.
 
     >>> tf.random.fold_in([5, 9], 7).numpy().tolist()
     [-505586112, 7]
@@ -312,7 +312,7 @@ def StatelessShuffle(value, key, counter, alg):
 
 
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
-    """The rows of a tensor in a random order, the same for the same seed.
+    """Shuffle the rows of a tensor, deterministic for a given seed.
 
     >>> tf.random.experimental.stateless_shuffle([1, 2, 3], seed=[5, 9])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 1, 3], dtype=int32)>
@@ -374,7 +374,7 @@ def _moved(index: int, keys: list[int], largest: int, rounds: int) -> int:
 
 
 def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
-    """Where each index goes in a permutation of [0, max_index] that the seed stands for.
+    """The position of each index in a permutation of [0, max_index] that is keyed by the seed.
 
     >>> sorted(tf.random_index_shuffle(tf.range(5), [1, 2, 3], 4).numpy().tolist())
     [0, 1, 2, 3, 4]
@@ -385,12 +385,12 @@ def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
     return execute(RandomIndexShuffle, inputs, {"rounds": rounds})
 
 
-# The cipher has a key of three words and a seed has two; this is the first of the three.
+# The cipher's key has three words and a seed has two; this is the first of the three.
 _FIRST_WORD = 498247692
 
 
 def index_shuffle(index, seed, max_index):
-    """Where each index goes in a permutation of [0, max_index] that a seed of two stands for.
+    """The position of each index in a permutation of [0, max_index] keyed by a seed of two.
 
     >>> tf.random.experimental.index_shuffle(tf.range(5), [1, 2], 10)
     <tf.Tensor: shape=(5,), dtype=int32, numpy=array([5, 0, 1, 4, 3], dtype=int32)>

@@ -1,4 +1,4 @@
-"""Seeds, and how far along its stream each stateful random operation has got.
+"""Seeds, and the stream position of each stateful random operation.
 
 The stream of an operation is that of Philox with the global seed as the key and the operation's
 seed in the upper half of the counter.
@@ -48,11 +48,11 @@ def collected() -> Iterator[list[Stream]]:
 
 
 class Stream:
-    """How far a stateful operation has got on the stream of its two seeds.
+    """The position of a stateful operation in the stream of its two seeds.
 
-    `tf.random.set_seed` sends it back to the start. Two seeds of zero stand for no seed at all.
-    `memory` is what else a kernel keeps from one call to the next. `of_node`: a node of a graph has
-    it. `made` counts them: who looks before and after tracing knows whether a graph has any.
+    `tf.random.set_seed` rewinds it. Two seeds of zero mean no seed at all. `memory` is other state
+    that a kernel keeps between calls. `of_node`: it belongs to a node of a graph. `made` counts
+    instances: compared before and after tracing, it shows whether a graph has any.
     """
 
     __slots__ = ("_counter", "_generation", "_key", "_seeds", "memory", "of_node")
@@ -72,11 +72,11 @@ class Stream:
             _collected.streams.append(self)
 
     def again(self) -> Stream:
-        """The stream of the same seeds for another operation."""
+        """A new stream with the same seeds, for another operation."""
         return Stream(*self._seeds, self.of_node)
 
     def reserve(self, groups: int) -> tuple[int, int]:
-        """The key, and the counter from which so many groups are the caller's own."""
+        """Reserve `groups` groups for the caller: the key, and the counter of the first."""
         with _lock:
             if self._generation != seeds.generation:
                 self._start()
@@ -98,7 +98,7 @@ class Stream:
 
 
 class _Renewed(threading.local):
-    """The streams of their own that the nodes of a graph use at the moment, by those they have."""
+    """Streams that currently replace those of a graph's nodes, keyed by the replaced ones."""
 
     streams: dict[Stream, Stream] | None = None
 
@@ -108,9 +108,10 @@ _renewed = _Renewed()
 
 @contextmanager
 def renewed(streams: dict[Stream, Stream]) -> Iterator[None]:
-    """Let the nodes of graphs that run meanwhile go along `streams`, which grow as needed.
+    """While it is active, nodes of graphs use `streams`, to which missing ones are added.
 
-    Whoever keeps them has random numbers that begin with the seeds, whoever else runs the graph.
+    An owner of such streams has random numbers that start from the seeds, independent of other
+    runs.
     """
     before, _renewed.streams = _renewed.streams, streams
     try:
@@ -120,7 +121,7 @@ def renewed(streams: dict[Stream, Stream]) -> Iterator[None]:
 
 
 class _EagerStreams:
-    """The streams of operations that run again and again with the same seeds and dtypes."""
+    """The streams of operations that run repeatedly with the same seeds and dtypes."""
 
     def __init__(self) -> None:
         self._generation = -1
@@ -142,8 +143,8 @@ _eager_streams = _EagerStreams()
 def stream_of(stream: Stream | None, seed: int, seed2: int, *identity: Any) -> Stream:
     """The stream of a kernel's call.
 
-    A node of a graph has a stream of its own; eager calls share one if they are of the same op,
-    dtypes and seeds, as they share a kernel in the original.
+    A node of a graph has a stream of its own; eager calls of the same op, dtypes and seeds use one
+    stream, as they use one kernel in the original.
     """
     if stream is None:
         return _eager_streams.of(identity, seed, seed2)
@@ -162,10 +163,10 @@ def reserve(
 
 
 class _GraphSeeds:
-    """The seed of a graph under construction, and how many operations have had one from it."""
+    """The seed of a graph under construction, and how many operations have taken one from it."""
 
     def __init__(self, graph: Any) -> None:
-        # A function follows the seed of the program that traces it.
+        # A function uses the seed of the program that traces it.
         self.seed = None if graph.has_own_seed else seeds.seed
         self.drawn = 0
 
@@ -237,7 +238,7 @@ _graph_seeds: weakref.WeakKeyDictionary[Any, _GraphSeeds] = weakref.WeakKeyDicti
 
 
 def set_seed(seed):
-    """Set the global seed: what every random operation without a seed of its own follows from.
+    """Set the global seed, from which all random operations without a seed of their own are seeded.
 
     >>> tf.random.set_seed(1234)
     >>> tf.random.uniform([2])

@@ -29,7 +29,7 @@ def _unknown_shapes(inputs, attrs):
 )  # fmt: skip
 def PyFunc(input, *, func, Tout):
     try:
-        # A scalar comes as a number or as bytes; arrays are the function's own, to write to.
+        # Scalars are passed as numbers or bytes; arrays are copies that the function may write to.
         results = _sequence(func(*[np.array(array)[()] for array in input]), Tout)
         return [_declared(value, dtype) for value, dtype in zip(results, Tout, strict=True)]
     except Exception as failure:
@@ -37,7 +37,7 @@ def PyFunc(input, *, func, Tout):
 
 
 def _declared(value, dtype):
-    """A result as an array; it must have the dtype that was promised, since nothing is cast."""
+    """A result as an array; its dtype must be the declared one, there is no cast."""
     array = array_of(value, dtype)[0]
     found = np.asarray(value).dtype
     if dtype is not string and found != dtype.numpy:
@@ -49,7 +49,7 @@ def _declared(value, dtype):
 
 
 class _Calls:
-    """A Python function, with the tapes of its calls whose gradients are still to come."""
+    """A Python function, with the tapes of its calls whose gradients are pending."""
 
     def __init__(self, function):
         self.function = function
@@ -57,7 +57,7 @@ class _Calls:
         self._pending = []
 
     def run(self, tensors, dtypes):
-        """The results of a call."""
+        """Call the function; its results."""
         if not self.has_gradient:
             return self._results(tensors, dtypes)
         with GradientTape() as tape:
@@ -71,7 +71,7 @@ class _Calls:
         return [convert_to_tensor(v, dtype) for v, dtype in zip(results, dtypes, strict=True)]
 
     def gradient(self, weights):
-        """The gradients of the last call that has had none."""
+        """The gradient of the last call whose gradient is pending."""
         tape, tensors, results = self._pending.pop()
         return tape.gradient(results, tensors, weights, UnconnectedGradients.ZERO)
 
@@ -132,7 +132,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if func is None:
         return _decorator(numpy_function, Tout, stateful=stateful, name=name)
     if state.graph is None:
-        # As in TensorFlow, the results keep their own dtypes here; a graph has to know them.
+        # As in TensorFlow, the results keep their own dtypes in eager mode; a graph needs them
+        # declared.
         result = func(*[np.array(value) for value in inp])
         if isinstance(result, list | tuple):
             return [convert_to_tensor(value) for value in result]
@@ -143,7 +144,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """Call a function on eager tensors; gradients flow through it.
+    """Call a function on eager tensors; it is differentiable.
 
     >>> tf.py_function(lambda x: x.numpy() * 2, [tf.constant(3.0)], tf.float32)
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
@@ -165,7 +166,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 
 def _decorator(call, Tout, **options):
-    """Makes of a function one that `call` calls with its positional arguments."""
+    """A decorator of functions that `call` calls with their positional arguments."""
 
     def decorate(func):
         return functools.wraps(func)(lambda *args: call(func, args, Tout, **options))
@@ -181,7 +182,7 @@ def _holds_composites(inp, Tout):
 
 
 def _call_with_composites(func, inp, Tout):
-    """A function of ragged and sparse tensors, called with the tensors they are made of."""
+    """Call a function of composite tensors (ragged, sparse) with their component tensors."""
     inputs = list(inp)
     outputs = list(Tout) if isinstance(Tout, list | tuple) else [Tout]
     specs = [each if isinstance(each, TypeSpec) else TensorSpec(None, each) for each in outputs]
@@ -213,7 +214,7 @@ def _call_eagerly(func, tensors, dtypes):
 
 
 def _told(failure, name):
-    """The error of an operation for what a Python function raised."""
+    """The op's error for an exception of a Python function."""
     kind = next((kind for raised, kind in _KINDS.items() if isinstance(failure, raised)),
                 errors.UnknownError)  # fmt: skip
     return kind(None, None, f"{type(failure).__name__}: {failure} [Op:{name}]")
@@ -238,7 +239,7 @@ def inside_function():
 
 
 class CriticalSection:
-    """Runs functions one at a time, whichever threads they come from.
+    """Runs functions under mutual exclusion, across threads.
 
     >>> counter = tf.Variable(0)
     >>> tf.CriticalSection().execute(lambda: counter.assign_add(1)).numpy()

@@ -1,7 +1,7 @@
-"""The order in which things happen: groups of operations, control dependencies, the time.
+"""Execution order: groups of operations, control dependencies, timestamps.
 
-Eager operations run at once, and a graph runs its operations in program order. A control
-dependency tells a graph that is run in parts, as a session does, what belongs together.
+Eager operations run at once, and a graph runs its operations in program order. Control dependencies
+matter for a graph that is run in parts, as a session does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def no_op(name=None):
 
 
 def group(*inputs, **kwargs):
-    """An operation that is done when all the inputs are; None in eager mode, where they are."""
+    """An operation that is done when all inputs are; None in eager mode, where they already are."""
     if state.graph is None:
         return None
     kwargs.pop("name", None)
@@ -48,7 +48,7 @@ def group(*inputs, **kwargs):
 
 
 def tuple(tensors, control_inputs=None, name=None):
-    """The tensors, given once all of them and the control inputs are computed."""
+    """The tensors, returned once all of them and the control inputs are computed."""
     if state.graph is None:
         return tensors
     after = [each for each in (*tensors, *(control_inputs or ())) if each is not None]
@@ -60,7 +60,7 @@ def tuple(tensors, control_inputs=None, name=None):
 
 
 def control_dependencies(control_inputs):
-    """A context whose operations come after the control inputs; callables among those are called.
+    """A context whose operations run after the control inputs; callables among these are called.
 
     >>> v = tf.Variable(1.0)
     >>> with tf.control_dependencies([v.assign_add(1.0)]):
@@ -76,5 +76,5 @@ def control_dependencies(control_inputs):
 
 
 def timestamp(name=None):
-    """The time now, in seconds since the epoch, as a float64."""
+    """The current time in seconds since the epoch, as a float64."""
     return execute(Timestamp, ())

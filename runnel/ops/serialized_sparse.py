@@ -1,4 +1,4 @@
-"""Sparse tensors as strings: the bytes of their indices, values and shapes."""
+"""Serialized sparse tensors: strings of their indices, values and shapes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def serialize_many_sparse(sp_input, out_type=string, name=None):
 
 
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
-    """The SparseTensor whose rows are serialized sparse tensors; as large as the largest."""
+    """Stack serialized sparse tensors as rows of one; its shape is the largest of theirs."""
     texts = convert_to_tensor(serialized_sparse, string)
     indices, values, shape = execute(DeserializeManySparse, (texts,), {"dtype": as_dtype(dtype)})
     indices.set_shape([None, rank])

@@ -18,7 +18,7 @@ from .sparse.sparse_tensor import SparseTensor
 _VALUES = frozenset({int8, int16, int32, int64, uint8, uint16, string})
 _RESULT = "result_indices: int64, result_values: T, result_shape: int64"
 
-# The rows of a collection: where each set stands, and its elements.
+# The rows of a collection: the indices of each set, and its elements.
 _Sets = dict[tuple[int, ...], set[Any]]
 
 
@@ -58,7 +58,7 @@ _NOTHING: frozenset[Any] = frozenset()
 
 
 def _combined(first: Any, second: Any, operation: str, dtype: Any) -> Any:
-    """The sparse result of two collections of sets in the same places (NumPy)."""
+    """The sparse result of a set operation between two collections at the same indices (NumPy)."""
     (outer, a), (other, b) = first, second
     if outer != other:
         raise ValueError(f"Mismatched shapes {list(outer)} vs {list(other)}")
@@ -176,7 +176,7 @@ def _operate(a, b, operation, validate_indices):
     if a.dtype is not b.dtype:
         raise TypeError(f"Types don't match, {a.dtype!r} vs {b.dtype!r}.")
     if isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
-        # There is an op for dense and sparse, in this order.
+        # The op of mixed operands takes the dense one first.
         turned = {"a-b": "b-a", "b-a": "a-b"}
         a, b, operation = b, a, turned.get(operation, operation)
     attrs = {"set_operation": operation, "validate_indices": validate_indices}
@@ -190,7 +190,7 @@ def _operate(a, b, operation, validate_indices):
 
 
 def size(a, validate_indices=True):
-    """The number of different elements in each set along the last axis of a sparse tensor.
+    """The number of unique elements in each set along the last axis of a sparse tensor.
 
     >>> a = tf.sparse.from_dense([[1, 2, 2], [3, 0, 0]])
     >>> tf.sets.size(a).numpy().tolist()

@@ -1,4 +1,4 @@
-"""TensorArray: a list of tensors written one by one and put together at the end."""
+"""TensorArray: a list of tensors that are written one by one and stacked at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .math.casting import cast
 
 
 class TensorArray:
-    """A list of tensors of one dtype; writing gives a new TensorArray to go on with.
+    """A list of tensors of one dtype; each write returns the TensorArray to use from then on.
 
     >>> squares = tf.TensorArray(tf.int32, size=3)
     >>> for i in range(3):
@@ -91,7 +91,7 @@ class TensorArray:
         return self
 
     def grad(self, source, flow=None, name=None):
-        """Not needed: gradients flow through the tensors themselves."""
+        """Not needed: gradients are propagated through the tensors themselves."""
         raise NotImplementedError(
             "TensorArray.grad is not supported when executing eagerly; eager's gradient "
             "implementation does not use/need this function to compute gradients of operations "
@@ -99,7 +99,7 @@ class TensorArray:
         )
 
     def read(self, index, name=None):
-        """The tensor at an index; zeros where none was written."""
+        """The tensor at an index; zeros if it was not written."""
         index = _index(index)
         if not 0 <= index < len(self._tensors):
             raise errors.OutOfRangeError(
@@ -126,7 +126,7 @@ class TensorArray:
         return zeros(convert_to_tensor(self._element_shape), self._dtype)
 
     def write(self, index, value, name=None):
-        """The array with a tensor at an index."""
+        """The array with a tensor written at an index."""
         self._write(_index(index), self._checked(value))
         return self
 
@@ -186,7 +186,7 @@ class TensorArray:
         return stack([self._tensors[index] for index in positions])
 
     def concat(self, name=None):
-        """All tensors joined along their first axis."""
+        """All tensors concatenated along their first axis."""
         return concat(self._filled(), 0)
 
     def unstack(self, value, name=None):
@@ -201,7 +201,7 @@ class TensorArray:
         return self
 
     def scatter(self, indices, value, name=None):
-        """The array with the rows of a tensor at several indices."""
+        """The array with the rows of a tensor written at several indices."""
         positions = np.ravel(constant_value(convert_to_tensor(indices)))
         rows = unstack(convert_to_tensor(value, dtype_hint=self._dtype))
         for index, row in zip(positions, rows, strict=True):
@@ -209,7 +209,7 @@ class TensorArray:
         return self
 
     def split(self, value, lengths, name=None):
-        """The array filled with pieces of a tensor, of the given lengths."""
+        """The array filled with slices of a tensor, of the given lengths."""
         sizes = [int(n) for n in np.ravel(constant_value(convert_to_tensor(lengths)))]
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         if sum(sizes) != value.shape[0]:
@@ -224,11 +224,11 @@ class TensorArray:
         return self
 
     def size(self, name=None):
-        """The number of places."""
+        """The number of elements."""
         return convert_to_tensor(len(self._tensors), int32)
 
     def close(self, name=None):
-        """Let go of the tensors."""
+        """Release the tensors."""
         self._tensors = []
 
 
@@ -242,7 +242,7 @@ def _index(index):
 
 
 class TracedTensorArray(TensorArray):
-    """A TensorArray in a graph: its tensors are in a list that the operations pass on."""
+    """A TensorArray in a graph: its tensors are in a list value passed between operations."""
 
     def __init__(
         self,
@@ -295,13 +295,13 @@ class TracedTensorArray(TensorArray):
         return None if self._dynamic_size else _length(_origin(self._flow))
 
     def read(self, index, name=None):
-        """The tensor at an index; zeros where none was written."""
+        """The tensor at an index; zeros if it was not written."""
         return lists.TensorListGetItem(
             self._flow, _int32(index), self._shape_tensor(), element_dtype=self._dtype
         )
 
     def write(self, index, value, name=None):
-        """The array with a tensor at an index."""
+        """The array with a tensor written at an index."""
         value = self._checked(value)
         flow = lists.TensorListSetItem(
             self._flow,
@@ -335,7 +335,7 @@ class TracedTensorArray(TensorArray):
         )
 
     def concat(self, name=None):
-        """All tensors joined along their first axis."""
+        """All tensors concatenated along their first axis."""
         joined, _ = lists.TensorListConcatV2(
             self._flow,
             self._shape_tensor(),
@@ -355,32 +355,32 @@ class TracedTensorArray(TensorArray):
             self._element_shape = self._element_shape.merge_with(value.shape[1:])
 
     def scatter(self, indices, value, name=None):
-        """The array with the rows of a tensor at several indices."""
+        """The array with the rows of a tensor written at several indices."""
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         self._notice_rows(value)
         flow = lists.TensorListScatterIntoExistingList(self._flow, value, _int32(indices))
         return self._with(flow)
 
     def split(self, value, lengths, name=None):
-        """The array filled with pieces of a tensor, of the given lengths."""
+        """The array filled with slices of a tensor, of the given lengths."""
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         self._element_shape = TensorShape([None]).concatenate(value.shape[1:])
         lengths = cast(convert_to_tensor(lengths), int64)
         return self._with(lists.TensorListSplitRows(value, lengths))
 
     def size(self, name=None):
-        """The number of places."""
+        """The number of elements."""
         known = self._known_size()
         if known is not None:
             return convert_to_tensor(known, int32)
         return lists.TensorListLength(self._flow)
 
     def close(self, name=None):
-        """Nothing to let go of: the list ends with its last use."""
+        """No effect: the list is released after its last use."""
 
 
 def _origin(flow):
-    """The list whose places a list has: before all that is written, loops and branches."""
+    """The list of which a list has the size: traced back through writes, loops and branches."""
     while isinstance(flow, SymbolicTensor):
         maker, place = flow.op, flow.index
         if maker.type in ("TensorListSetItem", "TensorListScatterIntoExistingList"):
@@ -407,13 +407,13 @@ _BRANCHES = ("then_branch", "else_branch")
 
 
 def _place_of_origin(branch, place):
-    """Which of its inputs a result of a branch has the places of; None if of no one's."""
+    """The index of the input whose size a branch's output has; None if there is none."""
     origin = _origin(branch.outputs[place])
     return next((i for i, feed in enumerate(branch.feeds) if feed is origin), None)
 
 
 def _length(flow):
-    """How many places a list is made with, where that is known."""
+    """The size of a new list, if statically known."""
     if not isinstance(flow, SymbolicTensor):
         return flow._array.size
     maker = flow.op

@@ -1,7 +1,7 @@
-"""Lists of tensors as values in graphs; TensorArray is made of them.
+"""Lists of tensors as values in graphs; TensorArray is built on them.
 
-A list never changes: writing gives another list. Both share one buffer as long as each place is
-written once, so that filling a list of n places takes n steps.
+A list is immutable: writing returns another list. Both use one buffer as long as each index is
+written once (a persistent data structure), so that filling a list of n elements takes O(n).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ..core.shapes import TensorShape
 
 
 def _each_row(array):
-    """The rows of an array; strings by themselves stay arrays, as kernels take them."""
+    """The rows of an array; scalar strings stay arrays, as kernels expect."""
     if array.ndim > 1 or array.dtype != object:
         return list(array)
     return [array[i, ...] for i in range(len(array))]
 
 
 class TensorList:
-    """Arrays by place; None where nothing was written.
+    """Arrays by index; None where nothing was written.
 
-    A place holds (version, array) pairs: this list sees those written up to its own version.
+    An index holds (version, array) pairs: this list sees those written up to its own version.
     """
 
     __slots__ = ("_buffer", "_version", "shape", "size")
@@ -44,19 +44,19 @@ class TensorList:
         return made
 
     def get(self, index):
-        """The array at a place, or None."""
+        """The array at an index, or None."""
         entry = self._buffer.get(index)
         return None if entry is None or entry[0] > self._version else entry[1]
 
     def items(self):
-        """The arrays written, with their places."""
+        """The arrays written, with their indices."""
         for index in range(self.size):
             array = self.get(index)
             if array is not None:
                 yield index, array
 
     def set(self, index, array, size=None):
-        """The list with an array at a place."""
+        """The list with an array at an index."""
         buffer, version = self._buffer, self._version
         if buffer["version"] != version or buffer.get(index) is not None:
             buffer = {"version": version, **{i: (version, a) for i, a in self.items()}}
@@ -68,13 +68,13 @@ class TensorList:
         return TensorList(self.size if size is None else size, buffer, version + 1)
 
     def resized(self, size):
-        """The list with more or fewer places."""
+        """The list with another size."""
         made = TensorList(size)
         made._buffer.update((i, (0, a)) for i, a in self.items() if i < size)
         return made
 
     def plus(self, other):
-        """The place-wise sum, for gradients: what was not written is zero."""
+        """The element-wise sum, for gradients: unwritten elements are zero."""
         longer, shorter = (self, other) if self.size >= other.size else (other, self)
         few, many = sorted((longer, shorter), key=lambda each: len(each._buffer))
         for index, array in few.items():
@@ -101,7 +101,7 @@ class TensorList:
 
 
 def zeros_of(like):
-    """Zeros in the form of a list of tensors, of the lists that loops collect, or of an array."""
+    """Zeros like a list of tensors, the lists that loops collect, or an array."""
     if isinstance(like, TensorList):
         return TensorList(like.size)
     if isinstance(like, list):
@@ -119,7 +119,7 @@ def sum_of(x, y):
 
 
 def known_sizes(shape):
-    """The sizes of an element that nothing tells but the declared shape."""
+    """The shape of an unwritten element, from the declared shape."""
     sizes = [] if shape is None else [int(n) for n in np.ravel(shape)]
     if shape is None or any(n < 0 for n in sizes):
         raise InvalidArgumentError(
@@ -313,7 +313,7 @@ def _(op, gradient):
     shape=lambda inputs, attrs: inputs[1].shape,
 )
 def TensorListStackLike(input_handle, like):
-    """The rows stacked; a row that was not written is zero."""
+    """The rows stacked; unwritten ones are zero."""
     result = np.zeros_like(like)
     for index, array in input_handle.items():
         result[index] = array
@@ -368,7 +368,7 @@ def _(op, gradient):
     shape=scalar,
 )
 def TensorListScatterLike(like, indices, rows):
-    """A list with the rows at the indices, added up where an index comes twice."""
+    """A list of rows scattered to the indices, summed at duplicate indices."""
     made = TensorList(like.size)
     for index, row in zip(np.ravel(indices).tolist(), _each_row(rows), strict=True):
         known = made.get(index)

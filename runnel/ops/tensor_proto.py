@@ -1,8 +1,8 @@
-"""Arrays as the bytes of TensorFlow's TensorProto message, and back.
+"""Reading and writing TensorFlow's TensorProto message.
 
-The message: 1 dtype, 2 shape (repeated 2 dim, with 1 size), 4 the elements' bytes; or the elements
-one by one in a field for their kind (5 float, 6 double, 7 int, 8 string, ...), the last one
-standing for all that follow.
+The message: 1 dtype, 2 shape (repeated 2 dim, with 1 size), 4 the raw bytes of the elements; or the
+elements in a repeated field of their type (5 float, 6 double, 7 int, 8 string, ...), of which the
+last value repeats for all that follow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..core import dtypes
 from ..core.dtypes import DType, from_numpy
 from ..formats.wire import Reader, field, varint
 
-# Number of the field -> the dtype of its elements where they stand packed; None for varints.
+# Field number -> the dtype of its elements if they are packed; None for varints.
 _FIELDS = {
     5: np.dtype("<f4"),
     6: np.dtype("<f8"),
@@ -32,7 +32,7 @@ _STRINGS = 8
 
 
 def dump(array) -> bytes:
-    """The bytes of an array."""
+    """Serialize an array."""
     dtype = dtypes.string if array.dtype == object else from_numpy(array.dtype)
     sizes = [field(2, b"\x08" + varint(size) if size else b"") for size in array.shape]
     head = b"\x08" + varint(dtype.as_datatype_enum) + field(2, b"".join(sizes))
@@ -51,7 +51,7 @@ def _sizes(data):
 
 
 def _elements(number, data):
-    """The elements in one occurrence of a field."""
+    """Parse the elements in one occurrence of a field."""
     if isinstance(data, int):
         return [data]
     packed = _FIELDS[number]
@@ -67,7 +67,7 @@ def _elements(number, data):
 
 
 def load(data: bytes) -> tuple[DType, np.ndarray]:
-    """The dtype and the array that the bytes describe; ValueError if they are no TensorProto."""
+    """The dtype and the array of a serialized message; ValueError if it is no TensorProto."""
     dtype, sizes, content, strings, values = None, [], None, [], []
     try:
         for number, value in Reader(data):

@@ -1,7 +1,7 @@
-"""Fused updates of optimizers: a variable and its slots change together, in place, block by block.
+"""Fused optimizer updates: a variable and its slots are updated together, in place, block by block.
 
-An update walks over cache-sized blocks: all its arithmetic on one block happens before the next one
-is read from memory. Buffers that somebody else can see are copied first, so tensors read from the
+An update loops over cache-sized blocks: all its arithmetic on one block happens before the next one
+is read from memory. Buffers with other references are copied first, so tensors read from the
 variables never change.
 """
 
@@ -27,12 +27,12 @@ from .array.arguments import INDEX
 from .array.gathering import require_in_range
 from .variable_updates import change
 
-# Elements of a block: four float32 arrays of this length fit into a core's second-level cache.
+# Elements per block: four float32 arrays of this length fit a core's L2 cache.
 BLOCK = 32768
 
 _TYPES = dtypes.FLOATING | dtypes.COMPLEX
 
-# One update after the other: none is lost, and a fork finds every variable with its tensor.
+# Updates are serialized: none is lost, and a fork finds every variable with its tensor.
 _one_at_a_time = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -43,13 +43,13 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Scratch(threading.local):
-    """Each thread's buffers for intermediate values of blocks."""
+    """Thread-local buffers for intermediate values of blocks."""
 
     def __init__(self):
         self._buffers = {}
 
     def of(self, dtype, count):
-        """`count` buffers of a block's length."""
+        """`count` buffers of the length of a block."""
         buffers = self._buffers.get((dtype, count))
         if buffers is None:
             buffers = [np.empty(BLOCK, dtype) for _ in range(count)]
@@ -60,15 +60,15 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-# Of smaller variables NumPy's one thread is as fast as several.
+# For smaller variables NumPy's single thread is as fast as several.
 UPDATE_THRESHOLD = 32_768
 
 
 class Update:
-    """A change of cells of one shape by a gradient, block by block.
+    """An in-place update of cells of equal shape by a gradient, block by block.
 
-    `rule(*cells, gradient, *scratch, *numbers)` changes the arrays of the cells in place.
-    `passes(*numbers)` tells an engine how to do that with large arrays.
+    `rule(*cells, gradient, *scratch, *numbers)` updates the arrays of the cells in place.
+    `passes(*numbers)` is the same for an engine's kernel for large arrays.
     """
 
     def __init__(self, rule, scratch=1, passes=None):
@@ -81,9 +81,9 @@ class Update:
         )
 
     def update(self, cells, gradient, numbers):
-        """Change the cells in place, or replace their buffers where somebody else holds them.
+        """Update the cells in place, or replace their buffers if they have other references.
 
-        Of several threads that update a cell one goes after the other, and those that read it wait.
+        Updates of a cell by several threads are serialized, and its readers wait for them.
         """
         with _one_at_a_time:
             sizes = cells[0]._tensor._array.shape
@@ -96,9 +96,9 @@ class Update:
                 self._hold(cells, [], gradient, numbers)
 
     def _hold(self, cells, arrays, gradient, numbers):
-        """Take one cell after the other, each in a call of its own, which gives it back.
+        """Hold the cells' locks and tensors recursively; each call releases its own.
 
-        An interrupt, which may come between any two calls, thus leaves no lock closed and no cell
+        So an interrupt, which may come between any two calls, leaves no lock held and no cell
         without its tensor.
         """
         cell = cells[len(arrays)]
@@ -119,7 +119,7 @@ class Update:
                     cell._tensor = tensor
 
     def _change(self, cells, arrays, gradient, numbers):
-        """Change the arrays, and copies of those that are None because others hold them."""
+        """Update the arrays; those that are None have other references: update a copy."""
         fresh = []
         for i, array in enumerate(arrays):
             if array is None:
@@ -135,10 +135,10 @@ class Update:
             cell._replace(array)
 
     def _pairs_for(self, cells, gradient):
-        """Arrays for the rule on cells of one element, the gradient in its place.
+        """Buffers of two elements for cells of one, the gradient included.
 
-        NumPy takes twice as long for one element in place as for two, so each is there twice. The
-        arrays are written again by the next update: there is but one at a time.
+        NumPy takes twice as long for one element in place as for two, so each is duplicated. The
+        buffers are reused by the next update: updates are serialized.
         """
         pairs = self._pairs.get(gradient.dtype)
         if pairs is None:
@@ -148,7 +148,7 @@ class Update:
         return pairs
 
     def _hold_numbers(self, cells, place, pairs, sizes, numbers):
-        """Change cells of one element, each held as in `_hold` but never changed in place."""
+        """Update cells of one element, locked as in `_hold` but never in place."""
         cell, pair = cells[place], pairs[place]
         with cell._lock:
             pair[...] = cell._tensor._array
@@ -169,7 +169,7 @@ class Update:
                 array[...] = changed
 
     def _by_blocks(self, *arguments):
-        """Change flat arrays, which the numbers of the rule and its passes follow as tuples."""
+        """Update flat arrays block by block; the last two arguments are numbers and passes."""
         *flat, numbers, _ = arguments
         size = flat[0].size
         scratch = _scratch.of(flat[0].dtype, self.scratch)
@@ -182,10 +182,10 @@ class Update:
 
 
 class FusedUpdate(Update):
-    """An op that changes a variable and its slots by a gradient.
+    """An op that updates a variable and its slots by a gradient.
 
     Its inputs, as `inputs` lists them, are the cells (with a star), scalars and the gradient.
-    `numbers(*scalars)` computes what the rule takes, once for all variables of a step.
+    `numbers(*scalars)` computes the rule's numbers, once for all variables of a step.
     """
 
     def __init__(self, name, inputs, rule, numbers, scratch=1, nesterov=False, passes=None):
@@ -246,7 +246,7 @@ class FusedUpdate(Update):
         return cells, scalars, gradient
 
     def prepared(self, scalars, dtype):
-        """The rule's numbers; all variables of a step come with the very same scalars."""
+        """The rule's numbers, cached: all variables of a step pass the identical scalars."""
         known, kind, numbers = self._last
         if kind is not dtype or len(known) != len(scalars) or any(map(is_not, known, scalars)):
             numbers = self.prepare(scalars, dtype)
@@ -254,7 +254,7 @@ class FusedUpdate(Update):
         return numbers
 
     def prepare(self, scalars, dtype):
-        """The rule's numbers as arrays of rank 0: ufuncs take those fastest."""
+        """The rule's numbers as arrays of rank 0, which ufuncs convert fastest."""
         return tuple(
             [
                 _constant(number, dtype) if type(number) is float else np.array(number, dtype)
@@ -263,7 +263,7 @@ class FusedUpdate(Update):
         )
 
     def __call__(self, cells, scalars, gradient, **attrs):
-        """Do the update as an operation, with scalars and gradient as tensors."""
+        """Run the update as an operation, with scalars and gradient as tensors."""
         inputs = [cell.handle for cell in cells]
         inputs += [convert_to_tensor(each) for each in scalars]
         inputs.insert(self.position, gradient)
@@ -271,9 +271,9 @@ class FusedUpdate(Update):
 
 
 class RowUpdate:
-    """The op that does a fused update on some rows only: those at `indices`, all different.
+    """The op of a fused update of some rows only: those at `indices`, which must be unique.
 
-    Its inputs are those of the whole update, with `indices` after the gradient.
+    Its inputs are those of the dense update, with `indices` after the gradient.
     """
 
     def __init__(self, name, whole):
@@ -321,7 +321,7 @@ class RowUpdate:
                 change(cell, lambda array, values=values: array.__setitem__(indices, values))
 
     def __call__(self, cells, scalars, gradient, indices, **attrs):
-        """Do the update as an operation, with scalars, gradient and indices as tensors."""
+        """Run the update as an operation, with scalars, gradient and indices as tensors."""
         inputs = [cell.handle for cell in cells]
         inputs += [convert_to_tensor(each) for each in scalars]
         inputs.insert(self.whole.position, gradient)
@@ -331,7 +331,7 @@ class RowUpdate:
 
 @functools.lru_cache(maxsize=256)
 def _constant(number, dtype):
-    """A number that comes again at every step, as an array that nobody writes to."""
+    """A number that recurs in every step, cached as a read-only array."""
     return np.array(number, dtype)
 
 
@@ -423,7 +423,7 @@ SparseApplyAdagradV2 = RowUpdate("ResourceSparseApplyAdagradV2", ApplyAdagradV2)
 SparseApplyAdadelta = RowUpdate("ResourceSparseApplyAdadelta", ApplyAdadelta)
 SparseApplyFtrlV2 = RowUpdate("ResourceSparseApplyFtrlV2", ApplyFtrlV2)
 
-# What follows has no counterpart among the operations of the original, whose optimizers compose it.
+# The following have no counterpart among the original's operations: its optimizers compose them.
 ApplyNadam = FusedUpdate(
     "ResourceApplyNadam",
     "*var, *m, *v, product, now, after, beta2_power, lr, beta1, beta2, epsilon, grad",
@@ -467,7 +467,7 @@ _average = Update(rules.moving_average)
 
 
 def decay(variable, factor):
-    """variable -= factor variable, by a number."""
+    """variable -= factor variable, for a Python number."""
 
     def shrink(array):
         flat = array.reshape(-1)
@@ -480,7 +480,7 @@ def decay(variable, factor):
 
 
 def update_average(average, variable, momentum):
-    """average = momentum average + (1 - momentum) variable, by a Python number."""
+    """average = momentum average + (1 - momentum) variable, for a Python number."""
     value = np.asarray(variable._tensor._array)
     numbers = (np.asarray(momentum, value.dtype), np.asarray(1 - momentum, value.dtype))
     _average.update((average,), value, numbers)

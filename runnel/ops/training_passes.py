@@ -1,10 +1,10 @@
-"""The rules of optimizers as passes over whole arrays, for an engine whose threads share them.
+"""The rules of optimizers as passes over whole arrays, for an engine that parallelizes them.
 
-A pass changes one array. Its right side is computed from left to right, without precedence, and
-`root` and `inverse` are of all before them: `v += grad * grad - v * rest` adds
-((grad grad) - v) rest to v. The names are those of the arguments of the rule in training_rules.py.
+A pass updates one array. Its right-hand side is evaluated from left to right, without precedence,
+and `root` and `inverse` apply to everything before them: `v += grad * grad - v * rest` adds ((grad
+grad) - v) rest to v. The names are those of the arguments of the rule in training_rules.py.
 
-A function here gives the passes for the numbers of a rule.
+A function here returns the passes for the numbers of a rule.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _SCRATCH = ("scratch", "other")
 
 
 class Pass(NamedTuple):
-    """The array `target` becomes, or grows or shrinks by (`sign`), what steps make of `start`.
+    """Assign, add or subtract (`sign`) to `target` the result of the steps applied to `start`.
 
-    A step is an operator and its second operand, or a function. Arrays and numbers are places
-    among what a rule takes.
+    A step is an operator and its second operand, or a function. Operands are indices into the
+    rule's arguments.
     """
 
     target: int
@@ -30,7 +30,7 @@ class Pass(NamedTuple):
 
     @classmethod
     def read(cls, line, names):
-        """The pass that a line tells of."""
+        """Parse a line into a pass."""
         target, sign, start, *rest = line.split()
         words = iter(rest)
         steps = [(word, None if word.isalpha() else names.index(next(words))) for word in words]

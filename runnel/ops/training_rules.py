@@ -1,4 +1,4 @@
-"""The arithmetic of optimizers on one block: arrays changed in place.
+"""The arithmetic of optimizers on one block: arrays updated in place.
 
 A rule takes the arrays of the variable and its slots, the gradient, scratch arrays, and numbers as
 arrays of rank 0. A function `..._numbers` computes those numbers from the inputs of the operation.
@@ -10,9 +10,9 @@ from numpy import absolute, add, clip, divide, maximum, multiply, power, sign, s
 
 
 def _rest(share):
-    """1 - share, of the decimal number that the share was written as.
+    """1 - share, from the shortest decimal representation of share.
 
-    float32 keeps so few digits of 0.999 that its distance from 1 is wrong from the fifth one on.
+    float32 rounds 0.999 so coarsely that its distance from 1 is wrong from the fifth digit on.
     """
     return 1 - (share if type(share) is float else float(str(share)))
 
@@ -256,7 +256,7 @@ def lion(var, m, grad, scratch, other, lr, beta1, rest_1, beta2, rest_2):
     multiply(m, beta1, scratch)
     multiply(grad, rest_1, other)
     add(scratch, other, scratch)
-    # In place it would take ten times as long.
+    # Ten times faster than in place.
     sign(scratch, other)
     multiply(other, lr, other)
     subtract(var, other, var)

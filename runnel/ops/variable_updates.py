@@ -1,8 +1,8 @@
-"""Updates of parts of variables: the scatter methods, and assignment to slices.
+"""Partial updates of variables: the scatter methods, and assignment to slices.
 
-An update writes into the variable's buffer when nobody else holds it and into a copy otherwise, so
-that tensors read before never change. All indices are checked before anything is written: a failed
-update leaves the variable as it was.
+An update writes in place if the variable's buffer has no other references and to a copy otherwise,
+so that tensors read before never change. All indices are checked before anything is written: a
+failed update leaves the variable unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ANY = NUMERIC | {bool_dtype, string}
 
 
 def change(variable, write) -> None:
-    """Let `write(array)` change the variable's value, in its own buffer if nobody else sees it."""
+    """Let `write(array)` update the variable, in place if its buffer has no other references."""
     with variable._lock:
         sizes = variable._tensor._array.shape
         in_place = sizes and variable._tensor._array.flags.c_contiguous
@@ -49,7 +49,7 @@ def _scatter(name, operation, types):
     def kernel(resource, indices, updates):
         sizes = resource._tensor._array.shape
         if not sizes:
-            # A scalar is taken for its only row.
+            # A scalar is treated as a single row.
             sizes = (1,)
         whole = indices.shape + sizes[1:]
         if updates.ndim and updates.shape[: indices.ndim] != indices.shape:

@@ -1,1 +1,1 @@
-"""Making, shaping, joining, indexing and scattering tensors."""
+"""Creating, reshaping, concatenating, indexing and scattering tensors."""

@@ -1,4 +1,4 @@
-"""How arguments that hold sizes, axes or counts become integer tensors."""
+"""Converting arguments that hold sizes, axes or counts to integer tensors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
 def integers(value) -> Tensor:
-    """Sizes or axes as a tensor: int32 unless the value is a tensor or does not fit.
+    """Sizes or axes as a tensor: int32 unless the value is a tensor or overflows it.
 
-    A number must be an integer; a list of other numbers keeps its dtype, for the op to refuse.
+    A scalar must be an integer; a list of other numbers keeps its dtype, for the op to reject.
     """
     if isinstance(value, Tensor):
         return value
@@ -35,7 +35,7 @@ def integers(value) -> Tensor:
 
 
 def sizes_tensor(value) -> Tensor:
-    """Sizes as `integers` makes them; an error for other numbers."""
+    """Sizes converted as by `integers`; an error for other numbers."""
     quick = plain_integers(value)
     if quick is not None:
         return quick
@@ -45,7 +45,7 @@ def sizes_tensor(value) -> Tensor:
 
 
 def _are_long(value) -> bool:
-    """Whether among integers is one that int32 would wrap around."""
+    """Whether any of the integers overflows int32."""
     if isinstance(value, int | np.integer):
         return not _SMALLEST <= value <= _LARGEST
     if isinstance(value, np.ndarray):
@@ -57,7 +57,7 @@ def _are_long(value) -> bool:
 
 
 def plain_integers(value) -> Tensor | None:
-    """An int32 tensor of Python integers in a list or in rows of lists; None for all else."""
+    """An int32 tensor of Python integers in a list or in nested lists; None for all else."""
     kind = type(value)
     if kind is int:
         return tensor_of(np.int32(value), int32) if _SMALLEST <= value <= _LARGEST else None
@@ -77,7 +77,7 @@ def plain_integers(value) -> Tensor | None:
 
 
 def number(value, dtype) -> Tensor:
-    """A Python number as a scalar tensor of the dtype; TypeError where it does not fit."""
+    """A Python number as a scalar tensor of the dtype; TypeError where it is out of range."""
     plain = type(value) is float and dtype in FLOATING
     if plain or (type(value) is int and value in (0, 1) and dtype in NUMERIC):
         return tensor_of(dtype.as_numpy_dtype(value), dtype)
@@ -85,9 +85,9 @@ def number(value, dtype) -> Tensor:
 
 
 def alike(values, dtype=None) -> list[Tensor]:
-    """Values for a list argument of one dtype: that of the first tensor, or of the first value.
+    """Convert a list argument to one dtype: that of the first tensor, or of the first value.
 
-    Tensors stay as they are, for the op to refuse a mixture.
+    Tensors are unchanged, for the op to reject mixed dtypes.
     """
     if dtype is None:
         for value in values:
@@ -111,7 +111,7 @@ def alike(values, dtype=None) -> list[Tensor]:
 
 
 def require_type(op: str, attr: str, dtype, allowed) -> None:
-    """Refuse a dtype asked for in an attribute that the op does not take."""
+    """Reject a dtype attribute that the op does not support."""
     if dtype not in allowed:
         names = ", ".join(sorted(type_text(each) for each in allowed))
         raise _bad_attribute(
@@ -122,7 +122,7 @@ def require_type(op: str, attr: str, dtype, allowed) -> None:
 
 
 def require_positive(op: str, attr: str, value: int) -> None:
-    """Refuse a count below 1 in an attribute."""
+    """Reject a count attribute below 1."""
     if value < 1:
         raise _bad_attribute(
             ValueError, f"Value for attr '{attr}' of {value} must be at least minimum 1 [Op:{op}]"
@@ -130,7 +130,7 @@ def require_positive(op: str, attr: str, value: int) -> None:
 
 
 def require_choice(op: str, attr: str, value, allowed) -> None:
-    """Refuse a word in an attribute that is none of those the op knows."""
+    """Reject a string attribute that is not one of the op's choices."""
     if value not in allowed:
         names = ", ".join(f'"{each}"' for each in allowed)
         raise _bad_attribute(
@@ -141,7 +141,7 @@ def require_choice(op: str, attr: str, value, allowed) -> None:
 
 
 def _bad_attribute(kind: type[Exception], message: str) -> Exception:
-    """An error of the operation, or of this kind where it is refused while a graph is built."""
+    """An error of the operation, or of this class if it is raised while a graph is built."""
     return InvalidArgumentError(None, None, message) if state.graph is None else kind(message)
 
 

@@ -1,4 +1,4 @@
-"""Tensors made from nothing: filled, counted, like another."""
+"""Creating tensors: filled, ranges, like another."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _(op, grad):
 
 
 def fill(dims, value, name=None, layout=None) -> Tensor:
-    """A tensor of shape `dims` with one value everywhere.
+    """A tensor of shape `dims` filled with one value.
 
     >>> tf.fill([2, 3], 9).numpy().tolist()
     [[9, 9, 9], [9, 9, 9]]
@@ -109,7 +109,7 @@ def _refuse_layout(layout):
 
 
 def _constant_filled(sizes, value, dtype):
-    """A tensor filled with 0 or 1 in the dtype."""
+    """A tensor filled with 0 or 1 of the dtype."""
     if dtype is string and not value:
         value = b""
     elif dtype is bool_dtype:
@@ -117,10 +117,10 @@ def _constant_filled(sizes, value, dtype):
     if not isinstance(sizes, Tensor):
         sizes = sizes_tensor(sizes)
     if type(sizes) is Tensor and state.graph is None and not value and dtype is not string:
-        # NumPy's zeros need no writing.
+        # np.zeros allocates zeroed pages without writing to them.
         dims = sizes._array.tolist() if sizes._array.ndim == 1 else [-1]
         if sizes.dtype in INDEX and min(dims, default=0) >= 0 and dtype in NUMERIC:
-            # What does not fit into memory is the op's to explain.
+            # On a MemoryError fall through to the op, which reports it.
             with contextlib.suppress(MemoryError, ValueError):
                 return Tensor(buffers.zeros(dims, np.dtype(dtype.numpy)), dtype)
     return execute(Fill, (sizes, number(value, dtype)))
@@ -221,7 +221,7 @@ def _count(value, num_rows, num_columns):
 
 
 def linspace(start, stop, num, name=None, axis=0) -> Tensor:
-    """`num` numbers from `start` to `stop`, evenly spaced, along a new axis.
+    """`num` evenly spaced numbers from `start` to `stop`, along a new axis.
 
     >>> tf.linspace(10.0, 12.0, 3).numpy().tolist()
     [10.0, 11.0, 12.0]
@@ -243,7 +243,7 @@ def linspace(start, stop, num, name=None, axis=0) -> Tensor:
     stop = expand_dims(broadcast_to(stop, common), axis)
     steps = arithmetic.maximum(arithmetic.subtract(num, 1), 1)
     delta = division.divide(arithmetic.subtract(stop, start), casting.cast(steps, start.dtype))
-    # The numbers between start and stop, which are added themselves so that both are exact.
+    # The interior points; start and stop are concatenated so that both are exact.
     limit = REGISTRY["SelectV2"](REGISTRY["GreaterEqual"](num, convert_to_tensor(0)), steps, num)
     inner = casting.cast(range(1, limit), start.dtype)
     inner = arithmetic.add(start, arithmetic.multiply(delta, _along(inner, start, axis)))
@@ -254,7 +254,7 @@ def linspace(start, stop, num, name=None, axis=0) -> Tensor:
 
 
 def _along(vector, like, axis):
-    """A vector as a tensor that broadcasts along one axis of another."""
+    """Reshape a vector to broadcast along one axis of another tensor."""
     if axis < 0:
         return reshape(vector, [-1] + [1] * (-axis - 1))
     if like.shape.rank is not None:
@@ -274,7 +274,7 @@ def _range_shape(inputs, attrs):
 
 
 def _range_size(start, limit, delta):
-    """How many numbers a range holds; ValueError where it goes the wrong way."""
+    """The length of a range; ValueError where the sign of delta is wrong."""
     if delta == 0:
         raise ValueError(f"Requires delta != 0: {delta}")
     if delta > 0:
@@ -294,7 +294,7 @@ def _range_size(start, limit, delta):
 
 
 def _number(value):
-    # A vector of one number passes for a scalar, as in the original.
+    # A vector of one element is accepted as a scalar, as in the original.
     if value.ndim > 1 or value.size != 1:
         raise ValueError("start, limit and delta must be scalars")
     return value.reshape(())[()]
@@ -318,7 +318,7 @@ _RANGE_TYPES = (int32, int64, float16, bfloat16, float32, float64)
 
 
 def range(start, limit=None, delta=1, dtype=None, name="range") -> Tensor:
-    """The numbers from `start` up to but not `limit`, `delta` apart.
+    """The numbers from `start` to `limit` (exclusive) in steps of `delta`.
 
     >>> tf.range(3)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 2], dtype=int32)>

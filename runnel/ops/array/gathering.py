@@ -1,4 +1,4 @@
-"""Picking slices by index: gather and gather_nd."""
+"""Selecting slices by index: gather and gather_nd."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _gathered(inputs, attrs):
 
 
 def _places(axis, batch_dims, rank, picks_rank):
-    """The axis and the number of batch dimensions, not negative; ValueError if out of range."""
+    """The axis and the number of batch dimensions, normalized; ValueError if out of range."""
     if not -rank <= axis < rank:
         needed = axis + 1 if axis >= 0 else -axis
         raise ValueError(
@@ -88,7 +88,7 @@ def GatherV2(params, indices, axis, *, batch_dims=0):
     size = shape[axis]
     result = shape[:axis] + indices.shape[batch:] + shape[axis + 1 :]
     if not params.size and size:
-        # Nothing is picked from empty slices, so that any index will do.
+        # Nothing is read from empty slices: any index is valid.
         return np.empty(result, params.dtype)
     require_in_range(indices, size)
     if not batch:
@@ -105,7 +105,7 @@ def GatherV2(params, indices, axis, *, batch_dims=0):
 
 
 def _strings(params, indices, axis):
-    # A single string would come out as bytes and not as an array.
+    # A single string would be returned as bytes and not as an array.
     return np.asarray(params.take(np.asarray(indices)[None], axis)).reshape(
         params.shape[:axis] + indices.shape + params.shape[axis + 1 :]
     )
@@ -132,7 +132,7 @@ def _rows(grad, params, indices):
 def _scattered(grad, params, indices, axis, batch_dims):
     """The gradient of a gather along another axis than the first, or of a batched one."""
     batch, outer, size, inner, picks = _sizes(params, indices, axis, batch_dims)
-    # Into the order batch, picks, outer, inner: one sum of whole rows does the rest.
+    # In the order batch, picks, outer, inner the gradient is a single segment sum over rows.
     rows = ordering.transpose(reshape(grad, [batch, outer, picks, inner]), [0, 2, 1, 3])
     starts = expand_dims(creation.range(batch) * size, 1)
     places = casting.cast(reshape(indices, [batch, picks]), int32) + starts
@@ -143,7 +143,7 @@ def _scattered(grad, params, indices, axis, batch_dims):
 
 
 def _sizes(params, indices, axis, batch_dims):
-    """The counts batch, outer, size and inner of params, and the picks of each batch."""
+    """The sizes batch, outer, size and inner of params, and the number of indices per batch."""
     whole, chosen, place = params.shape, indices.shape, constant_value(axis)
     if place is not None and whole.is_fully_defined() and chosen.is_fully_defined():
         place, batch = _places(int(place), batch_dims, whole.rank, chosen.rank)
@@ -164,9 +164,9 @@ def _sizes(params, indices, axis, batch_dims):
 
 
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Tensor:
-    """The slices of `params` along an axis at the positions `indices`.
+    """The slices of `params` at `indices` along an axis.
 
-    `batch_dims` first axes of params and indices belong together.
+    The first `batch_dims` axes of params and indices are batch dimensions.
 
     >>> tf.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy().tolist()
     [[5, 6], [1, 2]]
@@ -270,12 +270,12 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy="") -
 
 
 def _batched(params, indices, batch_dims, attrs):
-    """gather_nd with the position in the batch put before every index vector."""
+    """gather_nd with the batch index prepended to every index vector."""
     sizes, whole = sizes_of(indices), sizes_of(params)
     batch = indexing.getitem(sizes, slice(batch_dims))
     last = indexing.getitem(sizes, slice(-1, None))
     inner = indexing.getitem(sizes, slice(batch_dims, -1))
-    # The axes between batch and vector as one: the rank is then known.
+    # Flatten the axes between batch and vector, so that the rank is known.
     count = reshape(reduction.reduce_prod(inner), [1])
     grid = joining.concat([batch, count, [1]], 0)
     columns = []
@@ -285,7 +285,7 @@ def _batched(params, indices, batch_dims, attrs):
         columns.append(casting.cast(broadcast_to(numbers, grid), indices.dtype))
     flat = reshape(indices, joining.concat([batch, count, last], 0))
     picked = execute(GatherNd, (params, joining.concat([*columns, flat], -1)), attrs)
-    # The axes of the picked slices are those of params after the batch and the vectors.
+    # The axes of the slices are those of params after the batch and the index vectors.
     depth = indexing.getitem(last, 0) + batch_dims
     rest = indexing.getitem(whole, slice(depth, None))
     return reshape(picked, joining.concat([batch, inner, rest], 0))

@@ -1,4 +1,4 @@
-"""`tensor[key]` and `variable[key]`: all of Python's keys, and assignment to a variable's slice."""
+"""`tensor[key]` and `variable[key]`: all Python keys, and assignment to slices of variables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def getitem(tensor, key):
 
 
 def _by_list(tensor, key, bounds, masks):
-    """A list as a key means one index for each axis, which is seldom what was meant."""
+    """A list as a key is one index per axis, which is rarely intended."""
     try:
         return execute(slicing.StridedSlice, (tensor, *bounds), masks)
     except errors.InvalidArgumentError as failure:
@@ -60,7 +60,7 @@ def _by_list(tensor, key, bounds, masks):
 
 
 def variable_getitem(variable, key):
-    """`variable[key]`: a tensor whose `assign` changes that part of the variable."""
+    """`variable[key]`: a tensor whose `assign` updates that slice of the variable."""
     tensor = variable._as_tensor()
     if _is_mask(key):
         return selection.boolean_mask(tensor, key)
@@ -115,7 +115,7 @@ def _same_type(bounds):
 
 
 def _bounds(key):
-    """Begin, end and strides of a key as tensors, and the masks of its strided slice."""
+    """The begin, end and strides tensors of a key, and the masks of its strided slice."""
     if type(key) is slice:
         start, stop, step = key.start, key.stop, key.step
         if type(start) in _PLAIN and type(stop) in _PLAIN and type(step) in _PLAIN:
@@ -128,7 +128,7 @@ def _bounds(key):
 
 
 def _plain(key):
-    """A tuple of plain numbers and slices of them as something to remember; None for others."""
+    """A tuple of Python ints and slices of them as a cache key; None for others."""
     parts = []
     for entry in key:
         kind = type(entry)
@@ -184,13 +184,13 @@ def _general_bounds(key):
     if any(isinstance(part, Tensor) for part in parts):
         return _packed(begin, end, strides), masks
     if any(isinstance(part, bool) for part in begin):
-        # Booleans among numbers: what Python takes for 1 may still be refused as an index.
+        # Booleans compare equal to 0 and 1, but are rejected as indices.
         return (convert_to_tensor(begin), _vector(end), _vector(strides)), masks
     return _same_type((_vector(begin), _vector(end), _vector(strides))), masks
 
 
 def _index(value):
-    """A bound as a Python number, or as a tensor where its value is not known yet."""
+    """A bound as a Python int, or as a tensor where its value is not statically known."""
     if isinstance(value, Variable):
         value = value._as_tensor()
     if isinstance(value, Tensor):
@@ -228,12 +228,12 @@ def _packed(*vectors):
 
 
 class _Assignable:
-    """What a slice of a variable has beyond a tensor's own methods."""
+    """The methods of a variable's slice in addition to those of a tensor."""
 
     __slots__ = ()
 
     def assign(self, value, name=None):
-        """Give this part of the variable a new value, which may be broadcast; the variable."""
+        """Assign a (broadcast) value to this slice of the variable; returns the variable."""
         value = convert_to_tensor(value, self.dtype)
         self._let_go()
         inputs = (self._variable.handle, *self._bounds, value)
@@ -241,11 +241,11 @@ class _Assignable:
         return self._variable._updated()
 
     def assign_add(self, value, name=None):
-        """Add to this part of the variable; the variable."""
+        """Add to this slice of the variable; returns the variable."""
         return self.assign(arithmetic.add(self._current(), value))
 
     def assign_sub(self, value, name=None):
-        """Subtract from this part of the variable; the variable."""
+        """Subtract from this slice of the variable; returns the variable."""
         return self.assign(arithmetic.subtract(self._current(), value))
 
     def _current(self):
@@ -254,18 +254,18 @@ class _Assignable:
 
 
 class VariableSlice(_Assignable, Tensor):
-    """The value of a part of a variable, with `assign` to change that part."""
+    """The value of a variable's slice, with `assign` to update the slice."""
 
     __slots__ = ("_bounds", "_masks", "_variable")
 
     def _let_go(self):
-        # A copy of the part spares the update a copy of the whole.
+        # Copying the slice avoids a copy of the whole buffer in the update.
         if type(self._array) is np.ndarray:
             self._array = self._array.copy()
 
 
 class SymbolicVariableSlice(_Assignable, SymbolicTensor):
-    """A part of a variable in a graph, with `assign` to change that part."""
+    """A variable's slice in a graph, with `assign` to update the slice."""
 
     __slots__ = ("_bounds", "_masks", "_variable")
 
@@ -274,13 +274,13 @@ class SymbolicVariableSlice(_Assignable, SymbolicTensor):
 
 
 def assignable(result, variable, bounds, masks):
-    """The result of slicing a variable as a tensor that can assign to the slice."""
+    """The result of slicing a variable as a tensor with `assign`."""
     if isinstance(result, SymbolicTensor):
         part = SymbolicVariableSlice(result.op, result.index, result.dtype, result.shape)
         result.op.outputs[result.index] = part
     else:
         part = VariableSlice(result._array, result.dtype)
-    # The same key: to the tapes it is the same tensor.
+    # The same key: tapes identify it with the result.
     part._key = result._key
     part._variable, part._bounds, part._masks = variable, bounds, masks
     return part

@@ -80,7 +80,7 @@ def _(op, *grads):
 
 
 def stack(values, axis=0, name="stack") -> Tensor:
-    """Tensors of equal shape put together along a new axis.
+    """Stack tensors of equal shape along a new axis.
 
     >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
     [[1, 3], [2, 4]]
@@ -106,7 +106,7 @@ def _require_axis(axis, rank):
 
 
 def parallel_stack(values, name="parallel_stack"):
-    """Tensors of one known shape put together along a new first axis; in graphs only."""
+    """Stack tensors of one known shape along a new first axis; in graphs only."""
     if state.graph is None:
         raise RuntimeError(
             "tf.parallel_stack() is not compatible with eager execution. Use tf.stack instead."
@@ -115,7 +115,7 @@ def parallel_stack(values, name="parallel_stack"):
 
 
 def unstack(value, num=None, axis=0, name="unstack") -> list[Tensor]:
-    """The slices along an axis, as a list of tensors without that axis.
+    """Split along an axis into a list of slices without that axis.
 
     >>> [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]], axis=1)]
     [[1, 3], [2, 4]]
@@ -188,7 +188,7 @@ def ConcatV2(values, axis):
     return _joined(values[0], values, axis.item())
 
 
-# An engine is chosen by the size of the first of them.
+# The engine is selected by the size of the first input.
 @accelerated("concatenate", 65_536)
 def _joined(first, values, axis):
     return np.concatenate(values, axis)
@@ -229,7 +229,7 @@ def ConcatOffset(concat_dim, shape):
 
 
 def concat(values, axis, name="concat") -> Tensor:
-    """Tensors put together along an axis that they have.
+    """Concatenate tensors along an existing axis.
 
     >>> tf.concat([[[1, 2]], [[3, 4], [5, 6]]], axis=0).numpy().tolist()
     [[1, 2], [3, 4], [5, 6]]
@@ -249,7 +249,7 @@ def concat(values, axis, name="concat") -> Tensor:
 
 
 def _split_axis(value, split_dim):
-    """The static axis (None if unknown) of a split; ValueError where there is no such axis."""
+    """The static axis of a split, None if unknown; ValueError where it is out of range."""
     axis = constant_value(split_dim)
     rank = value.shape.rank
     if axis is None or rank is None:
@@ -312,7 +312,7 @@ def _(op, *grads):
 
 
 def _resolved_splits(sizes, whole, count):
-    """The sizes of the parts with -1 replaced; ValueError where they do not add up."""
+    """The sizes of the parts with -1 replaced; ValueError where they do not sum to the axis."""
     shape = getattr(sizes, "shape", ())
     if len(shape) != 1 or shape[0] != count:
         raise ValueError(
@@ -369,7 +369,7 @@ def _(op, *grads):
 
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split") -> list[Tensor]:
-    """The tensor cut along an axis into equal parts, or into parts of the sizes given.
+    """Split along an axis into equal parts, or into parts of the given sizes.
 
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3, 4, 5], [2, -1])]
     [[1, 2], [3, 4, 5]]

@@ -1,4 +1,4 @@
-"""The same elements in another order: transpose, reverse, roll."""
+"""Permutations of elements: transpose, reverse, roll."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _transposed(inputs, attrs):
 
 
 def _checked_order(order, rank):
-    """The permutation without negative axes; ValueError if it is none."""
+    """The permutation with normalized axes; ValueError if it is not a permutation."""
     if len(order) != rank:
         raise ValueError(
             f"transpose expects a vector of size {rank}. But input(1) is a vector of size "
@@ -77,7 +77,7 @@ def _inverse(perm):
     order = constant_value(perm)
     if order is not None:
         return tensor_of(np.argsort(order % max(len(order), 1)).astype(np.int32), int32)
-    # Position i goes to place perm[i].
+    # Position i moves to perm[i].
     count = size(perm)
     places = division.floormod(casting.cast(perm, int32), count)
     return partition.dynamic_stitch([places], [creation.range(count)])
@@ -89,7 +89,7 @@ def _backwards(rank):
 
 
 def transpose(a, perm=None, conjugate=False, name="transpose") -> Tensor:
-    """The tensor with its axes in the order `perm`, by default reversed.
+    """Permute the axes to the order `perm`, by default reversed.
 
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy().tolist()
     [[1, 4], [2, 5], [3, 6]]
@@ -109,7 +109,7 @@ def _reversed(inputs, attrs):
     if axes.shape.rank not in (None, 1):
         raise ValueError(f"'dims' must be 1-dimension, not {axes.shape.rank}")
     known = constant_value(axes)
-    # A scalar, or nothing, is its own reverse along any axis, as in the original.
+    # A scalar or an empty tensor is its own reverse along any axis, as in the original.
     if known is not None and value.shape.rank and value.shape.num_elements():
         _checked_axes(known.tolist(), value.shape.rank)
     return value.shape
@@ -147,7 +147,7 @@ def _(op, grad):
 
 
 def reverse(tensor, axis, name=None) -> Tensor:
-    """The tensor with its elements in reverse order along each of the axes.
+    """Reverse the elements along each of the axes.
 
     >>> tf.reverse([[1, 2], [3, 4]], axis=[1]).numpy().tolist()
     [[2, 1], [4, 3]]
@@ -202,7 +202,7 @@ def _(op, grad):
 
 
 def roll(input, shift, axis, name=None) -> Tensor:
-    """The elements shifted along axes; those that leave at one end come back at the other.
+    """Shift the elements cyclically along axes.
 
     >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy().tolist()
     [4, 1, 2, 3]
@@ -248,7 +248,7 @@ def ReverseSequence(input, seq_lengths, *, seq_dim, batch_dim=0):
             raise ValueError(f"seq_lens({position}) > input.dims({seq_dim})")
     steps = np.arange(size)
     lengths = seq_lengths[:, None]
-    # The place each step comes from: mirrored within the length, itself beyond.
+    # The source index of each step: mirrored within the length, itself beyond.
     source = np.where(steps < lengths, lengths - 1 - steps, steps)
     shape = [1] * input.ndim
     shape[batch_dim], shape[seq_dim] = source.shape
@@ -263,7 +263,7 @@ def _(op, grad):
 
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None) -> Tensor:
-    """The first `seq_lengths[i]` steps of each example i of a batch in reverse order.
+    """Reverse the first `seq_lengths[i]` steps of each example i of a batch.
 
     >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist()
     [[2, 1, 3], [6, 5, 4]]

@@ -1,4 +1,4 @@
-"""Padding a tensor with a constant or with its own mirror image."""
+"""Padding with a constant or by mirroring."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _padded(inputs, attrs):
 
 
 def _added(pair, size, mode):
-    """How much a pair adds to an axis; ValueError where it is negative or too much to mirror."""
+    """The size that a pair adds to an axis; ValueError if it is negative or too large to mirror."""
     before, after = pair
     if before < 0 or after < 0:
         word = "Paddings" if mode is None else "paddings"
@@ -128,7 +128,7 @@ def MirrorPad(input, paddings, *, mode):
 
 
 def _mirrored(size, before, after, mode):
-    """The positions in an axis that its padded form shows."""
+    """The source indices of a mirror-padded axis."""
     skip = 1 if mode == "REFLECT" else 0
     inner = np.arange(size)
     left = inner[skip : skip + before][::-1]
@@ -172,10 +172,10 @@ def _(op, grad):
 
 
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Tensor:
-    """The tensor with `paddings[i]` = (before, after) elements more along axis i.
+    """Pad with `paddings[i]` = (before, after) elements along axis i.
 
-    They are `constant_values` (mode CONSTANT), or the tensor's own elements mirrored at its border:
-    without the border itself (REFLECT) or with it (SYMMETRIC).
+    They are `constant_values` (mode CONSTANT), or the tensor's own elements mirrored at its edges:
+    without the edge itself (REFLECT) or with it (SYMMETRIC).
 
     >>> tf.pad([1, 2, 3], [[1, 2]], "REFLECT").numpy().tolist()
     [2, 1, 2, 3, 2, 1]
@@ -191,7 +191,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Tens
     if kind != "CONSTANT":
         return execute(MirrorPad, (tensor, paddings), {"mode": kind})
     if not isinstance(constant_values, Tensor):
-        # A plain zero of any kind fills with the dtype's own zero.
+        # A Python zero of any type is the dtype's zero value.
         if isinstance(constant_values, int | float | np.number) and constant_values == 0:
             return execute(Pad, (tensor, paddings))
         constant_values = convert_to_tensor(constant_values, tensor.dtype)

@@ -1,4 +1,4 @@
-"""Distributing slices over several tensors, and putting them together again."""
+"""Partitioning slices into several tensors, and stitching them together."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _(op, *grads):
 
 
 def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tensor]:
-    """The slices of `data`, each in the tensor whose number `partitions` gives.
+    """Partition the slices of `data` into tensors by their index in `partitions`.
 
     >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
@@ -137,7 +137,7 @@ def _(op, grad):
 
 
 def dynamic_stitch(indices, data, name=None) -> Tensor:
-    """The slices of several tensors in one, each at its index; of equal indices the last one wins.
+    """Merge the slices of several tensors at their indices; of duplicate indices the last wins.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy().tolist()
     [10, 20, 30]

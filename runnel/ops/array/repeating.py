@@ -1,4 +1,4 @@
-"""Tensors with their elements repeated: tile, repeat, meshgrid."""
+"""Repeating elements: tile, repeat, meshgrid."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _(op, grad):
     value, multiples = op.inputs
     counts = constant_value(multiples)
     if counts is not None and value.shape.is_fully_defined():
-        # Axis i of the result as two axes: which copy, and where in it.
+        # Split axis i of the result in two: the copy, and the index in it.
         pairs = [n for pair in zip(counts.tolist(), value.shape, strict=True) for n in pair]
         axes = tensor_of(np.arange(0, len(pairs), 2, dtype=np.int32), int32)
         parts = tensor_of(np.array(pairs, np.int32), int32)
@@ -81,7 +81,7 @@ def _(op, grad):
 
 
 def tile(input, multiples, name=None) -> Tensor:
-    """The tensor laid side by side with itself, `multiples[i]` times along axis i.
+    """Repeat the tensor `multiples[i]` times along axis i.
 
     >>> tf.tile([[1, 2]], [2, 2]).numpy().tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
@@ -90,7 +90,7 @@ def tile(input, multiples, name=None) -> Tensor:
 
 
 def repeat(input, repeats, axis=None, name=None) -> Tensor:
-    """Each element (or slice along `axis`) repeated, all alike or each its own number of times.
+    """Repeat each element (or slice along `axis`), all equally often or each its own count.
 
     >>> tf.repeat(["a", "b"], repeats=[1, 3]).numpy().tolist()
     [b'a', b'b', b'b', b'b']
@@ -124,11 +124,12 @@ def repeat(input, repeats, axis=None, name=None) -> Tensor:
         raise ValueError(f"Dimensions {length} and {counts.shape[0]} are not compatible")
     sizes = gathering.gather(shape_of(data), axis)
     counts = broadcast_to(counts, reshape(sizes, [1]))
-    # Place i stands in row i as often as any is repeated; the mask keeps as many as wanted.
+    # Row i holds index i as often as the largest count; the mask keeps counts[i] of them.
     mask = selection.sequence_mask(counts)
     rows = broadcast_to(expand_dims(creation.range(sizes), 1), shape_of(mask))
     places = selection.boolean_mask(rows, mask)
-    # The gradient is a tensor, as for equal counts: a reshape makes one of the slices of a gather.
+    # As for equal counts the gradient is a dense tensor: the reshape densifies the gather's
+    # IndexedSlices.
     repeated = gathering.gather(reshape(data, shape_of(data)), places, axis=axis)
     known = constant_value(counts)
     if known is not None and known.ndim and data.shape.rank is not None:
@@ -170,7 +171,7 @@ def _repeat_alike(data, count, axis):
 def meshgrid(*args, **kwargs) -> list[Tensor]:
     """The coordinates of a grid over vectors: one tensor of the grid's shape per vector.
 
-    With `indexing="xy"` (the default) the first two axes are swapped, as in a picture.
+    With `indexing="xy"` (the default) the first two axes are swapped, as in Cartesian indexing.
 
     >>> [t.numpy().tolist() for t in tf.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
     [[[1, 1, 1], [2, 2, 2]], [[3, 4, 5], [3, 4, 5]]]

@@ -77,7 +77,7 @@ def _policy(bad_indices_policy):
 
 
 def require_slices(op, updates) -> None:
-    """Refuse a scalar as the updates of a scatter."""
+    """Reject scalar updates of a scatter."""
     if updates.shape.rank == 0:
         raise InvalidArgumentError(
             None,
@@ -143,7 +143,7 @@ def _picked(op, grad):
 @TensorScatterMax.gradient
 @TensorScatterMin.gradient
 def _(op, grad):
-    # All that equal the result share its gradient evenly.
+    # Ties divide the gradient equally.
     tensor, indices, updates = op.inputs
     (result,) = op.outputs
     equal = REGISTRY["Equal"]
@@ -162,7 +162,7 @@ def _tensor_scattered(op, tensor, indices, updates, bad_indices_policy=""):
 
 
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
-    """The tensor with `updates` added at the index vectors `indices`.
+    """Add `updates` to a copy of the tensor at the index vectors `indices`.
 
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [0]], [5, 6]).numpy().tolist()
     [12, 1, 1]
@@ -171,17 +171,17 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
-    """The tensor with `updates` subtracted at the index vectors `indices`."""
+    """Subtract `updates` from a copy of the tensor at the index vectors `indices`."""
     return _tensor_scattered(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
 
 
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
-    """The tensor with the greater of itself and `updates` at the index vectors `indices`."""
+    """The tensor with the maximum of itself and `updates` at the index vectors `indices`."""
     return _tensor_scattered(TensorScatterMax, tensor, indices, updates, bad_indices_policy)
 
 
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None) -> Tensor:
-    """The tensor with the smaller of itself and `updates` at the index vectors `indices`."""
+    """The tensor with the minimum of itself and `updates` at the index vectors `indices`."""
     return _tensor_scattered(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
 
 

@@ -1,4 +1,4 @@
-"""How updates are combined with the rows of an array, where rows may be hit more than once."""
+"""Scatter kernels: combining updates with rows of an array, where row indices may repeat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ...core.shape_rules import dimensions_text
 from ...core.shapes import TensorShape
 
-# What a group of updates to one row amounts to, by the operation on the row.
+# The reduction of several updates to one row, keyed by the operation on the row.
 _TOGETHER = {
     "add": np.add,
     "sub": np.add,
@@ -17,18 +17,19 @@ _TOGETHER = {
     "max": np.fmax,
     "min": np.fmin,
 }
-# From this many elements on, a product with a sparse matrix is worth making the matrix.
+# From this many elements on, a matmul with a sparse matrix is profitable, its construction
+# included.
 _LARGE = 32768
 _POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
 
 
 def shape_text(sizes) -> str:
-    """A tuple of sizes as TensorFlow's runtime prints it."""
+    """Format sizes as TensorFlow's runtime does."""
     return dimensions_text(TensorShape.of(tuple(sizes)))
 
 
 def combined(rows, updates, operation):
-    """The new rows, each with its update: the old ones plus, times, ... the updates."""
+    """The new rows: the old ones combined with their updates (add, multiply, ...)."""
     if operation == "add":
         return rows + updates
     if operation == "sub":
@@ -37,7 +38,7 @@ def combined(rows, updates, operation):
         return rows * updates
     if operation == "div":
         if rows.dtype.kind in "iu":
-            # Integers are divided towards zero.
+            # Integer division truncates.
             quotient = np.abs(rows) // np.abs(updates)
             return (np.sign(rows) * np.sign(updates) * quotient).astype(rows.dtype)
         return rows / updates
@@ -49,9 +50,9 @@ def combined(rows, updates, operation):
 
 
 def sparse_sum(data, rows, count):
-    """A matrix of `count` rows, each the sum of the rows of `data` that belong there.
+    """A segment sum: a matrix of `count` rows, each the sum of the rows of `data` with its index.
 
-    None where there are other ways that are as fast.
+    None where other methods are as fast.
     """
     if data.size < _LARGE or data.dtype.kind not in "iufc" or data.dtype == np.float16:
         return None
@@ -63,20 +64,20 @@ def sparse_sum(data, rows, count):
 
 
 def combine_rows(ufunc, flat, rows, data):
-    """Combine rows of a matrix with those of a flat array, one after the other."""
+    """Combine rows of a matrix sequentially with those of a flat array."""
     width = data.shape[1]
     places = rows
     if width != 1:
         places = (rows.astype(np.int64)[:, np.newaxis] * width + np.arange(width)).reshape(-1)
-    # On flat arrays NumPy's `at` is quick; on rows it is not.
+    # ufunc.at has a fast path for flat arrays, not for rows.
     ufunc.at(flat, places, data.reshape(-1))
 
 
 def scatter_rows(array, rows, updates, operation) -> None:
-    """Change the rows of a contiguous array in place; equal rows are changed one after the other.
+    """Update rows of a contiguous array in place; duplicate rows are updated sequentially.
 
-    `rows` is a vector of positions along the first axis, all in range; `updates` has a row for
-    each of them, or is one number for all. "sum" adds to zeros.
+    `rows` is a vector of indices along the first axis, all in range; `updates` has a row for each
+    of them, or is one scalar for all. "sum" adds to zeros.
     """
     if not rows.size or not array.size:
         return
@@ -117,7 +118,7 @@ def _scatter_groups(array, rows, updates, operation, order, places, starts):
 
 
 def positions(indices, sizes, policy=""):
-    """The flat row of each index vector, and which updates to keep (None: all).
+    """The flat row index of each index vector, and a mask of updates to apply (None: all).
 
     ValueError names the first vector out of range, unless the policy is to ignore it.
     """
@@ -138,7 +139,7 @@ def positions(indices, sizes, policy=""):
 
 
 def outside(indices, bad, what) -> str:
-    """The message for the first of the index vectors marked bad (in a flat vector of marks)."""
+    """The message for the first of the invalid index vectors (in a flat mask)."""
     outer = indices.shape[:-1]
     position = np.unravel_index(bad.argmax(), outer)
     where = f"[{','.join(str(i) for i in position)}]" if position else ""
@@ -149,7 +150,7 @@ def outside(indices, bad, what) -> str:
 def require_fit(sizes, indices, updates) -> None:
     """ValueError unless `updates` has one slice of an array of these sizes per index vector.
 
-    All three are shapes; unknown dimensions fit anything.
+    All three are shapes; unknown dimensions are compatible with any.
     """
     if len(indices) == 0:
         raise ValueError(f"Indices shape must have rank at least one. Found:{shape_text(indices)}")
@@ -175,7 +176,7 @@ def _alike(a, b):
 
 
 def scatter_nd_into(array, indices, updates, operation, policy="") -> None:
-    """Change slices of a contiguous array in place; nothing is changed if anything is wrong."""
+    """Update slices of a contiguous array in place; on an error nothing is changed."""
     sizes = array.shape
     require_fit(sizes, indices.shape, updates.shape)
     depth = indices.shape[-1]

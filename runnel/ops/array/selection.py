@@ -60,7 +60,7 @@ def _selected_shape(inputs, attrs):
     return shape
 
 
-# Elements from which on it pays to select by bits.
+# Above this many elements a bitwise selection is profitable.
 _MANY = 4096
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 
@@ -75,8 +75,8 @@ def SelectV2(condition, t, e):
         or any(each.shape not in (shape, ()) for each in (t, e))
     ):
         return np.where(condition, t, e)
-    # (t ^ e) & mask ^ e: the same few operations for every element, where a processor that has to
-    # guess which way the condition goes is wrong half the time.
+    # (t ^ e) & mask ^ e is branch-free; np.where mispredicts half of its branches on random
+    # conditions.
     kind = _BITS[t.dtype.itemsize]
     mask = np.negative(condition.view(np.int8), dtype=kind)
     first, second = np.asarray(t).view(kind), np.asarray(e).view(kind)
@@ -100,7 +100,7 @@ def _(op, grad):
 
 
 def where(condition, x=None, y=None, name=None) -> Tensor:
-    """`x` where the condition holds and `y` elsewhere; without them the positions where it holds.
+    """`x` where the condition holds and `y` elsewhere; without them the indices where it holds.
 
     >>> tf.where([True, False, True], [1, 2, 3], 0).numpy().tolist()
     [1, 0, 3]
@@ -117,7 +117,7 @@ def where(condition, x=None, y=None, name=None) -> Tensor:
 
 
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Tensor:
-    """The slices of a tensor where the mask is True, in one axis in place of the masked ones.
+    """The slices of a tensor where the mask is True; the masked axes become one.
 
     >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]).numpy().tolist()
     [[1, 2], [5, 6]]
@@ -143,7 +143,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Tensor:
         tensor = reshape(tensor, joining.concat([before, masked, after], 0))
         mask = reshape(mask, [-1])
     else:
-        # A gradient of the whole tensor, as of every other shape of mask.
+        # The reshape densifies the gradient, as for every other shape of mask.
         tensor = reshape(tensor, sizes_of(tensor))
     places = squeeze(where(mask), 1)
     return gathering.gather(tensor, places, axis=axis)
@@ -191,7 +191,7 @@ def OneHot(indices, depth, on_value, off_value, *, axis=-1):
     result = np.empty((places.size, size), off_value.dtype)
     result.fill(off_value[()])
     starts = np.arange(0, result.size, size or 1)
-    # Seen as unsigned, negative indices are large ones. Those of no column have nothing hot.
+    # Viewed as unsigned, negative indices are large. Rows of indices out of range have no one.
     unsigned = places.view(np.uint64)
     if places.size and unsigned[unsigned.argmax()] >= size:
         inside = unsigned < size
@@ -204,7 +204,7 @@ def OneHot(indices, depth, on_value, off_value, *, axis=-1):
 def one_hot(
     indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
 ) -> Tensor:
-    """Each index as a vector of `depth` numbers: on_value (1) at the index, else off_value (0).
+    """One-hot vectors of size `depth`: on_value (1) at the index, else off_value (0).
 
     >>> tf.one_hot([0, 2], depth=3).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
@@ -234,7 +234,7 @@ def one_hot(
 
 
 def sequence_mask(lengths, maxlen=None, dtype=bool_dtype, name=None) -> Tensor:
-    """True for the first `lengths[i]` places of row i, of `maxlen` (or the longest) places.
+    """A mask whose row i is True for the first `lengths[i]` of `maxlen` (or the longest) columns.
 
     >>> tf.sequence_mask([1, 3], 3, tf.int32).numpy().tolist()
     [[1, 0, 0], [1, 1, 1]]

@@ -1,4 +1,4 @@
-"""The shape of a tensor, and giving it another one."""
+"""Shapes of tensors, and reshaping."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ GuaranteeConst = op(
 
 
 def guarantee_const(input, name=None):
-    """The tensor itself, promised to never change between runs."""
+    """The tensor itself, promised to be constant between runs."""
     return execute(GuaranteeConst, (convert_to_tensor(input),))
 
 
@@ -93,7 +93,7 @@ def _as_index(sizes, dtype):
 
 
 def shape(input, out_type=None, name=None) -> Tensor:
-    """The shape as an integer vector.
+    """The shape as an integer tensor.
 
     >>> tf.shape([[1, 2, 3], [4, 5, 6]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
@@ -105,7 +105,7 @@ def shape(input, out_type=None, name=None) -> Tensor:
 
 
 def sizes_of(tensor, dtype=int32) -> Tensor:
-    """The shape as an integer vector; a constant where it is known before the graph runs."""
+    """The shape as an integer tensor; a constant where it is statically known."""
     sizes = tensor.shape
     if sizes.is_fully_defined():
         return tensor_of(_as_index(sizes._dims, dtype), dtype)
@@ -123,7 +123,7 @@ def ShapeN(input, *, out_type=int32):
 
 
 def shape_n(input, out_type=int32, name=None):
-    """The shapes of tensors of one dtype, as integer vectors."""
+    """The shapes of tensors of one dtype, as integer tensors."""
     if not isinstance(input, list | tuple | Tensor):
         raise TypeError(f"tf.shape_n needs a list of tensors as `input`, got {input!r}.")
     tensors = alike(list(input))
@@ -154,7 +154,7 @@ def size(input, out_type=None, name=None) -> Tensor:
     tensor = convert_to_tensor(input)
     out_type = int32 if out_type is None else as_dtype(out_type)
     count = tensor.shape.num_elements()
-    # A known count is a constant, of any dtype that holds it, as in the original.
+    # A statically known size is a constant, of any dtype that can represent it, as in the original.
     if count is not None:
         return convert_to_tensor(count, out_type)
     return execute(Size, (tensor,), {"out_type": _index_type("Size", out_type)})
@@ -189,7 +189,7 @@ def _reshaped(inputs, attrs):
 
 
 def _unknown_size(sizes):
-    """The position of -1, or None; ValueError for other negative sizes or a second -1."""
+    """The index of -1, or None; ValueError for other negative sizes or a second -1."""
     unknown = None
     for axis, size in enumerate(sizes):
         if size < -1:
@@ -202,7 +202,7 @@ def _unknown_size(sizes):
 
 
 def _resolved(old, sizes):
-    """The new sizes with -1 replaced; ValueError where the elements do not fit."""
+    """The new sizes with -1 replaced; ValueError where the number of elements differs."""
     count = math.prod(old)
     unknown = _unknown_size(sizes)
     known = math.prod(size for size in sizes if size >= 0)
@@ -218,7 +218,7 @@ def _resolved(old, sizes):
                 )
             sizes[unknown] = count // known
         else:
-            # Beside a size of 0 the rest is divided, the sizes of 0 left aside on both sides.
+            # Next to a size of 0, -1 is inferred from the nonzero sizes of both shapes.
             parts = math.prod(size for size in sizes if size > 0)
             sizes[unknown] = math.prod(size for size in old if size) // parts
         known = math.prod(sizes)
@@ -245,7 +245,7 @@ def _(op, grad):
 
 
 def reshape(tensor, shape, name=None) -> Tensor:
-    """The same elements in another shape; -1 stands for what is left.
+    """The same elements in another shape; -1 is inferred.
 
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).shape
     TensorShape([2, 3])
@@ -256,7 +256,7 @@ def reshape(tensor, shape, name=None) -> Tensor:
 
 
 def reshape_as(tensor, like) -> Tensor:
-    """The elements of one tensor in the shape of another that has as many."""
+    """Reshape one tensor to the shape of another of the same size."""
     sizes = like.shape
     if not sizes.is_fully_defined():
         return execute(Reshape, (tensor, shape(like)))
@@ -266,7 +266,7 @@ def reshape_as(tensor, like) -> Tensor:
 
 
 def _broadcast_in_part(part, sizes):
-    """What is known of a broadcast shape: a size other than 1 stays what it is."""
+    """The known part of a broadcast shape: a size other than 1 is final."""
     wanted = constant_shape(sizes)
     if None in (part.rank, wanted.rank) or part.rank > wanted.rank:
         return wanted
@@ -314,7 +314,7 @@ def BroadcastTo(input, shape):
     sizes = shape.tolist()
     if math.prod(sizes) > 4096:
         return np.broadcast_to(input, sizes)
-    # Copying a little is ten times faster than NumPy's making of a view.
+    # A small copy is ten times faster than NumPy's broadcast view.
     result = np.empty(sizes, input.dtype)
     result[...] = input
     return result
@@ -328,7 +328,7 @@ def _(op, grad):
 
 
 def broadcast_to(input, shape, name=None) -> Tensor:
-    """The tensor repeated to a larger shape, as arithmetic would broadcast it.
+    """Broadcast the tensor to a larger shape.
 
     >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy().tolist()
     [[1, 2, 3], [1, 2, 3]]
@@ -361,7 +361,7 @@ def BroadcastArgs(s0, s1):
 
 
 def broadcast_dynamic_shape(shape_x, shape_y):
-    """The shape that two shapes broadcast to, as a tensor.
+    """The broadcast shape of two shapes, as a tensor.
 
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist()
     [2, 3]
@@ -416,7 +416,7 @@ def _(op, grad):
 
 
 def expand_dims(input, axis, name=None) -> Tensor:
-    """The tensor with a new axis of size 1 at position `axis`.
+    """Insert a new axis of size 1 at index `axis`.
 
     >>> tf.expand_dims([1, 2], axis=-1).numpy().tolist()
     [[1], [2]]
@@ -463,7 +463,7 @@ def _(op, grad):
 
 
 def squeeze(input, axis=None, name=None) -> Tensor:
-    """The tensor without its axes of size 1, or without those given.
+    """Remove the axes of size 1, or those given.
 
     >>> tf.squeeze(tf.ones([1, 2, 1]), axis=0).shape
     TensorShape([2, 1])
@@ -504,7 +504,7 @@ def _(op, grad):
 
 
 def ensure_shape(x, shape, name=None):
-    """The tensor itself, checked to have this shape when it is computed.
+    """The tensor itself, whose shape is checked at run time.
 
     >>> tf.ensure_shape([[1, 2]], [None, 2]).shape
     TensorShape([1, 2])

@@ -15,19 +15,19 @@ from . import creation, indexing, joining, padding
 from .arguments import INDEX, INDICES, alike
 from .shaping import sizes_of
 
-# tf.slice takes the name in this module.
+# tf.slice shadows the builtin in this module.
 _Slice = slice
 _WHOLE = _Slice(None)
-# Stands for a start, end or step that is known only when the graph runs.
+# A start, stop or step that is not statically known.
 _LATER = object()
 _ONE = (1,)
 
 
 def _keys(rank, begin, end, strides, masks):
-    """The NumPy key of a strided slice, one entry per axis of the input and per new axis.
+    """The NumPy key of a strided slice, one entry per input axis and per new axis.
 
-    `masks` are TensorFlow's, bit i for entry i: the start is open, the end is open, all axes left
-    (an ellipsis), a new axis, a single index.
+    `masks` are TensorFlow's, bit i for entry i: default start, default end, all remaining axes (an
+    ellipsis), a new axis, a scalar index.
     """
     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = masks
     if ellipsis_mask & (ellipsis_mask - 1):
@@ -58,7 +58,7 @@ def _keys(rank, begin, end, strides, masks):
 
 
 def _sliced(keys, shape):
-    """The sizes that a slice leaves; ValueError for an index outside of its axis or a step of 0."""
+    """The sizes of a slice; ValueError for an index out of range or a step of 0."""
     sizes, axis = [], 0
     for key in keys:
         if key is None:
@@ -93,7 +93,7 @@ def _require_vectors(shapes):
 
 
 def _values(bound, length):
-    """The numbers in a vector as far as they are known before the graph runs."""
+    """The statically known values of a vector."""
     known = constant_value(bound)
     if known is not None:
         return known.tolist()
@@ -123,14 +123,14 @@ def _strided_shape(inputs, attrs):
 
 
 def slice_key(shape, begin, end, strides, masks):
-    """The NumPy key of a strided slice of an array of this shape, its indices not yet checked."""
+    """The NumPy key of a strided slice of an array of this shape, indices unchecked."""
     if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape:
         _require_vectors([TensorShape.of(each.shape) for each in (begin, end, strides)])
     return tuple(_keys(len(shape), begin.tolist(), end.tolist(), strides.tolist(), masks))
 
 
 def checked_key(shape, begin, end, strides, masks):
-    """The same with all indices checked, and an array as the result even of a single element."""
+    """The same with indices checked; even a single element is selected as an array."""
     keys = slice_key(shape, begin, end, strides, masks)
     _sliced(keys, shape)
     return (*keys, ...)
@@ -154,7 +154,7 @@ def StridedSlice(
     new_axis_mask=0,
     shrink_axis_mask=0,
 ):
-    # One index or one range, by far the most frequent keys, need none of the general machinery.
+    # Fast path: a single index or range, by far the most frequent keys.
     if begin.shape == _ONE and input.ndim and not (ellipsis_mask or new_axis_mask):
         if shrink_axis_mask:
             index = begin.item()
@@ -226,10 +226,10 @@ def strided_slice(
     var=None,
     name=None,
 ):
-    """The elements from `begin` to `end` (not included), `strides` apart, along each axis.
+    """The elements from `begin` to `end` (exclusive) in steps of `strides` along each axis.
 
-    Bit i of a mask concerns entry i: ignore its start, ignore its end, take all axes left, insert
-    an axis, drop the axis.
+    Bit i of a mask applies to entry i: default start, default end, all remaining axes, a new axis,
+    a dropped axis.
 
     >>> tf.strided_slice([1, 2, 3, 4, 5], [1], [5], [2]).numpy().tolist()
     [2, 4]
@@ -279,7 +279,7 @@ def _part_shape(inputs, attrs):
 
 
 def _part_size(axis, start, count, size):
-    """The size of one axis of a slice, None if unknown; ValueError where it does not fit."""
+    """The size of one axis of a slice, None if unknown; ValueError where it is out of range."""
     if start is not _LATER and (start < 0 or (size is not None and start > size)):
         raise ValueError(f"Expected begin[{axis}] in [0, {size}], but got {start}")
     if count is _LATER:
@@ -319,7 +319,7 @@ def _(op, grad):
 
 
 def slice(input_, begin, size, name=None) -> Tensor:
-    """The part of a tensor that begins at `begin` and has the given size; -1 means all the rest.
+    """The slice that starts at `begin` and has the given size; -1 means all the rest.
 
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy().tolist()
     [[2, 3], [5, 6]]

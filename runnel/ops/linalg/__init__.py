@@ -1,1 +1,1 @@
-"""Matrix products, decompositions, solvers and matrix functions."""
+"""Matmuls, decompositions, solvers and matrix functions."""

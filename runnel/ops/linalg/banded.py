@@ -1,4 +1,4 @@
-"""Matrices with few diagonals: triangular bands and tridiagonal ones."""
+"""Banded matrices: triangular bands and tridiagonal matrices."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def BandedTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
         raise ValueError("The bands and rhs do not fit together.")
     if not matrix.size or not rhs.size:
         raise ValueError("The bands and rhs must not be empty.")
-    # A band longer than the matrix is large lies outside of it.
+    # Bands beyond the size of the matrix are outside of it.
     used = min(matrix.shape[-2], matrix.shape[-1])
     matrix = matrix[..., :used, :] if lower else matrix[..., -used:, :]
     left, right = broadcast_batches(widened(matrix), widened(rhs))
@@ -72,7 +72,7 @@ def BandedTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
 
 
 def _by_column(bands, lower):
-    """The bands as LAPACK wants them: each element in the column it has in the matrix."""
+    """The bands in LAPACK's band storage: each element in its column of the matrix."""
     moved = np.zeros_like(bands, order="C")
     count, size = bands.shape[-2:]
     for row in range(count):
@@ -99,7 +99,7 @@ def _(op, grad):
 
 
 def _bands_of(matrix: Tensor, bands: Tensor, lower: bool) -> Tensor:
-    """The diagonals of a matrix stored as `bands` are, zeros where those reach beyond it."""
+    """The diagonals of a matrix in the storage of `bands`, padded with zeros."""
     count, size = shape(bands)[-2], shape(bands)[-1]
     offset = -creation.range(count) if lower else creation.range(count - 1, -1, -1)
     row = creation.range(size)
@@ -111,10 +111,10 @@ def _bands_of(matrix: Tensor, bands: Tensor, lower: bool) -> Tensor:
 
 
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
-    """X with `A @ X = rhs`, where A is triangular and has few diagonals.
+    """X with `A @ X = rhs`, where A is a triangular band matrix.
 
     `bands` has the main diagonal and those below it (above it if not `lower`) as rows, from the
-    highest to the lowest. An element stands in the column that is the number of its row in A.
+    highest to the lowest. The column index of an element is its row index in A.
 
     >>> tf.linalg.banded_triangular_solve([[2.0, 1.0], [0.0, 1.0]], [[2.0], [3.0]]).numpy()
     array([[1.],
@@ -171,7 +171,7 @@ def _solve_tridiagonal(bands, rhs):
 
 
 def _eliminate(bands, rhs, pivoting):
-    """One system row by row: without exchanges of rows, or with, and tiny pivots for zero ones."""
+    """Gaussian elimination of one system; with partial pivoting zero pivots become tiny ones."""
     above, middle, below = (row.copy() for row in bands)
     second, x = np.zeros_like(above), rhs.copy()
     above[-1] = 0
@@ -199,12 +199,12 @@ def _eliminate(bands, rhs, pivoting):
 
 
 def _earlier(rows: Tensor, axis: int) -> Tensor:
-    """Each row of the matrix in the place of the one before it, zeros in the last place."""
+    """Shift rows up by one, with zeros in the last."""
     return _moved(rows, axis, slice(1, None), slice(-1, None), last=True)
 
 
 def _later(rows: Tensor, axis: int) -> Tensor:
-    """Each row of the matrix in the place of the one after it, zeros in the first place."""
+    """Shift rows down by one, with zeros in the first."""
     return _moved(rows, axis, slice(None, -1), slice(None, 1), last=False)
 
 
@@ -306,7 +306,7 @@ def _compact(diagonals, form: str) -> Tensor:
 
 
 def _padded(diagonal: Tensor, middle: Tensor, which: str) -> Tensor:
-    """A diagonal beside the main one, as long as that: the place outside of the matrix is 0."""
+    """A sub- or superdiagonal zero-padded to the length of the main diagonal."""
     if diagonal.shape.rank is None or middle.shape.rank is None:
         return diagonal
     if not diagonal.shape[:-1].is_compatible_with(middle.shape[:-1]):
@@ -337,9 +337,9 @@ def tridiagonal_solve(
 ):
     """X with `A @ X = rhs` for tridiagonal matrices A.
 
-    `diagonals` are the three diagonals as rows, from the highest to the lowest ("compact": the
-    last element of the first row and the first of the last are not used), as a sequence of three
-    tensors ("sequence"), or whole matrices ("matrix"). Singular matrices give NaN.
+    `diagonals` are the three diagonals as rows, from the highest to the lowest ("compact": the last
+    element of the first row and the first of the last are not used), as a sequence of three tensors
+    ("sequence"), or as full matrices ("matrix"). Singular matrices give NaN.
 
     >>> diagonals = [[1.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
     >>> tf.linalg.tridiagonal_solve(diagonals, [4.0, 2.0])
@@ -379,7 +379,7 @@ def tridiagonal_solve(
 
 
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """The product `A @ rhs` for tridiagonal matrices A, given as for `tridiagonal_solve`.
+    """The matmul `A @ rhs` for tridiagonal matrices A, in the formats of `tridiagonal_solve`.
 
     >>> diagonals = [[1.0, 0.0], [2.0, 2.0], [0.0, 3.0]]
     >>> tf.linalg.tridiagonal_matmul(diagonals, [[1.0], [2.0]]).numpy().tolist()

@@ -38,7 +38,7 @@ def Cholesky(input):
 
 
 def _cholesky_one_by_one(matrix):
-    """NaN for the matrices that are not positive definite, the factor of the others."""
+    """Factor matrix by matrix: NaN for those that are not positive definite."""
     factor = np.empty_like(matrix)
     for result, each in zip(each_matrix(factor), each_matrix(matrix), strict=True):
         try:
@@ -61,8 +61,8 @@ def _(op, grad):
 def cholesky(input, name=None):
     """The lower triangular L with `L @ adjoint(L) = input`, for positive definite matrices.
 
-    Only the lower triangle of the input is read. A matrix that is not positive definite has no
-    such factor: the result is NaN.
+    Only the lower triangle of the input is read. The factor of a matrix that is not positive
+    definite is NaN.
 
     >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()
     [[2.0, 0.0], [1.0, 2.0]]
@@ -101,7 +101,7 @@ def _(op, grad_q, grad_r):
         )
     if rows is not None and rows == columns:
         return _qr_square_gradient(q, r, grad_q, grad_r)
-    # The columns beyond the square part of R are Q^H times those of the matrix.
+    # The columns to the right of R's square part are Q^H @ those of the matrix.
     size = columns_of(q)
     beyond, grad_beyond = matrix[..., size:], grad_r[..., size:]
     grad_q += matmul(beyond, grad_beyond, adjoint_b=True)
@@ -115,7 +115,7 @@ def _qr_square_gradient(q: Tensor, r: Tensor, grad_q: Tensor, grad_r: Tensor) ->
     lower = turned - adjoint(turned) + adjoint(stretched) - stretched
     inner = stretched - turned + lower - band_part(lower, 0, -1)
     if r.dtype.is_complex:
-        # R has a real diagonal: what is imaginary there turns the columns of Q instead.
+        # The diagonal of R is real: imaginary parts there are phases of Q's columns instead.
         phase = imag(diag_part(turned - stretched))
         inner += diag(cast(phase, r.dtype) * convert_to_tensor(1j, r.dtype))
     return times_inverse_adjoint(matmul(q, inner) + grad_q, r)

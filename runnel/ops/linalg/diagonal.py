@@ -1,8 +1,8 @@
 """Diagonals and bands: matrices made from them, read from them, overwritten with them.
 
 `k` is one diagonal (0 the main one, positive above, negative below) or the lowest and the highest
-of a range. Diagonals of a range are stored as rows, the highest first, all as long as the longest;
-`align` says at which end the shorter ones above and below the main diagonal are padded.
+of a range. Diagonals of a range are stored as rows, the highest first, padded to the longest;
+`align` is the side on which the ones above and below the main diagonal are aligned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _band(k) -> tuple[int, int]:
-    """The lowest and the highest diagonal that `k` names."""
+    """The lowest and the highest diagonal of the range `k`."""
     indices = np.ravel(k)
     if not 1 <= indices.size <= 2:
         raise ValueError(
@@ -39,7 +39,7 @@ def _band(k) -> tuple[int, int]:
 
 
 def _band_within(k, rows: int, columns: int) -> tuple[int, int]:
-    """The diagonals that `k` names; ValueError where a matrix of this size has no such one."""
+    """The diagonals of the range `k`; ValueError if one is outside of a matrix of this size."""
     band = _band(k)
     for diagonal, which in zip(band, ("lower", "upper"), strict=True):
         if diagonal and not -rows < diagonal < columns:
@@ -67,7 +67,7 @@ def _check_align(align: str) -> None:
 
 
 def _rows_of_band(lower: int, upper: int, rows: int, columns: int, align: str):
-    """For each diagonal, highest first: itself, and where its elements lie in its stored row."""
+    """Yield each diagonal, highest first, and the slice of its elements in its stored row."""
     longest = _longest(lower, upper, rows, columns)
     above, below = align.split("_")
     for diagonal in range(upper, lower - 1, -1):
@@ -78,7 +78,7 @@ def _rows_of_band(lower: int, upper: int, rows: int, columns: int, align: str):
 
 
 def _write_diagonal(matrix: np.ndarray, diagonal: int, values) -> None:
-    """Overwrite one diagonal of a contiguous (batch of a) matrix."""
+    """Overwrite one diagonal of a contiguous matrix or batch of matrices."""
     rows, columns = matrix.shape[-2:]
     length = _length(diagonal, rows, columns)
     flat = matrix.reshape(*matrix.shape[:-2], rows * columns)
@@ -183,13 +183,13 @@ def _(op, grad):
 
 
 def _padding(value, dtype) -> Tensor:
-    # The default of 0 stands for False among truth values.
+    # The default of 0 means False for bool matrices.
     plain = dtype.is_bool and not isinstance(value, Tensor)
     return convert_to_tensor(bool(value) if plain else value, dtype)
 
 
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
-    """A matrix (for each vector of a batch) with the given diagonals, `padding_value` elsewhere.
+    """A matrix (or batch) with the given diagonals, `padding_value` elsewhere.
 
     >>> tf.linalg.diag([1, 2], k=1).numpy().tolist()
     [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
@@ -250,13 +250,13 @@ def _(op, grad):
 
 
 def _diag_part(matrix: Tensor, k: Tensor, align: str) -> Tensor:
-    """The diagonals of a matrix, shorter ones padded with zeros."""
+    """The diagonals of a matrix, shorter ones zero-padded."""
     zero = convert_to_tensor(0, matrix.dtype)
     return execute(MatrixDiagPartV3, (matrix, k, zero), {"align": align})
 
 
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
-    """The diagonals of a (batch of a) matrix.
+    """The diagonals of a matrix or of a batch of matrices.
 
     >>> tf.linalg.diag_part([[1, 2], [3, 4]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 4], dtype=int32)>
@@ -322,7 +322,7 @@ def _(op, grad):
 
 
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
-    """A (batch of a) matrix with other values on some of its diagonals.
+    """A matrix (or batch) with some of its diagonals replaced.
 
     >>> tf.linalg.set_diag([[1, 2], [3, 4]], [7, 8]).numpy().tolist()
     [[7, 2], [3, 8]]
@@ -386,9 +386,9 @@ def _(op, grad):
 
 
 def band_part(input, num_lower, num_upper, name=None):
-    """The diagonals from `num_lower` below to `num_upper` above the main one; zeros elsewhere.
+    """A band of `num_lower` diagonals below and `num_upper` above the main one, else zeros.
 
-    A negative number keeps all of its side: `band_part(x, -1, 0)` is the lower triangle.
+    A negative number keeps the entire triangle: `band_part(x, -1, 0)` is the lower one.
 
     >>> tf.linalg.band_part([[1, 2], [3, 4]], -1, 0).numpy().tolist()
     [[1, 0], [3, 4]]
@@ -427,7 +427,7 @@ def _(op, grad):
 
 
 def tensor_diag(diagonal, name=None):
-    """A tensor of twice the rank whose entry at (i..., i...) is `diagonal[i...]`, else zero.
+    """A tensor of twice the rank with `diagonal[i...]` at [i..., i...], zeros elsewhere.
 
     >>> tf.linalg.tensor_diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
@@ -471,7 +471,7 @@ def _(op, grad):
 
 
 def tensor_diag_part(input, name=None):
-    """The entries at (i..., i...) of a tensor of even rank.
+    """The entries at [i..., i...] of a tensor of even rank.
 
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 4], dtype=int32)>

@@ -88,7 +88,7 @@ def _(op, grad_values, grad_vectors):
         _, vectors = eigh(matrix)
         weighted = vectors * expand_dims(grad_values, -2)
         whole = matmul(weighted, vectors, adjoint_b=True)
-    # Only the lower triangle was read: it takes the gradients of both.
+    # Only the lower triangle was read: it gets the gradients of both triangles.
     lower = band_part(whole + adjoint(whole), -1, 0)
     return set_diag(lower, 0.5 * diag_part(lower))
 
@@ -141,7 +141,7 @@ def _(op, grad_values, grad_vectors):
     if op.attrs["compute_v"]:
         values, vectors = op.outputs
         turned = matmul(vectors, grad_vectors, adjoint_a=True)
-        # Eigenvectors keep the length 1.
+        # Eigenvectors are normalized: project the gradient.
         growth = cast(real(diag_part(turned)), turned.dtype)
         gram = matmul(vectors, vectors, adjoint_a=True)
         turned -= gram * expand_dims(growth, -2)
@@ -162,7 +162,7 @@ def _eig(tensor, compute_v: bool):
 
 
 def eig(tensor, name=None):
-    """The eigenvalues and eigenvectors (columns, of length 1) of square matrices, both complex.
+    """The eigenvalues and eigenvectors (columns of norm 1) of square matrices, both complex.
 
     >>> values, vectors = tf.linalg.eig([[2.0, 0.0], [0.0, 1.0]])
     >>> values.dtype
@@ -199,7 +199,7 @@ def _svd_shape(inputs, attrs):
 @op("Svd", "input: T -> s: T, u: T, v: T", T=MATRIX, shape=_svd_shape)
 def Svd(input, *, compute_uv=True, full_matrices=False):
     matrix = widened(input)
-    # NaN and infinity spoil the results of their own matrix only.
+    # NaN and infinity affect only the results of their own matrix of the batch.
     spoiled = ~np.isfinite(matrix).all(axis=(-1, -2))
     if spoiled.any():
         matrix = np.where(spoiled[..., None, None], 0, matrix)
@@ -232,7 +232,7 @@ def _(op, grad_s, grad_u, grad_v):
         v, grad_v = _thin(v, grad_v, size)
     turned_u = matmul(u, grad_u, adjoint_a=True)
     turned_v = matmul(v, grad_v, adjoint_a=True)
-    # U and V turn by what the differences of the squared singular values allow.
+    # The rotations of U and V, by the inverse differences of the squared singular values.
     squares = _inverse_differences(s * s)
     columns = expand_dims(s, -2)
     turn_u = squares * turned_u
@@ -245,7 +245,7 @@ def _(op, grad_s, grad_u, grad_v):
         on_diagonal += phase * inverse
     inner += diag(on_diagonal)
     inverse = expand_dims(inverse, -2)
-    # What leaves the spaces that the columns of U and of V span.
+    # The components orthogonal to the column spaces of U and of V.
     outside_u = (grad_u - matmul(u, turned_u)) * inverse
     outside_v = (grad_v - matmul(v, turned_v)) * inverse
     left = matmul(u, inner) + outside_u
@@ -268,7 +268,7 @@ def _require_thin(matrix: Tensor) -> None:
 
 
 def _thin(vectors: Tensor, grad: Tensor, size) -> tuple[Tensor, Tensor]:
-    """The first columns, and their gradient: the rest follows from being orthogonal to them."""
+    """The leading columns, and their gradient: the others are their orthogonal complement."""
     first, rest = vectors[..., :size], vectors[..., size:]
     pulled = matmul(grad[..., size:], first, adjoint_a=True)
     return first, grad[..., :size] - matmul(rest, pulled)
@@ -300,11 +300,11 @@ def eigh_tridiagonal(
     tol=None,
     name=None,
 ):
-    """The eigenvalues (and vectors) of the Hermitian matrix with three diagonals.
+    """The eigenvalues (and vectors) of a Hermitian tridiagonal matrix.
 
     `alpha` is the main diagonal and `beta` the one above it. `select` is "a" for all eigenvalues,
-    "i" for those at positions `select_range[0]` to `select_range[1]` (ascending), "v" for those
-    between the two values. They are exact to the last digits whatever `tol` says.
+    "i" for those with indices `select_range[0]` to `select_range[1]` (ascending), "v" for those
+    between the two values. They have full precision whatever `tol` is.
 
     >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 3.], dtype=float32)>
@@ -338,7 +338,7 @@ def _tridiagonal(alpha: Tensor, beta: Tensor) -> Tensor:
 
 
 def _range_of(select_range, dtype, what: str, closed: bool) -> tuple[Tensor, Tensor]:
-    """Both ends of a range as tensors; InvalidArgumentError where nothing lies between them."""
+    """Both ends of a range as tensors; InvalidArgumentError where the range is empty."""
     first, last = (convert_to_tensor(each, dtype) for each in select_range)
     a, b = constant_value(first), constant_value(last)
     if a is not None and b is not None and (a > b or (a == b and not closed)):

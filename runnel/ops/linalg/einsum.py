@@ -1,4 +1,4 @@
-"""Einsum: sums of products, written with one letter per dimension."""
+"""Einsum: sums of products in Einstein notation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EQUATION = re.compile(f"{_TERM}(,{_TERM})*(->{_TERM})?")
 
 
 class _Operand(NamedTuple):
-    """How one input is brought into the order that its product needs."""
+    """How one input is reduced and transposed for the batched matmul."""
 
     diagonal: tuple[list[int], list[int]] | None
     summed: tuple[int, ...]
@@ -34,25 +34,25 @@ class _Operand(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """An equation for inputs of given ranks; labels are numbers, those of `...` negative."""
+    """The contraction plan of an equation for given ranks; labels are ints, negative in `...`."""
 
     inputs: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
     operands: tuple[_Operand, ...]
-    # How many dimensions are in both inputs and the output, in one input, and summed over.
+    # The numbers of batch dimensions, of rows, and of batch and contracted dimensions.
     batch: int
     rows: int
     inner: int
     order: tuple[int, ...] | None
-    # Whether the second input has the rows, so that they come before the columns in the output.
+    # Whether the operands are swapped, so that rows precede columns in the output.
     swapped: bool
-    # For a product without a sum: where each input gets a dimension of 1.
+    # For an outer or element-wise product, without contraction: the new axes of each input.
     stretched: tuple[tuple[slice | None, ...], ...] | None
     spread: tuple[list[int], list[int]] | None
 
     @property
     def is_product(self) -> bool:
-        """Whether it is a product of the inputs in some order, and nothing else is computed."""
+        """Whether it is a matmul of the inputs in some order, and nothing else is computed."""
         others = any(how.summed or how.diagonal is not None for how in self.operands)
         return bool(self.inner) and self.spread is None and not others
 
@@ -103,13 +103,13 @@ def _operand(labels: tuple[int, ...], wanted: tuple[int, ...]) -> _Operand:
 
 
 def _permutation(labels: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The axes in the given order; None if that is the order they have."""
+    """The axes in the given order; None if it is the identity."""
     axes = tuple(labels.index(label) for label in order if label in labels)
     return None if axes == tuple(range(len(axes))) else axes
 
 
 def _labels(equation: str, ranks: tuple[int, ...]):
-    """A number for each dimension of the inputs, and of the output."""
+    """Integer labels for the dimensions of the inputs and of the output."""
     left, _, right = equation.partition("->")
     terms = left.split(",")
     widest = 0
@@ -140,7 +140,7 @@ def _numbers(term: str, broadcast: int) -> tuple[int, ...]:
 
 
 def _sizes(plan: _Plan, shapes) -> dict[int, int | None]:
-    """The size of every label; ValueError where inputs contradict each other."""
+    """The size of every label; ValueError where inputs conflict."""
     sizes: dict[int, int | None] = {}
     for labels, shape in zip(plan.inputs, shapes, strict=True):
         for axis, (label, size) in enumerate(zip(labels, shape, strict=True)):
@@ -197,7 +197,7 @@ def Einsum(inputs, *, equation):
 
 
 def _arrange(array, how: _Operand):
-    """Diagonals for repeated labels, sums over labels nobody else has, the wanted order."""
+    """Extract diagonals of repeated labels, sum labels that occur nowhere else, transpose."""
     if how.diagonal is not None:
         array = np.einsum(array, *how.diagonal)
     if how.summed:
@@ -206,7 +206,7 @@ def _arrange(array, how: _Operand):
 
 
 def _contract(x, y, plan: _Plan, shapes):
-    """The product of (batch, rows, inner) and (batch, inner, columns), in the output's order."""
+    """The matmul of (batch, rows, inner) and (batch, inner, columns), transposed to the output."""
     if plan.swapped:
         x, y = y, x
     batch, middle, end = plan.batch, plan.batch + plan.rows, plan.batch + plan.inner
@@ -227,7 +227,7 @@ def _contract(x, y, plan: _Plan, shapes):
 
 
 def _contract_in_order(x, y, order):
-    """The products of batches of matrices, put where the output has them at once."""
+    """A batched matmul whose results are written with the output's strides, without a transpose."""
     shape = (*x.shape[:-1], y.shape[-1])
     result = np.empty([shape[axis] for axis in order], x.dtype)
     products = result.transpose(np.argsort(order))
@@ -255,7 +255,7 @@ def _(op, grad):
 
 
 def _gradient(term: str, value: Tensor, known: str, factors) -> Tensor:
-    """The gradient of the input `value` with labels `term`: the product of `factors`."""
+    """The gradient with respect to input `value` with labels `term`: the einsum of `factors`."""
     letters = "".join(dict.fromkeys(term.replace("...", "")))
     there = "".join(letter for letter in letters if letter in known)
     missing = "".join(letter for letter in letters if letter not in known)
@@ -268,7 +268,7 @@ def _gradient(term: str, value: Tensor, known: str, factors) -> Tensor:
     if term != own_dots + letters:
         like = Einsum([value], equation=f"{term}->{own_dots}{letters}")
     if missing:
-        # The forward pass summed over these: every element along them has the same gradient.
+        # The forward pass summed over these labels: the gradient is broadcast along them.
         ones = execute(OnesLike, (like,))
         equation = f"{dots}{there},{own_dots}{letters}->{dots}{letters}"
         gradient = Einsum([gradient, ones], equation=equation)
@@ -282,10 +282,10 @@ def _gradient(term: str, value: Tensor, known: str, factors) -> Tensor:
 def einsum(equation, *inputs, **kwargs):
     """The sum of products that an equation such as "ij,jk->ik" describes.
 
-    Each letter is a dimension; letters that the right side lacks are summed over, a letter twice
-    in one term takes the diagonal, "..." stands for dimensions that broadcast. Without "->" the
-    output has what occurs once ("..." first, letters in alphabetical order). More than two inputs
-    are multiplied in pairs, the cheapest pair first.
+    Each letter is a dimension; letters that the right side lacks are summed over, a letter twice in
+    one term takes the diagonal, "..." stands for dimensions that broadcast. Without "->" the output
+    has the letters that occur once ("..." first, letters in alphabetical order). More than two
+    inputs are contracted in pairs, the cheapest pair first.
 
     >>> tf.einsum("ij,jk->ik", tf.constant([[1, 2], [3, 4]]), tf.constant([[5], [6]])).numpy()
     array([[17],
@@ -307,7 +307,7 @@ def einsum(equation, *inputs, **kwargs):
 
 @lru_cache(maxsize=1024)
 def _explicit(equation: str, count: int) -> str:
-    """The equation without spaces and with its right side; ValueError where it is not one."""
+    """The equation without spaces and with an explicit output; ValueError if it is invalid."""
     text = equation.replace(" ", "")
     if not _EQUATION.fullmatch(text):
         raise ValueError(
@@ -344,7 +344,7 @@ def _same_dtype(inputs) -> list[Tensor]:
 
 
 def _in_pairs(terms: list[str], tensors: list[Tensor], output: str) -> Tensor:
-    """Multiply the pair with the smallest product relative to its factors until one is left."""
+    """Greedy contraction order: first the pair whose result grows least over its operands."""
     terms, tensors = list(terms), list(tensors)
     sizes = _letter_sizes(terms, tensors)
     while len(terms) > 2:
@@ -368,7 +368,7 @@ def _in_pairs(terms: list[str], tensors: list[Tensor], output: str) -> Tensor:
 
 
 def _letter_sizes(terms: list[str], tensors: list[Tensor]) -> dict[str, int]:
-    """What is known of the sizes, for the order of the products only: unknown ones count as 1."""
+    """The statically known sizes, for the contraction order only: unknown ones count as 1."""
     sizes: dict[str, int] = {}
     for term, tensor in zip(terms, tensors, strict=True):
         if tensor.shape.rank is None:

@@ -71,7 +71,7 @@ def LogMatrixDeterminant(input):
 
 @LogMatrixDeterminant.gradient
 def _(op, _, grad):
-    # The logarithm is real whatever its dtype; the sign counts as a constant.
+    # The log-determinant is real whatever its dtype; the sign counts as a constant.
     grad = cast(real(grad), grad.dtype)
     return _times_matrix(grad, inv(op.inputs[0], adjoint=True))
 
@@ -97,10 +97,10 @@ def logdet(matrix, name=None):
 
 
 def _derivative(function: Op, matrix: Tensor, grad: Tensor) -> Tensor:
-    """The gradient of a function of a matrix, from the same function of one twice as large.
+    """The gradient of a matrix function, from the same function of a matrix twice as large.
 
-    f([[A, E], [0, A]]) has the derivative of f at A in the direction E in its upper right
-    corner, and the gradient is the derivative at the adjoint of A in the direction of `grad`.
+    f([[A, E], [0, A]]) has the Fréchet derivative of f at A in the direction E in its upper right
+    block, and the gradient is the derivative at the adjoint of A in the direction of `grad`.
     """
     size = columns_of(matrix)
     corner = adjoint(matrix)
@@ -110,7 +110,7 @@ def _derivative(function: Op, matrix: Tensor, grad: Tensor) -> Tensor:
 
 
 def _for_each(function, matrices):
-    """A function of one finite matrix in double precision, applied to a batch; NaN elsewhere."""
+    """Apply a function of one finite matrix in double precision to a batch; NaN elsewhere."""
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
         raise ValueError("Input matrix must be square.")
     wide = np.complex128 if matrices.dtype.kind == "c" else np.float64
@@ -201,8 +201,8 @@ def _logarithm(matrix):
     while np.abs(triangle - identity).sum(axis=0).max() > 0.25:
         triangle = _triangular_root(triangle)
         halvings += 1
-    # log(1 + X) is the integral of X / (1 + tX) over t from 0 to 1; for an X this small seven
-    # points give it to the last digit.
+    # log(1 + X) is the integral of X / (1 + tX) over t from 0 to 1; for an X this small a
+    # quadrature with seven points has full precision.
     rest = triangle - identity
     total = np.zeros_like(rest)
     for point, weight in zip(*np.polynomial.legendre.leggauss(7), strict=True):

@@ -1,4 +1,4 @@
-"""Iterative solvers, which need of a matrix only its products with vectors."""
+"""Iterative solvers, which use only matrix-vector multiplications."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..math.reduction import reduce_any, reduce_sum
 
 
 class CGState(NamedTuple):
-    """Where the conjugate gradients stand: steps, solution, residual, direction, its length."""
+    """The state of the conjugate gradient method: step, solution, residual, direction, norm."""
 
     i: Tensor
     x: Tensor
@@ -45,11 +45,11 @@ def conjugate_gradient(
     max_iter=20,
     name="conjugate_gradient",
 ):
-    """X with `operator X = rhs` by conjugate gradients, for positive definite operators.
+    """Solve `operator X = rhs` by conjugate gradients, for positive definite operators.
 
     `operator` (and `preconditioner`, an approximate inverse) is an object with a method `matvec`
-    and the attributes `is_self_adjoint` and `is_positive_definite`. The search begins at `x` and
-    ends after `max_iter` steps, or when the residual is `tol` times as long as `rhs`.
+    and the attributes `is_self_adjoint` and `is_positive_definite`. The iteration starts at `x` and
+    stops after `max_iter` steps, or when the residual's norm is `tol` times that of `rhs`.
 
     Returns a named tuple: the number of steps `i`, the solution `x`, and `r`, `p`, `gamma`.
     """
@@ -58,7 +58,7 @@ def conjugate_gradient(
     rhs = convert_to_tensor(rhs)
     x = zeros_like(rhs) if x is None else convert_to_tensor(x)
     residual = rhs - operator.matvec(x)
-    # An operator may stand for a batch of matrices, to which rhs and x broadcast.
+    # An operator may be a batch of matrices, to which rhs and x broadcast.
     x += zeros_like(residual)
     limit = cast(tol, rhs.dtype.real_dtype) * _length(rhs)
 

@@ -54,7 +54,7 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast=True):
     *batch, _, columns = matrix.shape
     left, right = widened(matrix), widened(rhs)
     if fast and l2_regularizer:
-        # |AX - B|^2 + r|X|^2 is the plain problem with sqrt(r) X = 0 as further equations.
+        # |AX - B|^2 + r|X|^2 is ordinary least squares with the additional equations sqrt(r) X = 0.
         more = np.sqrt(l2_regularizer) * np.eye(columns, dtype=left.dtype)
         left = np.concatenate([left, np.broadcast_to(more, (*batch, *more.shape))], axis=-2)
         zeros = np.zeros((*batch, columns, rhs.shape[-1]), right.dtype)
@@ -84,8 +84,8 @@ def _(op, grad):
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """X that minimizes `|matrix @ X - rhs|^2 + l2_regularizer * |X|^2`.
 
-    With fewer equations than unknowns and no regularizer it is the smallest of the exact
-    solutions. `fast=False` also takes matrices without full rank, but no regularizer.
+    An underdetermined system without regularizer has the solution of least norm. `fast=False` also
+    takes rank-deficient matrices, but no regularizer.
 
     >>> tf.linalg.lstsq([[1.0], [1.0]], [[2.0], [4.0]]).numpy().round(3).tolist()
     [[3.0]]
@@ -117,7 +117,7 @@ def _require_float_matrix(a) -> Tensor:
 
 
 def _larger_side(a: Tensor) -> Tensor:
-    """The number of rows or of columns, whichever is larger, in the dtype of the matrix."""
+    """max(rows, columns), in the dtype of the matrix."""
     return cast(reduce_max(shape(a)[-2:]), a.dtype)
 
 

@@ -1,4 +1,4 @@
-"""The LU decomposition, and what can be done with it afterwards."""
+"""The LU decomposition, and functions of its factors."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def Lu(input, *, output_idx_type=int32):
 def _(op, grad, _):
     factors, p = op.outputs
     lower, upper = _lower_upper(factors)
-    # The strictly lower part of the packed gradient belongs to L, whose diagonal is fixed at 1.
+    # The strictly lower part of the packed gradient is L's, whose diagonal is fixed at 1.
     left = _strictly_lower(matmul(lower, _strictly_lower(grad), adjoint_a=True))
     right = band_part(matmul(band_part(grad, 0, -1), upper, adjoint_b=True), 0, -1)
     middle = triangular_solve(lower, left + right, adjoint=True)
@@ -71,21 +71,21 @@ def _strictly_lower(matrix: Tensor) -> Tensor:
 
 
 def _lower_upper(factors: Tensor) -> tuple[Tensor, Tensor]:
-    """L (with ones on its diagonal) and U, which are packed into one matrix."""
+    """L (with a unit diagonal) and U, unpacked from one matrix."""
     lower = band_part(factors, -1, 0)
     ones = execute(creation.OnesLike, (diag_part(lower),))
     return set_diag(lower, ones), band_part(factors, 0, -1)
 
 
 def _inverted(p: Tensor) -> Tensor:
-    """The inverse of each permutation: at j stands the i with p[i] = j."""
+    """The inverse of each permutation: inverse[p[i]] = i."""
     numbers = creation.range(cast(columns_of(expand_dims(p, -2)), p.dtype))
     hits = cast(equal(expand_dims(p, -1), numbers), p.dtype)
     return reduce_sum(hits * expand_dims(numbers, -1), axis=-2)
 
 
 def _permuted(matrix: Tensor, p: Tensor) -> Tensor:
-    """The rows of each matrix in the order p."""
+    """The rows of each matrix permuted by p."""
     if p.shape.rank == 1:
         return gather(matrix, p, axis=-2)
     sizes, places = shape(matrix), shape(p)
@@ -95,9 +95,9 @@ def _permuted(matrix: Tensor, p: Tensor) -> Tensor:
 
 
 def lu(input, output_idx_type=int32, name=None):
-    """The LU decomposition with row exchanges: `gather(input, p) = L @ U`.
+    """The LU decomposition with partial pivoting: `gather(input, p) = L @ U`.
 
-    Returns L and U packed into one matrix (the ones on L's diagonal left out), and p.
+    Returns L and U packed into one matrix (without L's unit diagonal), and the permutation p.
 
     >>> lu, p = tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> lu.numpy().tolist(), p.numpy().tolist()
@@ -108,7 +108,7 @@ def lu(input, output_idx_type=int32, name=None):
 
 
 def _check_factors(lower_upper, perm) -> tuple[Tensor, Tensor]:
-    """The result of `lu` as tensors; ValueError where their shapes do not fit."""
+    """The result of `lu` as tensors; ValueError where their shapes do not match."""
     lower_upper = convert_to_tensor(lower_upper)
     perm = convert_to_tensor(perm, None, int32)
     factors, rows = lower_upper.shape, perm.shape

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors."""
+"""Matmuls of matrices and vectors."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _MATRICES = FLOATING | COMPLEX | {int32, int64, uint8, uint16, uint32, uint64}
 
 @accelerated("half_matmul", 32_768)
 def products_of_halves(a, b):
-    """The products of matrices, or of batches of them, of 16-bit floats, rounded once."""
+    """The (batched) matmul of half precision, accumulated in float32 and rounded once."""
     return rounded_to_half(products_of(a.astype(np.float32), b.astype(np.float32)), a.dtype)
 
 
 def multiplied(a, b):
-    """The products of matrices, or of batches of them."""
+    """The matmul or batched matmul."""
     return products_of_halves(a, b) if is_half(a) else products_of(a, b)
 
 
@@ -80,14 +80,14 @@ def _matmul_shape(inputs, attrs):
     return TensorShape([rows, columns])
 
 
-# Smaller matrices are multiplied by BLAS; the engine need not be asked.
+# Smaller matrices go to BLAS without querying the engine.
 MATMUL_THRESHOLD = 8192
 
 
 @accelerated("matmul", MATMUL_THRESHOLD)
 def product_of(a, b):
-    """The product of two matrices of 32 or 64-bit numbers."""
-    # Of two matrices `dot` makes the same product as `@`, in half a microsecond less.
+    """The GEMM of two matrices of 32 or 64-bit dtypes."""
+    # For matrices `dot` computes the same as `@` with half a microsecond less overhead.
     return a.dot(b)
 
 
@@ -97,9 +97,9 @@ def _batched(a, b, out=None):
 
 
 def products_of(a, b, out=None):
-    """The products of matrices, or of batches of them, of 32 or 64-bit numbers.
+    """The matmul or batched matmul of 32 or 64-bit dtypes.
 
-    Those of batches are written to `out`, if it is given.
+    A batched one is written to `out`, if given.
     """
     return product_of(a, b) if a.ndim == 2 == b.ndim else _batched(a, b, out)
 
@@ -155,7 +155,7 @@ def _(op, grad):
 
 
 def batch_shape(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What is left of two shapes without their matrix dimensions, broadcast together."""
+    """The broadcast batch shape of two shapes without their matrix dimensions."""
     try:
         return broadcast_shapes(a[:-2], b[:-2])
     except ValueError:
@@ -196,7 +196,7 @@ def _batch_matmul(x, y, adj_x, adj_y):
     if adj_y:
         y = adjoint_of(y)
     if y.ndim == 2 and x.ndim > 2 and x.flags.c_contiguous and y.size and x.shape[-1] == len(y):
-        # One matrix for the whole batch: one large product is faster than many small ones.
+        # One matrix for the whole batch: a single large GEMM is faster than a batched one.
         product = multiplied(x.reshape(-1, len(y)), y)
         return product.reshape(*x.shape[:-1], y.shape[1])
     try:
@@ -219,7 +219,7 @@ def BatchMatMulV2(x, y, *, adj_x=False, adj_y=False, grad_x=False, grad_y=False)
 
 
 def _batch_matmul_gradient(op, grad):
-    # V3 takes inputs of one dtype and computes in another.
+    # V3 has inputs of different dtypes and computes in the output's.
     x, y = (each if each.dtype is grad.dtype else cast(each, grad.dtype) for each in op.inputs)
     adj_x, adj_y = op.attrs["adj_x"], op.attrs["adj_y"]
     grad_x = grad_y = None
@@ -241,7 +241,7 @@ def _batch_matmul_gradient(op, grad):
 
 
 def _is_shared(x: Tensor, y: Tensor) -> bool:
-    """Whether one matrix y serves a batch x, so that its gradient is one large product."""
+    """Whether y is one matrix for a batch x, so that its gradient is a single GEMM."""
     return y.shape.rank == 2 and bool(y.shape[0] and y.shape[1]) and (x.shape.rank or 0) > 2
 
 
@@ -279,7 +279,7 @@ def matmul(
     grad_b=False,
     name=None,
 ):
-    """The matrix product `a @ b`; further dimensions in front are batches and broadcast.
+    """The matmul `a @ b`; leading dimensions are batch dimensions and broadcast.
 
     `transpose_*` and `adjoint_*` (the conjugate transpose) apply to each matrix first.
     `output_type` is the dtype to compute and return.
@@ -291,7 +291,7 @@ def matmul(
         a = convert_to_tensor(a)
     if not isinstance(b, Tensor):
         b = convert_to_tensor(b, None, a.dtype)
-    # Sizes rather than shapes: this function is called in every step of training.
+    # Sizes rather than shapes: this function is on the hot path of training.
     sizes_a, sizes_b = a._sizes, b._sizes
     rank_a = None if sizes_a is None else len(sizes_a)
     rank_b = None if sizes_b is None else len(sizes_b)
@@ -345,7 +345,7 @@ def matvec(
     b_is_sparse=False,
     name=None,
 ):
-    """The product of matrices and vectors, `a @ b`; batches broadcast.
+    """The matrix-vector multiplication `a @ b`; batches broadcast.
 
     >>> tf.linalg.matvec([[1, 2], [3, 4]], [5, 6])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([17, 39], dtype=int32)>
@@ -357,7 +357,7 @@ def matvec(
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The last two dimensions exchanged.
+    """Transpose the last two dimensions.
 
     >>> tf.linalg.matrix_transpose([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 3], [2, 4]]
@@ -387,7 +387,7 @@ def adjoint(matrix, name=None):
 
 
 def tensordot(a, b, axes, name=None):
-    """The sum of products over some axes of a and as many of b.
+    """The tensor contraction over some axes of a and as many of b.
 
     `axes` is a number n (the last n axes of a, the first n of b), or a pair: the axes of a, and
     those of b, in the same order.
@@ -409,7 +409,7 @@ def tensordot(a, b, axes, name=None):
 
 
 def _free_sizes(tensor: Tensor, axes) -> TensorShape:
-    """What is known of the sizes that are not summed over."""
+    """The statically known sizes of the axes that are not contracted."""
     rank = tensor.shape.rank
     if rank is None or not isinstance(axes, list):
         return TensorShape(None)
@@ -418,7 +418,7 @@ def _free_sizes(tensor: Tensor, axes) -> TensorShape:
 
 
 def _contracted_axes(a: Tensor, axes):
-    """The axes of both tensors to sum over, each a list of numbers or a tensor."""
+    """The axes of both tensors to contract, each a list of numbers or a tensor."""
     if isinstance(axes, int):
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
@@ -447,7 +447,7 @@ def _contracted_axes(a: Tensor, axes):
 
 
 def _as_matrix(tensor: Tensor, axes, last: bool):
-    """The tensor as a matrix whose columns (else rows) run over the axes; the other sizes."""
+    """Reshape to a matrix with the contracted axes as columns (else rows); the free sizes."""
     known = constant_value(axes) if isinstance(axes, Tensor) else axes
     if known is None or tensor.shape.rank is None:
         return _as_matrix_later(tensor, convert_to_tensor(axes, int32), last)
@@ -473,7 +473,7 @@ def _as_matrix(tensor: Tensor, axes, last: bool):
 
 
 def _as_matrix_later(tensor: Tensor, axes: Tensor, last: bool):
-    """The same for a rank or for axes that are known only when the graph runs."""
+    """The same for a rank or axes known only at run time."""
     count = rank_of(tensor)
     summed = floormod(axes, count)
     every = creation.range(count)

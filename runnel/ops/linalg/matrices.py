@@ -1,4 +1,4 @@
-"""What the matrix operations share: which shapes they take, and in which precision they compute."""
+"""Shape checks and dtypes of all matrix operations."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def square_matrices(inputs, attrs) -> TensorShape:
 
 
 def size_of_square(shape: TensorShape) -> int | None:
-    """How many rows and columns a square matrix of a known rank has."""
+    """The number of rows of a square matrix of known rank."""
     return shape[-1] if shape[-2] is None else shape[-2]
 
 
 def same_batch(inputs, attrs) -> None:
-    """Raise ValueError unless two inputs are matrices with the same dimensions in front."""
+    """Raise ValueError unless two inputs are matrices with the same batch dimensions."""
     first, second = inputs[0].shape, inputs[1].shape
     require_matrix(first)
     if first.rank is None or second.rank is None:
@@ -65,23 +65,23 @@ def same_batch(inputs, attrs) -> None:
 
 
 def columns_of(matrix: Tensor) -> int | Tensor:
-    """How many columns a matrix has: a number if that is known, else a tensor."""
+    """The number of columns: an int if statically known, else a tensor."""
     known = None if matrix.shape.rank is None else matrix.shape[-1]
     return shape_of(matrix)[-1] if known is None else known
 
 
 def widened(array) -> np.ndarray:
-    """The array in a dtype that LAPACK computes in: 16-bit floats become float32."""
+    """The array in a dtype that LAPACK supports: half precision becomes float32."""
     return array.astype(np.float32) if is_half(array) else array
 
 
 def each_matrix(array: np.ndarray) -> np.ndarray:
-    """A batch of matrices of any rank as one long batch."""
-    # The count is given because -1 has no meaning where the matrices are empty.
+    """Flatten the batch dimensions into one."""
+    # The count is explicit because -1 is ambiguous for empty matrices.
     count = int(np.prod(array.shape[:-2], dtype=np.int64))
     return array.reshape(count, *array.shape[-2:])
 
 
 def matrix_operands(matrix, rhs) -> tuple[Tensor, Tensor]:
-    """A matrix and a right-hand side as tensors: a list or array takes the other's dtype."""
+    """A matrix and a right-hand side as tensors; a list or array takes the other's dtype."""
     return operands(matrix, rhs, lenient=True)

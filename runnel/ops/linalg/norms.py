@@ -27,7 +27,7 @@ _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
 
 def _check_order(ord, axis) -> bool:
-    """Whether a matrix norm is asked for; ValueError where order and axis do not fit."""
+    """Whether it is a matrix norm; ValueError where order and axis do not match."""
     if isinstance(ord, Tensor):
         raise TypeError(f"`ord` must be a number or a string, got the tensor {ord}.")
     if isinstance(axis, list | tuple) or (axis is not None and np.ndim(axis)):
@@ -49,9 +49,9 @@ def _check_order(ord, axis) -> bool:
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """The norm of vectors along `axis` (all elements if None), or of matrices along two axes.
 
-    `ord` of a vector norm is "euclidean" or a positive number: (sum |x|^ord)^(1/ord), the largest
-    |x| for inf. Of a matrix norm it is "euclidean" or "fro" (Frobenius), 1 (largest column sum),
-    2 (largest singular value) or inf (largest row sum).
+    `ord` of a vector norm is "euclidean" or a positive number: (sum |x|^ord)^(1/ord), the maximum
+    |x| for inf. Of a matrix norm it is "euclidean" or "fro" (Frobenius), 1 (maximum column sum),
+    2 (largest singular value) or inf (maximum row sum).
 
     >>> tf.norm([3.0, 4.0])
     <tf.Tensor: shape=(), dtype=float32, numpy=5.0>
@@ -79,7 +79,8 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 def _largest_singular_value(tensor: Tensor, axis, keepdims: bool) -> Tensor:
     rank = tensor.shape.rank
     if rank is None:
-        # The stable order by "is one of the axes" leaves all others in front, in their order.
+        # A stable argsort by "is one of the axes" moves these to the end and keeps the others'
+        # order.
         axes = floormod(convert_to_tensor(list(axis)), rank_of(tensor))
         every = expand_dims(creation.range(rank_of(tensor)), -1)
         order = argsort(cast(reduce_any(equal(every, axes), axis=-1), axes.dtype), stable=True)
@@ -96,7 +97,7 @@ def _largest_singular_value(tensor: Tensor, axis, keepdims: bool) -> Tensor:
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None):
-    """The tensor divided by its norm, and that norm (with the reduced axes kept).
+    """The tensor divided by its norm, and that norm (with keepdims).
 
     >>> tf.linalg.normalize([3.0, 4.0])[0]
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.6, 0.8], dtype=float32)>

@@ -1,4 +1,4 @@
-"""The named tuples that decompositions return."""
+"""Named tuples of the decompositions' results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ...core.tensor import Tensor
 
 
 class Qr(NamedTuple):
-    """Orthonormal columns and an upper triangle."""
+    """Orthonormal columns and an upper triangular factor."""
 
     q: Tensor
     r: Tensor
 
 
 class Lu(NamedTuple):
-    """A lower and an upper triangle packed into one matrix, and the order of the rows."""
+    """The triangular factors packed into one matrix, and the row permutation."""
 
     lu: Tensor
     p: Tensor

@@ -36,7 +36,7 @@ def MatrixInverse(input, *, adjoint=False):
 
 
 def _require_finite(matrix) -> None:
-    # LAPACK finds no zero pivot in a matrix with NaN in it, and yields more of them.
+    # With a NaN in the matrix LAPACK reports no zero pivot, and propagates it.
     if np.isnan(matrix).any():
         raise ValueError("Input is not invertible.")
 
@@ -116,7 +116,7 @@ def solve(matrix, rhs, adjoint=False, name=None):
 
 
 def triangular_solve_shape(inputs, attrs):
-    """The shape of the solution; matrix and rhs may broadcast in their dimensions in front."""
+    """Shape rule of the solution; the batch dimensions of matrix and rhs broadcast."""
     matrix, rhs = inputs[0].shape, inputs[1].shape
     for index, each in enumerate((matrix, rhs)):
         if each.rank is not None and each.rank < 2:
@@ -133,7 +133,7 @@ def triangular_solve_shape(inputs, attrs):
 
 
 def require_same_rows(matrix, rhs, rows) -> None:
-    """Raise ValueError unless the right-hand side has one row for each equation."""
+    """Raise ValueError unless the right-hand side has as many rows as the matrix."""
     if rows != rhs[-2] and rows is not None and rhs[-2] is not None:
         raise ValueError(
             f"In[0] mismatch In[1] shape: {rows} vs. {rhs[-2]}: {dimensions_text(matrix)} "
@@ -166,7 +166,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower=True, adjoint=False):
 
 
 def broadcast_batches(left, right):
-    """Two arrays of matrices with the same dimensions in front."""
+    """Broadcast the batch dimensions of two arrays of matrices."""
     batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     return (
         np.broadcast_to(left, batch + left.shape[-2:]),
@@ -184,14 +184,14 @@ def _(op, grad):
 
     grad_matrix, grad_rhs = _gradients_of_solution(solve_triangle, op, grad)
     if grad_matrix is not None:
-        # The other triangle was not read.
+        # Only one triangle was read: the gradient of the other is 0.
         grad_matrix = band_part(grad_matrix, -1, 0) if lower else band_part(grad_matrix, 0, -1)
         grad_matrix = sum_to(grad_matrix, matrix)
     return grad_matrix, sum_to(grad_rhs, rhs)
 
 
 def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
-    """X with `matrix @ X = rhs`, reading the lower (or upper) triangle of the matrix only.
+    """X with `matrix @ X = rhs`, reading only the lower (or upper) triangle of the matrix.
 
     >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[2.0], [3.0]]).numpy().tolist()
     [[1.0], [2.0]]

@@ -1,4 +1,4 @@
-"""Addition, multiplication, powers and extremes of two tensors, and sums of many."""
+"""Addition, multiplication, powers, maximum and minimum, and sums of several tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _(op, grad):
 @op("Add", _BINARY, T=NUMERIC | {string}, shape=broadcast, batchable=True)
 def Add(x, y):
     total = x + y
-    # Two strings of rank 0 add up to bare bytes.
+    # NumPy adds two strings of rank 0 to bare bytes.
     return np.array(total, object) if type(total) is bytes else total
 
 
@@ -51,7 +51,7 @@ Add.gradient(AddV2.gradient_rule)
 
 
 def add(x, y, name=None):
-    """x + y, element by element; strings are joined.
+    """x + y, element-wise; strings are concatenated.
 
     >>> tf.add([1, 2], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([4, 5], dtype=int32)>
@@ -73,7 +73,7 @@ def _(op, grad):
 
 
 def subtract(x, y, name=None):
-    """x - y, element by element.
+    """x - y, element-wise.
 
     >>> tf.subtract([3, 5], 1)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 4], dtype=int32)>
@@ -94,7 +94,7 @@ def _(op, grad):
 
 
 def multiply(x, y, name=None):
-    """x * y, element by element.
+    """x * y, element-wise.
 
     >>> tf.multiply([1, 2], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 6], dtype=int32)>
@@ -173,7 +173,7 @@ def _(op, grad):
 
 
 def squared_difference(x, y, name=None):
-    """(x - y)², element by element; for complex numbers the squared distance.
+    """(x - y)², element-wise; |x - y|² for complex numbers.
 
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy().tolist()
     [4.0, 4.0]
@@ -184,12 +184,12 @@ def squared_difference(x, y, name=None):
 @op("Pow", _BINARY, T=FLOATING | COMPLEX | SIGNED, shape=broadcast)
 def Pow(x, y):
     if not x.size:
-        # Without a base no negative exponent is an error.
+        # Integers to negative powers are an error, but not if x is empty.
         return np.broadcast_to(x, np.broadcast_shapes(x.shape, y.shape))
     if not x.ndim and not y.ndim:
-        # Of numbers and of arrays NumPy's power may differ in the last digit.
+        # NumPy's scalar and array loops of power may differ in the last bit.
         return x[()] ** y[()]
-    # NumPy is quick at squares only; gelu has the cube of each element.
+    # NumPy has a fast path only for squares; gelu cubes each element.
     if not y.ndim and x.size > 1024 and x.dtype == np.float32 and y == 3:
         return x * x * x
     return x**y
@@ -206,7 +206,7 @@ def _(op, grad):
         by_base = sum_to(execute(Mul, (grad, slope)), x)
     if op.needs(1):
         zero = elementwise.number_like(0, x)
-        # The logarithm is taken of a 1 in place of a base that has none; its gradient is 0 then.
+        # log(1) replaces the logarithm where the base has none; the gradient there is 0.
         has_log = REGISTRY["NotEqual" if x.dtype.is_complex else "Greater"](base, zero)
         select = REGISTRY["SelectV2"]
         logarithm = elementwise.log(select(has_log, base, elementwise.number_like(1, x)))
@@ -216,7 +216,7 @@ def _(op, grad):
 
 
 def pow(x, y, name=None):
-    """x to the power y, element by element.
+    """x to the power y, element-wise.
 
     >>> tf.pow([2, 3], [3, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([8, 9], dtype=int32)>
@@ -225,7 +225,7 @@ def pow(x, y, name=None):
 
 
 def _extreme(name, kernel, comparison):
-    """Maximum or Minimum; where both are equal the gradient goes to x."""
+    """Maximum or Minimum; of equal elements the gradient goes to x."""
 
     def gradient(op, grad):
         x, y = op.inputs
@@ -246,7 +246,7 @@ Minimum = _extreme("Minimum", np.minimum, "LessEqual")
 
 
 def maximum(x, y, name=None):
-    """The greater of x and y, element by element; NaN if either is.
+    """The maximum of x and y, element-wise; NaN if either is.
 
     >>> tf.maximum([1, 5], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 5], dtype=int32)>
@@ -255,7 +255,7 @@ def maximum(x, y, name=None):
 
 
 def minimum(x, y, name=None):
-    """The lesser of x and y, element by element; NaN if either is.
+    """The minimum of x and y, element-wise; NaN if either is.
 
     >>> tf.minimum([1, 5], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
@@ -276,7 +276,7 @@ def _(op, grad):
 
 
 def nextafter(x1, x2, name=None):
-    """The next number after x1 in the direction of x2.
+    """The next representable number after x1 in the direction of x2.
 
     >>> float(tf.math.nextafter(1.0, 2.0)) > 1.0
     True
@@ -323,7 +323,7 @@ _NOTHING_TO_ADD = (
 
 
 def add_n(inputs, name=None):
-    """The sum of tensors of one shape.
+    """The sum of tensors of the same shape.
 
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 9, 12], dtype=int32)>
@@ -336,7 +336,7 @@ def add_n(inputs, name=None):
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    """The sum of tensors of one dtype and shape, which may be given to be checked.
+    """The sum of tensors of the same dtype and shape, which may be given for validation.
 
     >>> tf.math.accumulate_n([[1, 2], [3, 4]]).numpy().tolist()
     [4, 6]
@@ -359,7 +359,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 
 def polyval(coeffs, x, name=None):
-    """The value at x of the polynomial with these coefficients, the highest power first.
+    """The polynomial with these coefficients, the highest power first, at x by Horner's rule.
 
     >>> tf.math.polyval([tf.constant(1.0), tf.constant(0.0), tf.constant(-1.0)], [2.0, 3.0])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 8.], dtype=float32)>

@@ -44,7 +44,7 @@ def bessel_i0e(x, name=None):
 
 
 def _where_zero(x: Tensor, value, otherwise: Tensor) -> Tensor:
-    """`value` where x is 0, where the formula of a gradient would be 0 / 0."""
+    """`value` where x is 0, where the formula of the gradient is 0 / 0."""
     is_zero = REGISTRY["Equal"](x, number_like(0, x))
     return REGISTRY["SelectV2"](is_zero, number_like(value, x), otherwise)
 
@@ -122,7 +122,7 @@ def bessel_j1(x, name=None):
 
 
 def _infinite_below_zero(sign_of_infinity):
-    """Left of the pole at 0 the value at the pole is kept."""
+    """Below 0, return the infinity of the pole at 0."""
 
     def adjust(result, x):
         if not (x < 0).any():

@@ -1,4 +1,4 @@
-"""Operations on the bits of integers."""
+"""Bitwise operations on integers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Invert = op(
 
 
 def bitwise_and(x, y, name=None):
-    """The bits set in both x and y.
+    """Bitwise and of x and y.
 
     >>> tf.bitwise.bitwise_and([6], [3]).numpy().tolist()
     [2]
@@ -43,7 +43,7 @@ def bitwise_and(x, y, name=None):
 
 
 def bitwise_or(x, y, name=None):
-    """The bits set in x or y or both.
+    """Bitwise or of x and y.
 
     >>> tf.bitwise.bitwise_or([6], [3]).numpy().tolist()
     [7]
@@ -52,7 +52,7 @@ def bitwise_or(x, y, name=None):
 
 
 def bitwise_xor(x, y, name=None):
-    """The bits set in x or y but not both.
+    """Bitwise exclusive or of x and y.
 
     >>> tf.bitwise.bitwise_xor([6], [3]).numpy().tolist()
     [5]
@@ -61,7 +61,7 @@ def bitwise_xor(x, y, name=None):
 
 
 def invert(x, name=None):
-    """All bits of x flipped.
+    """Bitwise complement of x.
 
     >>> tf.bitwise.invert([0, 5]).numpy().tolist()
     [-1, -6]
@@ -70,7 +70,7 @@ def invert(x, name=None):
 
 
 def _within_width(y):
-    """Shift counts brought into 0 ... bits - 1: what lies outside is undefined in the hardware."""
+    """Clamp shift counts to 0 ... bits - 1: out of range they are undefined behaviour in C."""
     return np.minimum(np.maximum(y, 0), 8 * y.dtype.itemsize - 1)
 
 
@@ -79,7 +79,7 @@ RightShift = _binary("RightShift", lambda x, y: x >> _within_width(y))
 
 
 def left_shift(x, y, name=None):
-    """x * 2^y: the bits of x moved up by y places.
+    """x << y: shift the bits of x left by y.
 
     >>> tf.bitwise.left_shift([1, 3], 2).numpy().tolist()
     [4, 12]
@@ -88,7 +88,7 @@ def left_shift(x, y, name=None):
 
 
 def right_shift(x, y, name=None):
-    """The bits of x moved down by y places; the sign is kept.
+    """x >> y: shift the bits of x right by y, sign-extending.
 
     >>> tf.bitwise.right_shift([12, -8], 2).numpy().tolist()
     [3, -2]

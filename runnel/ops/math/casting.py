@@ -27,7 +27,7 @@ _WIDE_FLOATS = frozenset({dtypes.float32, dtypes.float64})
 def Cast(x, *, DstT, Truncate=False):
     kind = x.dtype.kind
     if DstT in _WIDE_FLOATS and kind in "iufb":
-        # What casts mostly are needs no care; scalars are quickest made by their class.
+        # The fast path of most casts; NumPy scalars are fastest to make with their class.
         return x.astype(DstT.numpy) if type(x) is np.ndarray else DstT.numpy_type(x)
     if kind == "O" or DstT is dtypes.string:
         source = dtypes.from_numpy(x.dtype).name
@@ -37,7 +37,8 @@ def Cast(x, *, DstT, Truncate=False):
     if kind == "c" and not DstT.is_complex:
         x = x.real
     elif DstT.is_integer and x.dtype.itemsize <= 2 and kind not in "iub":
-        # Small floats have no direct way to integers: NumPy's and ml_dtypes' own differ.
+        # Half precision is cast to integers through float32: NumPy's and ml_dtypes' direct casts
+        # differ.
         x = x.astype(np.float32)
     return rounded_to_half(x, DstT.numpy)
 
@@ -51,7 +52,7 @@ def _(op, grad):
 
 
 def cast(x, dtype, name=None):
-    """The values in another dtype: floats to integers towards zero, anything but zero to True.
+    """Cast to another dtype: floats to integers truncate, nonzero numbers to bool are True.
 
     >>> tf.cast([1.8, -2.2], tf.int32)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -2], dtype=int32)>
@@ -75,7 +76,7 @@ def cast(x, dtype, name=None):
 
 
 def saturate_cast(value, dtype, name=None):
-    """The values in another dtype, those beyond its range becoming its least or greatest.
+    """Cast with saturation: values out of the dtype's range become its minimum or maximum.
 
     >>> tf.saturate_cast([-5.0, 7.0, 300.0], tf.uint8).numpy().tolist()
     [0, 7, 255]
@@ -97,13 +98,13 @@ def saturate_cast(value, dtype, name=None):
 
 
 def _range(dtype):
-    """The least and the greatest number of a dtype, as Python compares them exactly."""
+    """The minimum and maximum of a dtype as Python numbers, which compare exactly."""
     least, greatest = dtype.min, dtype.max
     return (float(least), float(greatest)) if dtype.is_floating else (least, greatest)
 
 
 def _limit(dtype, bound):
-    """The bound in this dtype; where it would be rounded to beyond itself, the number before it."""
+    """The bound in this dtype; where rounding would exceed it, the preceding number."""
     limit = dtype.numpy_type(float(bound) if dtype.is_floating else bound)
     if dtype.is_floating and abs(float(limit)) > abs(bound):
         limit = np.nextafter(limit, dtype.numpy_type(0))
@@ -138,7 +139,7 @@ def Bitcast(input, *, type):
 
 
 def bitcast(input, type, name=None):
-    """The same bytes read as another dtype; a smaller one adds a last dimension.
+    """Reinterpret the bytes as another dtype; a smaller one adds a last dimension.
 
     >>> tf.bitcast([1.0], tf.int32)
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([1065353216], dtype=int32)>

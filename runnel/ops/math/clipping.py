@@ -1,4 +1,4 @@
-"""Keeping values and norms within bounds."""
+"""Clipping of values and norms."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _values(t):
 
 
 def _like(t, values):
-    """The clipped values in the form of what was clipped."""
+    """The clipped values as what was clipped: a tensor, or IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return IndexedSlices(values, t.indices, t.dense_shape)
     return values
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """The elements, those below the minimum or above the maximum replaced by it.
+    """Clamp the elements between a minimum and a maximum.
 
     >>> tf.clip_by_value([-5, 3, 9], 0, 5)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 3, 5], dtype=int32)>
@@ -46,7 +46,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """The tensor, scaled down so that its L2 norm over `axes` is at most `clip_norm`.
+    """Scale the tensor down so that its L2 norm over `axes` is at most `clip_norm`.
 
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy().round(2))
     [0.6 0.8]
@@ -54,14 +54,14 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     values = _values(t)
     squares = reduction.reduce_sum(multiply(values, values), axes, keepdims=True)
     select, positive = REGISTRY["SelectV2"], REGISTRY["Greater"](squares, number_like(0, squares))
-    # The root of 1 in place of 0 keeps the gradient of the branch not taken finite.
+    # sqrt(1) instead of sqrt(0) keeps the gradient of the branch not taken finite.
     safe = select(positive, squares, number_like(1, squares))
     norm = select(positive, sqrt(safe), squares)
     return _like(t, divide(multiply(values, clip_norm), maximum(norm, clip_norm)))
 
 
 def global_norm(t_list, name=None):
-    """The L2 norm of all the tensors' elements together; None entries count as zero.
+    """The L2 norm of all tensors' elements together; None entries count as zero.
 
     >>> tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant([4.0])]).numpy().item()
     5.0
@@ -79,7 +79,7 @@ def _sequence(t_list):
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """The tensors, scaled down together so that their global norm is at most `clip_norm`.
+    """Scale the tensors down by one factor so that their global norm is at most `clip_norm`.
 
     Returns the list of tensors and the norm before clipping. All become NaN if it is not finite.
 

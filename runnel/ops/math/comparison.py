@@ -1,4 +1,4 @@
-"""Comparisons and logic."""
+"""Comparison and logical operations."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _equality_shape(inputs, attrs):
     for ours, theirs in zip(x[x.rank - count :], y[y.rank - count :], strict=True):
         if ours == theirs or ours == 1 or theirs == 1:
             continue
-        # Whether the sizes fit is not known before the values are: a single answer, or many.
+        # With unknown sizes the shapes may or may not be compatible: the result's rank is unknown.
         return UNKNOWN if ours is None or theirs is None else SCALAR
     return broadcast(inputs, attrs)
 
 
 def _equality(name, compare, otherwise):
-    """Equal or NotEqual; shapes that do not fit give one answer unless that is an error."""
+    """Equal or NotEqual; incompatible shapes give one scalar unless that is an error."""
 
     def kernel(x, y, *, incompatible_shape_error=True):
         try:
@@ -53,7 +53,7 @@ NotEqual = _equality("NotEqual", operator.ne, np.True_)
 
 
 def equal(x, y, name=None):
-    """x == y, element by element.
+    """x == y, element-wise.
 
     >>> tf.equal([1, 2], 2).numpy().tolist()
     [False, True]
@@ -62,7 +62,7 @@ def equal(x, y, name=None):
 
 
 def not_equal(x, y, name=None):
-    """x != y, element by element.
+    """x != y, element-wise.
 
     >>> tf.not_equal([1, 2], 2).numpy().tolist()
     [True, False]
@@ -84,7 +84,7 @@ GreaterEqual = _order("GreaterEqual", operator.ge)
 
 
 def less(x, y, name=None):
-    """x < y, element by element.
+    """x < y, element-wise.
 
     >>> tf.less([1, 2, 3], 2).numpy().tolist()
     [True, False, False]
@@ -93,7 +93,7 @@ def less(x, y, name=None):
 
 
 def less_equal(x, y, name=None):
-    """x <= y, element by element.
+    """x <= y, element-wise.
 
     >>> tf.less_equal([1, 2, 3], 2).numpy().tolist()
     [True, True, False]
@@ -102,7 +102,7 @@ def less_equal(x, y, name=None):
 
 
 def greater(x, y, name=None):
-    """x > y, element by element.
+    """x > y, element-wise.
 
     >>> tf.greater([1, 2, 3], 2).numpy().tolist()
     [False, False, True]
@@ -111,7 +111,7 @@ def greater(x, y, name=None):
 
 
 def greater_equal(x, y, name=None):
-    """x >= y, element by element.
+    """x >= y, element-wise.
 
     >>> tf.greater_equal([1, 2, 3], 2).numpy().tolist()
     [False, True, True]
@@ -137,12 +137,12 @@ LogicalNot = op(
 
 
 def _truth(x) -> Tensor:
-    """A Python or NumPy value as booleans; a tensor as it is, for the op to check."""
+    """Convert a Python or NumPy value to bool; a tensor is left for the op to check."""
     return convert_to_tensor(x, None if isinstance(x, (Tensor, Variable)) else boolean)
 
 
 def logical_and(x, y, name=None):
-    """x and y, element by element.
+    """Logical and, element-wise.
 
     >>> tf.logical_and([True, True], [True, False]).numpy().tolist()
     [True, False]
@@ -151,7 +151,7 @@ def logical_and(x, y, name=None):
 
 
 def logical_or(x, y, name=None):
-    """x or y or both, element by element.
+    """Logical or, element-wise.
 
     >>> tf.logical_or([True, False], [False, False]).numpy().tolist()
     [True, False]
@@ -160,7 +160,7 @@ def logical_or(x, y, name=None):
 
 
 def logical_not(x, name=None):
-    """not x, element by element.
+    """Logical not, element-wise.
 
     >>> tf.logical_not([True, False]).numpy().tolist()
     [False, True]
@@ -169,7 +169,7 @@ def logical_not(x, name=None):
 
 
 def logical_xor(x, y, name="LogicalXor"):
-    """Either x or y but not both, element by element.
+    """Logical exclusive or, element-wise.
 
     >>> tf.math.logical_xor([True, True], [True, False]).numpy().tolist()
     [False, True]
@@ -179,7 +179,7 @@ def logical_xor(x, y, name="LogicalXor"):
 
 
 def _neighbours(x, name):
-    """All elements but the last, and all but the first; None where there are less than two."""
+    """All elements but the last, and all but the first; None where there are fewer than two."""
     x = convert_to_tensor(x)
     if not x.dtype.is_numeric:
         raise TypeError(f"tf.math.{name} needs a numeric tensor, got {x.dtype.name}: {x!r}")

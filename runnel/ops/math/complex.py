@@ -81,7 +81,7 @@ Angle = _part("Angle", _angle_kernel)
 
 @Angle.gradient
 def _(op, grad):
-    # The angle of a + bi turns by (a db - b da) / (a² + b²).
+    # d angle(a + bi) = (a db - b da) / (a² + b²).
     value = op.inputs[0]
     turned = complex(-imag(value), real(value))
     squared = complex(ComplexAbs(value, Tout=grad.dtype) ** 2, _zero(grad))
@@ -164,7 +164,7 @@ def ComplexAbs(x, *, Tout=float32):
 
 @ComplexAbs.gradient
 def _(op, grad):
-    # The direction in which the number grows fastest is the one it points to.
+    # The gradient of |z| is z / |z|.
     return complex(grad, _zero(grad)) * REGISTRY["Sign"](op.inputs[0])
 
 

@@ -1,4 +1,4 @@
-"""Counting in bins, histograms and confusion matrices; arithmetic of indices."""
+"""Bincounts, histograms and confusion matrices; index arithmetic."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _bins_shape(inputs, attrs):
 
 
 def _bincount(values, size, weights, binary):
-    """The total weight of each number below `size` in a vector or in each row of a matrix."""
+    """The total weight of each integer below `size` in a vector or in each row of a matrix."""
     if np.ndim(size):
         raise ValueError(f"size: shape must be rank 0 but is rank {np.ndim(size)}.")
     if size < 0:
@@ -137,10 +137,10 @@ def bincount(
     axis=None,
     binary_output=False,
 ):
-    """How often each number from 0 on occurs, or the sum of the weights it occurs with.
+    """The number of occurrences of each integer from 0 on, or the sum of their weights.
 
-    `axis=-1` counts in each row apart, None or 0 in the whole. Numbers from `maxlength` on are
-    left out. `binary_output` tells only whether a number occurs.
+    `axis=-1` counts per row, None or 0 over all elements. Integers from `maxlength` on are ignored.
+    With `binary_output` the result is whether an integer occurs.
 
     >>> tf.math.bincount([1, 1, 2, 5]).numpy().tolist()
     [0, 2, 1, 0, 0, 1]
@@ -187,7 +187,7 @@ def _bins_needed(values, minlength, maxlength):
 
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=int32, name=None):
-    """How often (or with what weight) each class was predicted for each true class.
+    """The number (or weight) of predictions of each class, per true class.
 
     Row: the true class; column: the predicted one.
 
@@ -218,7 +218,7 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
 
 
 def _of_one_rank(labels, predictions):
-    """Drop a last axis of size 1 that one of the two has more than the other."""
+    """Squeeze a last axis of size 1 that only one of the two has."""
     ranks = labels.shape.rank, predictions.shape.rank
     if None not in ranks:
         if ranks[1] - ranks[0] == 1 and predictions.shape[-1] in (None, 1):
@@ -279,9 +279,9 @@ def HistogramFixedWidth(values, value_range, nbins, *, dtype=int32):
 
 
 def histogram_fixed_width(values, value_range, nbins=100, dtype=int32, name=None):
-    """How many values fall into each of `nbins` bins of equal width over `value_range`.
+    """The number of values in each of `nbins` bins of equal width over `value_range`.
 
-    Values beyond the range count in the first or last bin.
+    Values out of range count in the first or last bin.
 
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
@@ -293,7 +293,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=int32, name=None
 
 
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=int32, name=None):
-    """The bin into which each value falls, of `nbins` bins of equal width over `value_range`.
+    """The bin index of each value, of `nbins` bins of equal width over `value_range`.
 
     >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0], [0.0, 5.0], nbins=5).numpy()
     array([0, 0, 1, 2, 4], dtype=int32)
@@ -334,7 +334,7 @@ def InvertPermutation(x):
 
 
 def invert_permutation(x, name=None):
-    """The permutation that undoes another: `y[x[i]] = i`.
+    """The inverse permutation: `y[x[i]] = i`.
 
     >>> tf.math.invert_permutation([2, 0, 1]).numpy().tolist()
     [1, 2, 0]

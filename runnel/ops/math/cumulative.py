@@ -1,4 +1,4 @@
-"""Running sums, products and logarithms of sums along an axis."""
+"""Cumulative sums, products and log-sum-exps along an axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..array.arguments import INDEX
 from . import arithmetic, casting, comparison, division, elementwise
 from .reduction import axes_tensor
 
-# From how many numbers in a slice on one call for each slice takes less time.
+# Elements per slice above which one ufunc call per slice is faster.
 _WIDE = 512
 _SIGNATURE = "x: T, axis: Tidx -> out: T"
 
@@ -50,7 +50,7 @@ def _accumulate(ufunc, x, axis, out):
     if axis == x.ndim - 1 or x.size < _WIDE * x.shape[axis]:
         ufunc.accumulate(x, axis, x.dtype, out=out)
         return
-    # Whole slices at a time: NumPy would go along the axis, from slice to slice, for each number.
+    # Whole slices at a time: NumPy's accumulate makes a strided pass along the axis per element.
     x, out = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     out[:1] = x[:1]
     for before, each, after in zip(out[:-1], x[1:], out[1:], strict=True):
@@ -74,9 +74,8 @@ def Cumprod(x, axis, *, exclusive=False, reverse=False):
 
 @Cumprod.gradient
 def _(op, grad):
-    # The products that hold an element, divided by it. The first zero on the way is the only
-    # element whose other factors are not all lost in such a product: with a 1 in its place the
-    # products are those of the other factors.
+    # The sum of the products that contain an element, divided by it. For the first zero that is 0 /
+    # 0: there, the products with a 1 in its place; later zeros only occur in products that are 0.
     x, axis = op.inputs
     zero, one = creation.zeros_like(x), creation.ones_like(x)
     is_zero = comparison.equal(x, zero)
@@ -98,8 +97,8 @@ def CumulativeLogsumexp(x, axis, *, exclusive=False, reverse=False):
 
 @CumulativeLogsumexp.gradient
 def _(op, grad):
-    # exp(x_i) times the sum of grad_k exp(-out_k) over the results that hold x_i, in logarithms;
-    # the positive and the negative gradients apart, since only the positive have one.
+    # exp(x_i) times the sum of grad_k exp(-out_k) over the outputs that contain x_i, in log space;
+    # positive and negative gradients separately, since only positive numbers have a logarithm.
     positive = _share_of_gradient(op, grad)
     negative = _share_of_gradient(op, elementwise.negative(grad))
     return arithmetic.subtract(positive, negative), None
@@ -116,7 +115,7 @@ def _share_of_gradient(op, grad):
 
 
 def _backwards(scan, op, values):
-    """A scan in the direction opposite to that of an op."""
+    """A scan in the opposite direction of an op's."""
     attrs = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
     return execute(scan, (values, op.inputs[1]), attrs)
 
@@ -133,7 +132,7 @@ def _flag(name, value):
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running sum along `axis`.
+    """The cumulative sum along `axis`.
 
     `exclusive` leaves each element out of its own sum; `reverse` sums from the end.
 
@@ -144,7 +143,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running product along `axis`.
+    """The cumulative product along `axis`.
 
     `exclusive` leaves each element out of its own product; `reverse` multiplies from the end.
 
@@ -155,9 +154,9 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running logarithm of the sum of exponentials along `axis`, safe from overflow.
+    """The cumulative log-sum-exp along `axis`, without overflow.
 
-    out_i = log(exp(x_0) + ... + exp(x_i))
+        out_i = log(exp(x_0) + ... + exp(x_i))
 
     >>> tf.math.cumulative_logsumexp([0.0, 0.0]).numpy().tolist()
     [0.0, 0.6931471824645996]

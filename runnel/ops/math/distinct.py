@@ -1,4 +1,4 @@
-"""The distinct values of a vector, or slices of a tensor, in the order in which they occur."""
+"""The unique values of a vector, or slices of a tensor, in order of first appearance."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ UniqueResult = namedtuple("Unique", ["y", "idx"])  # type: ignore[name-match]
 UniqueWithCountsResult = namedtuple("UniqueWithCounts", ["y", "idx", "count"])  # type: ignore[name-match]
 
 
-# From how many integers on, and for how wide a range of them, a table is faster than sorting.
+# From how many integers on, and up to which range of them, a lookup table is faster than sorting.
 _WORTH_A_TABLE, _SPAN = 256, 8
 
 
 def _in_order_of_appearance(first, inverse):
-    """From NumPy's sorted order of distinct values to the order in which they first occur."""
+    """Reorder NumPy's sorted unique values by first appearance."""
     order = np.argsort(first, kind="stable")
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
@@ -32,7 +32,7 @@ def _in_order_of_appearance(first, inverse):
 
 
 def _distinct(values):
-    """Where each distinct value first occurs, and which of them every value is."""
+    """The index of each unique value's first occurrence, and every value's unique index."""
     if values.dtype.kind == "O":
         return _distinct_objects(values.tolist())
     if values.dtype.kind in "iu" and len(values) >= _WORTH_A_TABLE:
@@ -47,9 +47,9 @@ def _distinct(values):
 
 
 def _distinct_by_table(keys, span):
-    """The same for numbers below `span`, without sorting them all."""
+    """The same for integers below `span`, with a lookup table instead of sorting."""
     table = np.full(span, -1)
-    # Of several values for one place the last one stays, which is the first occurrence.
+    # Of duplicate indices the last assignment wins: reversed, the first occurrence.
     table[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
     first = np.sort(table[table >= 0])
     table[keys[first]] = np.arange(len(first))
@@ -155,7 +155,7 @@ def _unique_call(op, x, out_idx):
 
 
 def unique(x, out_idx=int32, name=None):
-    """The distinct values of a vector in order of appearance, and which of them each value is.
+    """The unique values of a vector in order of first appearance, and each value's index there.
 
     >>> y, idx = tf.unique([3, 1, 3, 2])
     >>> y.numpy().tolist(), idx.numpy().tolist()
@@ -165,7 +165,7 @@ def unique(x, out_idx=int32, name=None):
 
 
 def unique_with_counts(x, out_idx=int32, name=None):
-    """The distinct values of a vector, which of them each value is, and how often each occurs.
+    """The unique values of a vector, each value's index among them, and their counts.
 
     >>> y, idx, count = tf.unique_with_counts([3, 1, 3])
     >>> y.numpy().tolist(), count.numpy().tolist()

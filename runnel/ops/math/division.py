@@ -1,4 +1,4 @@
-"""Division: true, flooring, truncating; remainders; quotients that are 0 instead of NaN."""
+"""True, floor and truncated division; remainders; division that gives 0 instead of NaN."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .complex import conj
 
 _BINARY = "x: T, y: T -> z: T"
 
-# What true division computes in: integers of up to 16 bits have room in float32.
+# The dtype of true division: integers of up to 16 bits are exact in float32.
 _QUOTIENT_TYPE = {
     **{dtype: dtype for dtype in FLOATING | COMPLEX},
     **{dtype: float64 for dtype in INTEGER},
@@ -43,7 +43,7 @@ _QUOTIENT_TYPE = {
 
 
 def no_kernel(name, dtype):
-    """The error for a dtype that TensorFlow declares an op for but computes nowhere."""
+    """The error for a dtype that TensorFlow's op declares but has no kernel for."""
     return errors.NotFoundError(
         None,
         None,
@@ -63,7 +63,7 @@ RealDiv = op(
 
 
 def _quotient_gradient(divide):
-    """The rule for x / y: by x it is 1 / y, by y it is -(x / y) / y."""
+    """The gradient of x / y: with respect to x it is 1 / y, to y it is -(x / y) / y."""
 
     def gradient(op, grad):
         x, y = op.inputs
@@ -102,7 +102,7 @@ def _quotient_operands(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def truediv(x, y, name=None):
-    """x / y with a floating result: integers of 32 and 64 bits become float64, others float32.
+    """x / y with a floating result: 32 and 64-bit integers become float64, smaller ones float32.
 
     >>> tf.truediv(7, 2)
     <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
@@ -185,7 +185,7 @@ def xdivy(x, y, name=None):
 
 
 def _check_divisor(x, y, failure=errors.InvalidArgumentError):
-    # Nothing is divided where x is empty.
+    # An empty x is no division by zero.
     if x.size and not y.all():
         raise failure(None, None, "Integer division by zero: `y` holds a 0.")
 
@@ -202,12 +202,12 @@ def FloorDiv(x, y):
         return x // y
     if kind == "c":
         raise no_kernel("FloorDiv", from_numpy(x.dtype))
-    # NumPy's own floor division goes by the remainder: 1.0 // 0.1 would be 9 and not 10.
+    # NumPy's floor division is defined by the remainder: 1.0 // 0.1 would be 9 and not 10.
     return np.floor(x / y)
 
 
 def floordiv(x, y, name=None):
-    """x / y rounded down; of integers an integer.
+    """floor(x / y); an integer for integers.
 
     >>> tf.math.floordiv([7, -7], 2)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -4], dtype=int32)>
@@ -228,7 +228,7 @@ def TruncateDiv(x, y):
 
 
 def truncatediv(x, y, name=None):
-    """x / y rounded towards zero; of integers an integer.
+    """trunc(x / y); an integer for integers.
 
     >>> tf.truncatediv([7, -7], 2)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -3], dtype=int32)>
@@ -237,7 +237,7 @@ def truncatediv(x, y, name=None):
 
 
 def _remainder_gradient(quotient):
-    """The rule for x - y * quotient(x, y), whose quotient is constant between its steps."""
+    """The gradient of x - y * quotient(x, y), whose quotient is piecewise constant."""
 
     def gradient(op, grad):
         x, y = op.inputs
@@ -260,7 +260,7 @@ def FloorMod(x, y):
 
 
 def floormod(x, y, name=None):
-    """The remainder of the division that rounds down; it has the sign of y.
+    """The remainder of floor division; it has the sign of y.
 
     >>> tf.math.floormod([7, -7], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -285,7 +285,7 @@ def TruncateMod(x, y):
 
 
 def truncatemod(x, y, name=None):
-    """The remainder of the division that rounds towards zero; it has the sign of x.
+    """The remainder of truncated division; it has the sign of x.
 
     >>> tf.truncatemod([7, -7], 3)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>

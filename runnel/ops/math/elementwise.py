@@ -1,4 +1,4 @@
-"""Functions of each element alone: signs, powers, exponentials, logarithms, sigmoids."""
+"""Unary element-wise functions: signs, powers, exponentials, logarithms, sigmoids."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _CONSTANTS: dict[tuple, Tensor] = {}
 
 
 def number_like(value, x: Tensor) -> Tensor:
-    """A number as a scalar tensor of the dtype of x; eagerly, always the same one."""
+    """A scalar tensor of the dtype of x; cached in eager mode."""
     if state.graph is not None:
         return convert_to_tensor(value, x.dtype)
-    # NumPy takes half as long for an array of rank 0 beside an array, for a scalar beside a scalar.
+    # Two operands of one kind take NumPy half as long: both arrays of rank 0, or both scalars.
     is_array = type(x) is Tensor and type(x._array) is np.ndarray
     key = value, x.dtype, is_array
     found = _CONSTANTS.get(key)
@@ -74,7 +74,7 @@ Neg.gradient(lambda op, grad: negative(grad))
 
 
 def negative(x, name=None):
-    """-x, element by element.
+    """-x, element-wise.
 
     >>> tf.negative([1, -2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-1,  2], dtype=int32)>
@@ -92,7 +92,7 @@ def _(op, grad):
     x = op.inputs[0]
     if not x.dtype.is_complex:
         return REGISTRY["ZerosLike"](x)
-    # z / |z| only turns: a change along z itself has no effect.
+    # z / |z| is a pure phase: a change along z itself has no effect.
     sign = op.outputs[0]
     length = complex_numbers.complex_abs(x)
     zero = number_like(0, length)
@@ -125,7 +125,7 @@ def _(op, grad):
 
 
 def square(x, name=None):
-    """x², element by element.
+    """x², element-wise.
 
     >>> tf.square([1, -3])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 9], dtype=int32)>
@@ -134,9 +134,9 @@ def square(x, name=None):
 
 
 def _none_of_none(dy, result):
-    """A product with a gradient: 0 where the gradient is, even if the slope is infinite or NaN.
+    """An activation gradient: 0 where dy is 0, even if the derivative is infinite or NaN.
 
-    So an element that `tf.where` leaves out stays out.
+    So elements that `tf.where` masks stay masked.
     """
     none = dy == 0
     if not none.any():
@@ -202,7 +202,7 @@ def _(op, grad):
 
 
 def rsqrt(x, name=None):
-    """1 / √x, element by element.
+    """1 / √x, element-wise.
 
     >>> tf.math.rsqrt([4.0]).numpy().tolist()
     [0.5]
@@ -237,7 +237,7 @@ def _(op, grad):
 
 
 def reciprocal(x, name=None):
-    """1 / x, element by element.
+    """1 / x, element-wise.
 
     >>> tf.math.reciprocal([2.0, 4.0]).numpy().tolist()
     [0.5, 0.25]
@@ -265,7 +265,7 @@ Exp = op(
 
 
 def exp(x, name=None):
-    """e to the power x, element by element.
+    """e to the power x, element-wise.
 
     >>> print(tf.exp([0.0, 1.0]).numpy().round(4))
     [1.     2.7183]
@@ -281,7 +281,7 @@ Expm1 = op(
 
 
 def expm1(x, name=None):
-    """exp(x) - 1, exact for small x too.
+    """exp(x) - 1, accurate for small x too.
 
     >>> print(tf.math.expm1([0.0, 1.0]).numpy().round(4))
     [0.     1.7183]
@@ -314,7 +314,7 @@ def _(op, grad):
 
 
 def log1p(x, name=None):
-    """log(1 + x), exact for small x too.
+    """log(1 + x), accurate for small x too.
 
     >>> tf.math.log1p([0.0, 1e-10]).numpy().tolist()
     [0.0, 1.000000013351432e-10]
@@ -323,7 +323,7 @@ def log1p(x, name=None):
 
 
 def _log_product(log, shifted):
-    """The rule for x * log(y), or x * log(1 + y) where `shifted`; 0 where x is 0."""
+    """The gradient of x * log(y), or of x * log(1 + y) if `shifted`; 0 where x is 0."""
 
     def gradient(op, grad):
         x, y = op.inputs
@@ -371,7 +371,7 @@ def xlog1py(x, y, name=None):
     return execute(Xlog1py, operands(x, y))
 
 
-# Sigmoids. Sigmoid and its slope are ops of their own for speed: networks are full of them.
+# Sigmoids. Sigmoid and its derivative are ops of their own for speed: they are ubiquitous.
 
 
 @op("SigmoidGrad", _SLOPE, T=_ANALYTIC, shape=broadcast, fresh=True)
@@ -408,7 +408,7 @@ def _(op, grad):
 
 
 def sigmoid(x, name=None):
-    """1 / (1 + exp(-x)), element by element.
+    """1 / (1 + exp(-x)), element-wise.
 
     >>> print(tf.sigmoid([0.0, 2.0]).numpy().round(4))
     [0.5    0.8808]
@@ -449,7 +449,7 @@ def _(op, grad):
 
 
 def softplus(features, name=None):
-    """log(1 + exp(x)), element by element: a smooth max(x, 0).
+    """log(1 + exp(x)), element-wise: a smooth max(x, 0).
 
     >>> print(tf.math.softplus([0.0, 100.0]).numpy().round(4))
     [  0.6931 100.    ]
@@ -458,7 +458,7 @@ def softplus(features, name=None):
 
 
 def log_sigmoid(x, name=None):
-    """log(sigmoid(x)), exact for large negative x too.
+    """log(sigmoid(x)), accurate for large negative x too.
 
     >>> print(tf.math.log_sigmoid([0.0, -100.0]).numpy().round(4))
     [  -0.6931 -100.    ]
@@ -492,7 +492,7 @@ def _(op, grad):
 
 
 def softsign(features, name=None):
-    """x / (1 + |x|), element by element.
+    """x / (1 + |x|), element-wise.
 
     >>> tf.nn.softsign([1.0, -3.0]).numpy().tolist()
     [0.5, -0.75]
@@ -508,7 +508,7 @@ StopGradient = op(
 
 
 def stop_gradient(input, name=None):
-    """The same values, through which no gradient flows back.
+    """The same values as a constant of the backward pass.
 
     >>> x = tf.Variable(2.0)
     >>> with tf.GradientTape() as tape:

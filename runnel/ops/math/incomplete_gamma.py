@@ -8,7 +8,7 @@ import numpy as np
 
 
 def derivative_by_order(a, x):
-    """The derivative of P(a, x) = γ(a, x) / Γ(a) with respect to a, element by element."""
+    """The derivative of P(a, x) = γ(a, x) / Γ(a) with respect to a, element-wise."""
     order, point = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
     result = np.full(order.shape, np.nan)
     valid = (order > 0) & (point >= 0)
@@ -38,7 +38,7 @@ def _by_series(a, x):
         n = n + 1
         change = term * slope
         total = total + change
-        # Terms grow until n reaches x; only then does a small one mean that the rest is small.
+        # Terms grow until n reaches x; only then does a small one bound the remainder.
         if ((n > x) & (np.abs(change) <= 1e-17 * np.abs(total)) | (term == 0)).all():
             return total
 
@@ -49,7 +49,7 @@ def _laguerre():
 
 
 def _by_quadrature(a, x):
-    """Far to the right, where 1 - P is an integral from x on that decays like exp(-rate s)."""
+    """The right tail, where 1 - P is an integral from x on that decays like exp(-rate s)."""
     from scipy import special
 
     nodes, weights = _laguerre()

@@ -1,7 +1,7 @@
-"""Functions of many float32 numbers at once, in passes over blocks that stay in the caches.
+"""Functions of large float32 arrays, in passes over cache-sized blocks.
 
-NumPy has exp, log and arithmetic in vector instructions, the functions here number by number. So
-these are composed of those, from formulas whose errors are a few units in the last place.
+NumPy vectorizes exp, log and arithmetic, but not the functions here, which are composed of those by
+formulas with an error of a few units in the last place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ...runtime.engine_selection import accelerated
 from ...runtime.half_precision import computed_in_float32, is_half, rounded_to_half
 
-# Below it there is nothing to gain: a pass over few numbers takes as long as its call.
+# Not profitable below: a pass over a small array takes as long as its call overhead.
 _MANY = 16384
 _BLOCK = 1 << 16
 _SIGN_BIT = np.int32(-(1 << 31))
@@ -24,17 +24,17 @@ _Kernel = Callable[..., Any]
 
 @accelerated("exp", 32_768)
 def exponential(array, output=None):
-    """e to the power of each element of an array, into `output` if given."""
+    """exp of each element of an array, into `output` if given."""
     if array.size >= _MANY and is_half(array):
         return rounded_to_half(exponential(array.astype(np.float32)), array.dtype)
     return np.exp(array, output)
 
 
 def many(exact: _Kernel, mended: bool = False) -> Callable[[_Kernel], _Kernel]:
-    """A kernel of a formula for many numbers of float32; `exact` is for all others.
+    """A kernel of a formula for large float32 arrays; `exact` computes all others.
 
-    The formula writes into its last argument the values at the others. If it is `mended`, `exact`
-    has the last word where they are not finite: at infinities, near an overflow.
+    The formula writes its result into its last argument. If it is `mended`, `exact` recomputes the
+    elements that are not finite: at infinities, near an overflow.
     """
 
     def decorate(formula: _Kernel) -> _Kernel:
@@ -72,7 +72,7 @@ def many(exact: _Kernel, mended: bool = False) -> Callable[[_Kernel], _Kernel]:
 
 
 def _coefficients(*values: float) -> list[Any]:
-    # As arrays, which NumPy takes sooner than numbers.
+    # Arrays: a ufunc converts them faster than Python scalars.
     return [np.array(value, np.float32) for value in values]
 
 
@@ -80,7 +80,7 @@ def _coefficients(*values: float) -> list[Any]:
 
 
 def _polynomial(x, coefficients, result):
-    """A polynomial by Horner's rule, the coefficient of the highest power first."""
+    """A polynomial by Horner's rule, coefficients of the highest power first."""
     np.multiply(x, coefficients[0], out=result)
     result += coefficients[1]
     for each in coefficients[2:]:
@@ -90,7 +90,7 @@ def _polynomial(x, coefficients, result):
 
 
 def _give_sign(result, x, spare):
-    """Give non-negative or equally signed results the sign of x, also to zeros."""
+    """Copy the sign of x to results that are non-negative or have it already, also to zeros."""
     signs = np.bitwise_and(x.view(np.int32), _SIGN_BIT, out=spare.view(np.int32))
     bits = result.view(np.int32)
     np.bitwise_or(bits, signs, out=bits)
@@ -98,7 +98,7 @@ def _give_sign(result, x, spare):
 
 @many(np.log1p, mended=True)
 def log1p(x, result):
-    """log(u) + (x - (u - 1)) / u with u = 1 + x as it is rounded, whose error the quotient is."""
+    """log(u) + (x - (u - 1)) / u with u = 1 + x rounded, whose error the quotient corrects."""
     u = x + _ONE
     np.log(u, out=result)
     rest = u - _ONE
@@ -108,10 +108,10 @@ def log1p(x, result):
     _give_sign(result, x, rest)
 
 
-# ln 2 in two parts, of which the first has so few digits that its multiples are exact.
+# ln 2 as a sum of two parts; the first has so few bits that its multiples are exact.
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _PER_LN2 = np.float32(1 / np.log(2))
-# Added to a number it leaves in the last bits the nearest integer, plus the bias of exponents.
+# Adding it leaves the nearest integer in the low bits, plus the exponent bias.
 _ROUNDING = np.float32(3 * 2**22 + 127)
 # (exp(r) - 1 - r) / r² for |r| <= ln 2 / 2, with a relative error of 1.3e-7.
 _EXPM1 = _coefficients(1.390128214e-3, 8.363140375e-3, 4.166685338e-2, 0.1666657732, 0.4999999955)
@@ -120,7 +120,7 @@ _EXPM1 = _coefficients(1.390128214e-3, 8.363140375e-3, 4.166685338e-2, 0.1666657
 @many(np.expm1, mended=True)
 def expm1(x, result):
     """2ⁿ p + (2ⁿ - 1) with p = exp(r) - 1, where x = n ln 2 + r."""
-    # Below is -1; above, the power is infinite.
+    # Below, the result is -1; above, the power overflows.
     r = np.clip(x, -30, 88.8)
     power = r * _PER_LN2
     power += _ROUNDING
@@ -150,7 +150,7 @@ def _exact_softplus(x):
 
 @many(_exact_softplus)
 def softplus(x, result):
-    """max(x, 0) + log(1 + z) with z = exp(-|x|), the logarithm by s = z / (2 + z)."""
+    """max(x, 0) + log(1 + z) with z = exp(-|x|), the logarithm by the series in s = z / (2 + z)."""
     s = np.abs(x)
     np.negative(s, out=s)
     exponential(s, s)
@@ -162,8 +162,8 @@ def softplus(x, result):
     result += np.clip(x, 0, np.inf, out=s)
 
 
-# erf(x) / x for |x| <= 3.92 as a quotient of polynomials in x², with a relative error of 2e-8; the
-# last digits are those for which float32 rounds least.
+# erf(x) / x for |x| <= 3.92 as a rational function of x², with a relative error of 2e-8; the last
+# digits minimize the rounding errors of float32.
 _ERF_ABOVE = _coefficients(
     2.046570899e-6, 2.848430013e-4, 3.771459917e-3, 5.276605114e-2, 0.1905651987, 1.128379107
 )
@@ -173,7 +173,7 @@ _ERF_BELOW = _coefficients(
 
 
 def erf(exact: _Kernel) -> _Kernel:
-    """The error function; `exact` is for few numbers."""
+    """The error function; `exact` computes small arrays."""
 
     @many(exact)
     def kernel(x, result):
@@ -187,7 +187,7 @@ def erf(exact: _Kernel) -> _Kernel:
     return kernel
 
 
-# A fit of log(exp(a²) erfc(a) / t) to powers of t = 1 / (1 + _STEEPNESS a).
+# A fit of log(exp(a²) erfc(a) / t) by a polynomial in t = 1 / (1 + _STEEPNESS a).
 _STEEPNESS = 0.4
 _LOG_ERFCX = (
     -0.213364169, 0.953390241, -1.54573441, 1.06770682, -0.490793467, 0.320463359, 0.394679397,
@@ -197,7 +197,7 @@ _LOG_ERFCX_ARRAYS = _coefficients(*_LOG_ERFCX)
 
 
 def erfc(exact: _Kernel) -> _Kernel:
-    """1 - erf(x) with an error of some millionths; `exact` is for few numbers.
+    """1 - erf(x) with an error of some 1e-6; `exact` computes small arrays.
 
     t exp(-x² + polynomial in t) for x >= 0, and 2 - erfc(-x) for the others.
     """
@@ -225,14 +225,14 @@ def erfc(exact: _Kernel) -> _Kernel:
     return lambda x: chosen(x, _STEEPNESS, _LOG_ERFCX)
 
 
-# (atan(t) / t - 1) / t² for |t| <= 1 as a quotient of polynomials in t², with an error of 3.2e-8
-# of the angle.
+# (atan(t) / t - 1) / t² for |t| <= 1 as a rational function of t², with an error of 3.2e-8 of the
+# angle.
 _ATAN_ABOVE = _coefficients(-2.926581322e-3, -0.1863009317, -0.3333314528)
 _ATAN_BELOW = _coefficients(0.2762244822, 1.158791518, 1.0)
 
 
 def _unit_atan(t, result):
-    """The angle whose tangent is t, of at most 1."""
+    """atan(t) for |t| <= 1."""
     squares = t * t
     _polynomial(squares, _ATAN_ABOVE, result)
     result *= squares
@@ -243,8 +243,8 @@ def _unit_atan(t, result):
 
 @many(np.arctan)
 def atan(x, result):
-    """Twice the angle whose tangent is x / (1 + √(1 + x²))."""
-    # Larger ones have the same angle, and squares that are infinite.
+    """atan(x) = 2 atan(x / (1 + √(1 + x²)))."""
+    # Larger ones have the same angle, and their squares overflow.
     x = np.clip(x, -1e9, 1e9)
     t = x * x
     t += _ONE
@@ -257,7 +257,7 @@ def atan(x, result):
 
 @many(np.arcsin)
 def asin(x, result):
-    """Twice the angle whose tangent is x / (1 + √(1 - x²))."""
+    """asin(x) = 2 atan(x / (1 + √(1 - x²)))."""
     t = _ONE - x
     t *= np.add(x, _ONE, out=result)
     np.sqrt(t, out=t)
@@ -272,7 +272,7 @@ _ROOT_OF_2 = np.float32(np.sqrt(2))
 
 @many(np.arccos)
 def acos(x, result):
-    """Four times the angle whose tangent is √(1 - x) / (√2 + √(1 + x))."""
+    """acos(x) = 4 atan(√(1 - x) / (√2 + √(1 + x)))."""
     t = _ONE - x
     np.sqrt(t, out=t)
     np.add(x, _ONE, out=result)
@@ -294,7 +294,7 @@ def _reflect(result, negative, about):
 
 @many(np.arctan2, mended=True)
 def atan2(y, x, result):
-    """The angle of (|x|, |y|) in the lower half of its quadrant, reflected to where it belongs."""
+    """The angle of (|x|, |y|) in the lower half of its quadrant, reflected to that of (x, y)."""
     height, width = np.abs(y), np.abs(x)
     t = np.minimum(height, width)
     np.maximum(height, width, out=result)
@@ -307,15 +307,15 @@ def atan2(y, x, result):
     _give_sign(result, y, width)
 
 
-# Bernoulli's numbers from B₆ down to B₂.
+# Bernoulli numbers from B₆ down to B₂.
 _BERNOULLI = (1 / 42, -1 / 30, 1 / 6)
 
 
 def trigamma(x):
     """The sum of 1 / (x + n)² over all n >= 0 for positive numbers, in float64.
 
-    The first six are added, the rest is 1 / y + 1 / (2 y²) + 1 / (6 y³) - 1 / (30 y⁵) + ... with
-    y = x + 6, whose next term is 2e-8 of it at most.
+    The first six terms are added, the rest is 1 / y + 1 / (2 y²) + 1 / (6 y³) - 1 / (30 y⁵) + ...
+    with y = x + 6, whose truncation error is 2e-8 of it at most.
     """
     y = x.astype(np.float64)
     total = np.zeros_like(y)

@@ -1,4 +1,4 @@
-"""Sums, products, means and extremes over axes, and where the extremes are."""
+"""Sums, products, means, maxima and minima over axes, and argmax and argmin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reduced_shape(inputs, attrs):
     if count is None or wanted is None:
         kept = count if attrs["keep_dims"] else None
         return UNKNOWN if kept is None else TensorShape([None] * kept)
-    # One that is there twice is the kernel's to refuse.
+    # Duplicate axes are left for the kernel to reject.
     reduced = {normalized_axis(axis, count, "reduction axis") for axis in numbers_of(wanted)}
     sizes = value.shape.as_list()
     if attrs["keep_dims"]:
@@ -49,7 +49,7 @@ def reduced_shape(inputs, attrs):
 
 
 def _are_all_axes(axes, value):
-    """Whether axes are counted up to the rank of a tensor, which is not known."""
+    """Whether axes are range(rank(value)) for an unknown rank."""
     if not isinstance(axes, SymbolicTensor) or axes.op.type != "Range":
         return False
     limit = axes.op.inputs[1]
@@ -57,7 +57,7 @@ def _are_all_axes(axes, value):
     return counted and limit.op.inputs[0] is value
 
 
-# Elements up to which an array is filled faster than views of it are made.
+# Up to this many elements, filling an array is faster than a broadcast view.
 _FEW = 4096
 _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
@@ -65,7 +65,7 @@ _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 @op("Sum", _SIGNATURE, T=NUMERIC, Tidx=INDEX, shape=reduced_shape)
 def Sum(input, reduction_indices, *, keep_dims=False):
     if not reduction_indices.size:
-        # What broadcasts to its own shape has such a gradient.
+        # No axes to reduce: it is the gradient of a broadcast to the same shape.
         return input
     if input.itemsize == 2 and is_half(input):
         total = reduce(np.add, input.astype(np.float32), reduction_indices, keep_dims)
@@ -85,7 +85,7 @@ def Mean(input, reduction_indices, *, keep_dims=False):
     if kind in "iu":
         wide = np.int64 if kind == "i" else np.uint64
         total = reduce(np.add, input, reduction_indices, keep_dims, wide)
-        # The mean of no integers is 0, whose quotient by 1 that is as well.
+        # The integer mean of no elements is 0: 0 / 1.
         count = max(_count(input, total), 1)
         return truncated_quotient(total, total.dtype.type(count)).astype(input.dtype)
     if is_half(input):
@@ -93,12 +93,12 @@ def Mean(input, reduction_indices, *, keep_dims=False):
         return rounded_to_half(total / _count(input, total), input.dtype)
     total = reduce(np.add, input, reduction_indices, keep_dims)
     count = _count(input, total)
-    # The mean of no complex numbers is 0, as that of no integers; that of no floats is NaN.
+    # The complex mean of no elements is 0, as for integers; of no floats it is NaN.
     return total / (count or 1 if kind == "c" else count)
 
 
 def _count(array, reduced):
-    """How many elements became one."""
+    """The number of elements reduced to one."""
     return array.size // reduced.size if reduced.size else 1
 
 
@@ -136,8 +136,8 @@ def Prod(input, reduction_indices, *, keep_dims=False):
 
 @Prod.gradient
 def _(op, grad):
-    # Each element's factor is the product of those before it and those after it: no division,
-    # so that zeros among the elements do no harm.
+    # Each element's factor is the product of those before it and those after it: without a
+    # division, so that zeros need no special case.
     value = op.inputs[0]
     order, inverse = _reduced_axes_first(op)
     transpose, cumprod = REGISTRY["Transpose"], REGISTRY["Cumprod"]
@@ -156,7 +156,7 @@ def _(op, grad):
 
 
 def _reduced_axes_first(op):
-    """The permutation that brings the reduced axes to the front, and its inverse."""
+    """The permutation that moves the reduced axes to the front, and its inverse."""
     value, axes = op.inputs
     wanted = constant_value(axes)
     if wanted is not None and value.shape.rank is not None:
@@ -198,7 +198,7 @@ def _(op, grad):
     chosen = execute(
         REGISTRY["Cast"], (execute(REGISTRY["Equal"], (value, extreme)),), {"DstT": grad.dtype}
     )
-    # Elements that share the extreme share its gradient; the shares are few numbers.
+    # Ties divide the gradient equally; 1 / count is of the smaller, reduced size.
     count = execute(Sum, (chosen, axes), {"keep_dims": True})
     return chosen * (1 / count * with_reduced_axes(op, grad)), None
 
@@ -235,9 +235,9 @@ def _(op, grad):
 
 
 def _filled(op, grad, count):
-    """grad / count for all elements of an array; None where that takes operations.
+    """grad / count broadcast to the input's shape; None where that takes operations.
 
-    A small eager array that became one number is most often that of the losses of a batch.
+    Small eager arrays reduced to a scalar are mostly the losses of a batch.
     """
     value = op.inputs[0]
     if type(value) is not Tensor or type(grad) is not Tensor or state.tapes:
@@ -251,7 +251,7 @@ def _filled(op, grad, count):
 
 
 def _spread(op, grad):
-    """A gradient of a reduction given to every element that was reduced."""
+    """Broadcast the gradient of a reduction to its input's shape."""
     grad = with_reduced_axes(op, grad)
     value = op.inputs[0]
     sizes = value.shape
@@ -263,7 +263,7 @@ def _spread(op, grad):
 
 
 def with_reduced_axes(op, result: Tensor) -> Tensor:
-    """A gradient or result of a reduction with its reduced axes back, of size 1."""
+    """Reshape a gradient or result of a reduction as with keepdims."""
     value, axes = op.inputs
     if op.attrs["keep_dims"] or result.shape == SCALAR:
         return result
@@ -278,7 +278,7 @@ def with_reduced_axes(op, result: Tensor) -> Tensor:
 
 
 def _marks_of_reduced_axes(value, axes):
-    """A vector with 1 for every axis that is reduced, 0 for every other."""
+    """A vector with 1 for every reduced axis, 0 for every other."""
     if axes.dtype is not int32:
         axes = execute(REGISTRY["Cast"], (axes,), {"DstT": int32})
     count = rank(value)
@@ -288,7 +288,7 @@ def _marks_of_reduced_axes(value, axes):
 
 
 _ALL_AXES = [Tensor(np.arange(count, dtype=np.int32), int32) for count in range(9)]
-# Arrays of rank 0: unlike NumPy's scalars they tell their value quickly.
+# Arrays of rank 0: unlike NumPy scalars their values are read quickly.
 _ONE_AXIS = {axis: Tensor(np.array(axis, np.int32), int32) for axis in range(-8, 8)}
 
 
@@ -313,7 +313,7 @@ def reduction_axes(value: Tensor, axis) -> Tensor:
     return execute(REGISTRY["Range"], (axes_tensor(0), rank(value), axes_tensor(1)))
 
 
-# What is the default is not said: kernels are called faster without attributes.
+# Defaults are left out: kernels are called faster without attributes.
 _KEEP: dict[str, bool] = {"keep_dims": True}
 _DROP: dict[str, bool] = {}
 
@@ -334,7 +334,7 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean of the elements over `axis`; of integers it is cut to an integer.
+    """The mean of the elements over `axis`; for integers it is truncated.
 
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 3.5], dtype=float32)>
@@ -352,7 +352,7 @@ def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
-    """The greatest element over `axis`; NaN where there is one.
+    """The maximum over `axis`; NaN where there is one.
 
     >>> tf.reduce_max([[1, 2], [3, 4]], axis=1, keepdims=True).numpy().tolist()
     [[2], [4]]
@@ -361,7 +361,7 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
-    """The least element over `axis`; NaN where there is one.
+    """The minimum over `axis`; NaN where there is one.
 
     >>> tf.reduce_min([[1, 2], [3, 4]], axis=0).numpy().tolist()
     [1, 2]
@@ -418,7 +418,7 @@ def _without_axis(inputs, attrs):
 
 def _has_nan(array):
     if array.size <= 4096 and array.itemsize >= 4:
-        # No sum of squares is NaN but of NaNs: one call of BLAS instead of a reduction.
+        # A sum of squares is NaN only if an element is: one BLAS dot instead of a reduction.
         square = np.vdot(array, array)
         return square != square
     return np.isnan(np.minimum.reduce(array, None)) if array.size else False
@@ -469,7 +469,7 @@ ArgMin, _locate_least = _arg_extreme("ArgMin", "argmin", np.inf, INDEX, INDEX)
 
 
 def argmax(input, axis=None, output_type=int64, name=None):
-    """The index of the greatest element along `axis` (0 if None); the first of equal ones.
+    """The index of the maximum along `axis` (0 if None); the first of ties.
 
     >>> tf.argmax([[1, 5, 2], [7, 3, 4]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 0])>
@@ -485,7 +485,7 @@ def argmax(input, axis=None, output_type=int64, name=None):
 
 
 def argmin(input, axis=None, output_type=int64, name=None):
-    """The index of the least element along `axis` (0 if None); the first of equal ones.
+    """The index of the minimum along `axis` (0 if None); the first of ties.
 
     >>> tf.argmin([[1, 5, 2], [7, 3, 4]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>

@@ -1,4 +1,4 @@
-"""How NumPy reduces arrays fast: short rows are gathered into long ones first."""
+"""Fast reductions in NumPy: short rows are first accumulated into long ones."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from ...core.shape_rules import normalized_axis
 
-# Below this many elements NumPy's own way is the fastest.
+# Below this many elements NumPy's own reduction is the fastest.
 _LARGE = 4096
-# Rows this long keep NumPy's inner loops busy and still fit the nearest cache.
+# Rows of this length amortize NumPy's inner-loop overhead and still fit the L1 cache.
 _ROW = 2048
 
 
 @functools.lru_cache(maxsize=64)
 def ones(count, kind):
-    """A vector of ones: a product with it sums a small matrix faster than a reduction does."""
+    """A vector of ones: a matmul with it sums a small matrix faster than a reduction."""
     made = np.ones(count, kind)
     made.flags.writeable = False
     return made
 
 
 def numbers_of(indices):
-    """The axes in an array of indices of any shape, as a sequence of ints."""
+    """The axes in an index array of any shape, as a sequence of ints."""
     axes = indices.tolist()
     if type(axes) is int:
         return (axes,)
@@ -32,7 +32,7 @@ def numbers_of(indices):
 
 
 def checked_axes(axes, rank):
-    """Axes made non-negative; ValueError for one that is not there or there twice."""
+    """Normalize negative axes; ValueError for one that is out of range or duplicate."""
     found = tuple([normalized_axis(axis, rank, "reduction axis") for axis in axes])
     if len(set(found)) != len(found):
         raise ValueError(
@@ -43,12 +43,12 @@ def checked_axes(axes, rank):
 
 
 def lowest(kind):
-    """The neutral element of a maximum: minus infinity, or the least integer."""
+    """The identity element of a maximum: minus infinity, or the smallest integer."""
     return np.iinfo(kind).min if kind.kind in "iu" else -np.inf
 
 
 def highest(kind):
-    """The neutral element of a minimum: infinity, or the greatest integer."""
+    """The identity element of a minimum: infinity, or the largest integer."""
     return np.iinfo(kind).max if kind.kind in "iu" else np.inf
 
 
@@ -66,7 +66,7 @@ def reduce(ufunc, array, indices, keep_dims, dtype=None):
         if axes and len(axes) < array.ndim and array.flags.c_contiguous:
             return _reduce_large(ufunc, array, axes, keep_dims, dtype)
     elif not array.ndim:
-        # NumPy takes a scalar for a vector of one number; TensorFlow does not.
+        # NumPy treats a scalar as a vector of one element; TensorFlow does not.
         checked_axes(axes, 0)
         return array
     try:
@@ -92,17 +92,18 @@ def _reduce_large(ufunc, array, axes, keep_dims, dtype):
 
 
 def _reduce_rows(ufunc, array, dtype):
-    """Over the last axis of a matrix; many short rows are quicker as a few long columns."""
+    """Reduce the last axis of a matrix; many short rows are faster as a few long columns."""
     if array.shape[1] > 16 or array.shape[0] < 64:
         return ufunc.reduce(array, 1, dtype)
     return ufunc.reduce(np.ascontiguousarray(array.T), 0, dtype)
 
 
 def _reduce_columns(ufunc, array, dtype):
-    """Over the middle axis of three.
+    """Reduce the middle axis of three.
 
-    Several rows are taken as one long row, and the long rows folded in halves at the end. For
-    sums this is also the more exact way: no total takes in more than a few thousand numbers.
+    Several rows are treated as one long row, and the long rows folded in halves at the end. For
+    sums this pairwise summation is also more precise: no total adds more than a few thousand
+    numbers.
     """
     before, length, after = array.shape
     together = 1 << max(0, (min(_ROW // after, length // 4)).bit_length() - 1)

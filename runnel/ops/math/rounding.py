@@ -1,4 +1,4 @@
-"""Rounding, and telling finite numbers from infinite ones and NaN."""
+"""Rounding, and tests for finite numbers, infinities and NaN."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def Round(x):
 
 
 def ceil(x, name=None):
-    """The least whole number not below each element.
+    """The smallest integer not below each element.
 
     >>> tf.math.ceil([-1.5, 1.5]).numpy().tolist()
     [-1.0, 2.0]
@@ -55,7 +55,7 @@ def ceil(x, name=None):
 
 
 def floor(x, name=None):
-    """The greatest whole number not above each element.
+    """The largest integer not above each element.
 
     >>> tf.floor([-1.5, 1.5]).numpy().tolist()
     [-2.0, 1.0]
@@ -64,7 +64,7 @@ def floor(x, name=None):
 
 
 def round(x, name=None):
-    """The nearest whole number; halves go to the even one. Integers stay as they are.
+    """Round half to even; integers are returned unchanged.
 
     >>> tf.round([0.5, 1.5, 2.6]).numpy().tolist()
     [0.0, 2.0, 3.0]
@@ -74,7 +74,7 @@ def round(x, name=None):
 
 
 def rint(x, name=None):
-    """The nearest whole number; halves go to the even one.
+    """Round half to even.
 
     >>> tf.math.rint([0.5, 1.5]).numpy().tolist()
     [0.0, 2.0]

@@ -1,4 +1,4 @@
-"""Sums, products, means and extremes of the rows that carry the same segment id."""
+"""Segment reductions: sums, products, means, maxima and minima of rows with the same segment id."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .reduction_kernels import highest, lowest, truncated_quotient
 
 
 def _combine(ufunc, data, ids, rows, initial):
-    """`ufunc` over the rows of `data` that share an id; rows of the result without any: `initial`.
+    """Reduce the rows of `data` per id with `ufunc`; segments without rows are `initial`.
 
-    `data` is a matrix, `ids` a vector of numbers below `rows`; negative ones are passed over.
+    `data` is a matrix, `ids` a vector of numbers below `rows`; negative ones are ignored.
     """
     kept = ids >= 0
     if not kept.all():
@@ -41,7 +41,7 @@ def _combine(ufunc, data, ids, rows, initial):
 
 
 def _sorted_segments(data, segment_ids):
-    """The data as a matrix, and the number of segments; ValueError where the ids do not fit."""
+    """The data as a matrix, and the number of segments; ValueError for invalid ids."""
     if not data.ndim:
         raise ValueError("input must be at least rank 1")
     if segment_ids.ndim != 1:
@@ -81,7 +81,7 @@ def _sorted_shape(inputs, attrs):
 
 
 def _sorted_segment(name, ufunc, initial, missing, types):
-    """An op over sorted segments; segments without rows become `missing`."""
+    """An op over sorted segments; empty segments become `missing`."""
 
     def kernel(data, segment_ids):
         rows, segments = _sorted_segments(data, segment_ids)
@@ -210,26 +210,26 @@ UnsortedSegmentMin = _unsorted_segment(
 
 
 def _rows_of(segments, ids):
-    """The row of its segment for every id; any row for a negative id."""
+    """Gather its segment's row for every id; an arbitrary row for a negative id."""
     if ids.dtype not in INDEX:
         ids = casting.cast(ids, int32)
     return gathering.gather(segments, ids if _none_negative(ids) else arithmetic.maximum(ids, 0))
 
 
 def _none_negative(ids):
-    """Whether all ids are known to count."""
+    """Whether all ids are statically known to be non-negative."""
     known = constant_value(ids)
     return known is not None and (not known.size or known.min() >= 0)
 
 
 def _is_kept(ids, rows):
-    """Whether the id of a row counts, shaped to broadcast with the rows."""
+    """The mask of non-negative ids, shaped to broadcast with the rows."""
     kept = comparison.greater_equal(ids, convert_to_tensor(0, ids.dtype))
     return reshape(kept, _with_ones(ids, rows))
 
 
 def _with_ones(ids, rows):
-    """The sizes of the ids, and ones up to the rank of the rows."""
+    """The shape of the ids, with ones appended up to the rank of the rows."""
     ranks = ids.shape.rank, rows.shape.rank
     if None not in ranks:
         ones = tensor_of(np.ones(ranks[1] - ranks[0], np.int32), int32)
@@ -239,21 +239,21 @@ def _with_ones(ids, rows):
 
 
 def _masked(ids, rows):
-    """Zeros in place of the rows whose ids are negative."""
+    """Zero the rows whose ids are negative."""
     if _none_negative(ids):
         return rows
     return selection.where(_is_kept(ids, rows), rows, creation.zeros_like(rows))
 
 
 def _total(rows, op):
-    """The sum over the segments of an op, sorted or not."""
+    """Sum over the segments of an op, sorted or unsorted."""
     if len(op.inputs) == 2:
         return execute(SegmentSum, (rows, op.inputs[1]))
     return execute(UnsortedSegmentSum, (rows, *op.inputs[1:]))
 
 
 def _with_nothing(op, grad):
-    """The gradient of the data, and none for the ids."""
+    """The gradient with respect to the data, and None for the ids."""
     return (grad, *[None] * (len(op.inputs) - 1))
 
 
@@ -281,7 +281,7 @@ def _(op, grad):
 @UnsortedSegmentMax.gradient
 @UnsortedSegmentMin.gradient
 def _(op, grad):
-    # Rows that share the extreme of their segment share its gradient.
+    # Ties within a segment divide its gradient equally.
     data, ids = op.inputs[:2]
     chosen = comparison.equal(data, _rows_of(op.outputs[0], ids))
     if not _none_negative(ids):
@@ -294,8 +294,8 @@ def _(op, grad):
 @SegmentProd.gradient
 @UnsortedSegmentProd.gradient
 def _(op, grad):
-    # The product of the other rows is that of all divided by the row; where the row is zero it
-    # is that of the rows which are not, unless there is another zero.
+    # The product of the other rows is the total divided by the row; for a zero row it is the
+    # product of the nonzero ones, and 0 if there is another zero.
     data, ids = op.inputs[:2]
     is_zero = comparison.equal(data, creation.zeros_like(data))
     several = comparison.greater(_total(casting.cast(is_zero, int32), op), 1)
@@ -322,7 +322,7 @@ def _unsorted_call(op, data, segment_ids, num_segments):
 def segment_sum(data, segment_ids, name=None):
     """The sum of the rows with the same segment id.
 
-    The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
+    The ids must be sorted and non-negative; an id that does not occur gives 0.
 
     >>> tf.math.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy().tolist()
     [[4, 6], [5, 6]]
@@ -331,9 +331,9 @@ def segment_sum(data, segment_ids, name=None):
 
 
 def segment_mean(data, segment_ids, name=None):
-    """The mean of the rows with the same segment id; of integers it is cut to an integer.
+    """The mean of the rows with the same segment id; for integers it is truncated.
 
-    The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
+    The ids must be sorted and non-negative; an id that does not occur gives 0.
 
     >>> tf.math.segment_mean([1.0, 2.0, 5.0], [0, 0, 1]).numpy().tolist()
     [1.5, 5.0]
@@ -344,7 +344,7 @@ def segment_mean(data, segment_ids, name=None):
 def segment_prod(data, segment_ids, name=None):
     """The product of the rows with the same segment id.
 
-    The ids are sorted and begin at 0 or later; an id that does not occur gives 1.
+    The ids must be sorted and non-negative; an id that does not occur gives 1.
 
     >>> tf.math.segment_prod([2, 3, 5], [0, 0, 2]).numpy().tolist()
     [6, 1, 5]
@@ -353,9 +353,9 @@ def segment_prod(data, segment_ids, name=None):
 
 
 def segment_max(data, segment_ids, name=None):
-    """The greatest of the rows with the same segment id, element by element.
+    """The element-wise maximum of the rows with the same segment id.
 
-    The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
+    The ids must be sorted and non-negative; an id that does not occur gives 0.
 
     >>> tf.math.segment_max([2, 3, 5], [0, 0, 2]).numpy().tolist()
     [3, 0, 5]
@@ -364,9 +364,9 @@ def segment_max(data, segment_ids, name=None):
 
 
 def segment_min(data, segment_ids, name=None):
-    """The least of the rows with the same segment id, element by element.
+    """The element-wise minimum of the rows with the same segment id.
 
-    The ids are sorted and begin at 0 or later; an id that does not occur gives 0.
+    The ids must be sorted and non-negative; an id that does not occur gives 0.
 
     >>> tf.math.segment_min([2, 3, 5], [0, 0, 2]).numpy().tolist()
     [2, 0, 5]
@@ -377,7 +377,7 @@ def segment_min(data, segment_ids, name=None):
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     """The sum of the rows with the same segment id, for ids in any order.
 
-    Rows with a negative id are left out; an id that does not occur gives 0.
+    Rows with a negative id are ignored; an id that does not occur gives 0.
 
     >>> tf.math.unsorted_segment_sum([1, 2, 3, 4], [2, 0, 2, -1], num_segments=3).numpy().tolist()
     [2, 0, 4]
@@ -388,7 +388,7 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
     """The product of the rows with the same segment id, for ids in any order.
 
-    Rows with a negative id are left out; an id that does not occur gives 1.
+    Rows with a negative id are ignored; an id that does not occur gives 1.
 
     >>> tf.math.unsorted_segment_prod([1, 2, 3], [2, 0, 2], num_segments=3).numpy().tolist()
     [2, 1, 3]
@@ -397,10 +397,9 @@ def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
 
 
 def unsorted_segment_max(data, segment_ids, num_segments, name=None):
-    """The greatest of the rows with the same segment id, for ids in any order.
+    """The maximum of the rows with the same segment id, for ids in any order.
 
-    Rows with a negative id are left out; an id that does not occur gives the
-    dtype's least number.
+    Rows with a negative id are ignored; an id that does not occur gives the dtype's minimum.
 
     >>> tf.math.unsorted_segment_max([1, 2, 3], [1, 0, 1], num_segments=2).numpy().tolist()
     [2, 3]
@@ -409,10 +408,9 @@ def unsorted_segment_max(data, segment_ids, num_segments, name=None):
 
 
 def unsorted_segment_min(data, segment_ids, num_segments, name=None):
-    """The least of the rows with the same segment id, for ids in any order.
+    """The minimum of the rows with the same segment id, for ids in any order.
 
-    Rows with a negative id are left out; an id that does not occur gives the
-    dtype's greatest number.
+    Rows with a negative id are ignored; an id that does not occur gives the dtype's maximum.
 
     >>> tf.math.unsorted_segment_min([1, 2, 3], [1, 0, 1], num_segments=2).numpy().tolist()
     [2, 1]
@@ -421,9 +419,9 @@ def unsorted_segment_min(data, segment_ids, num_segments, name=None):
 
 
 def _counts(data, ids, num_segments):
-    """How many rows each segment has (at least 1), shaped to divide the segments."""
+    """The number of rows of each segment (at least 1), shaped to divide the segments."""
     if not isinstance(data, Tensor):
-        # Ragged rows meet place by place: each place has a count of its own.
+        # Ragged rows are summed position by position: each position has its own count.
         ones = creation.ones_like(data)
         return arithmetic.maximum(execute(UnsortedSegmentSum, (ones, ids, num_segments)), 1)
     counts = execute(UnsortedSegmentSum, (creation.ones_like(ids, data.dtype), ids, num_segments))
@@ -445,7 +443,7 @@ def _average(data, segment_ids, num_segments, divisor):
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows with the same segment id, for ids in any order.
 
-    Rows with a negative id are left out; an id that does not occur gives 0.
+    Rows with a negative id are ignored; an id that does not occur gives 0.
 
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 4.0], [1, 0, 1], num_segments=2).numpy().tolist()
     [2.0, 2.5]

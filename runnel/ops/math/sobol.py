@@ -1,4 +1,4 @@
-"""The Sobol sequence: points that fill the unit cube evenly."""
+"""The Sobol sequence: quasi-random points with low discrepancy in the unit cube."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def SobolSample(dim, num_results, skip, *, dtype=float32):
         raise ValueError(f"skip must be non-negative, got {skip}.")
     if num_results + skip >= _MOST:
         raise ValueError(f"num_results+skip must be less than {_MOST}")
-    # The sequence of the original begins after the point at the origin.
+    # The original's sequence omits the point at the origin.
     sequence = Sobol(dim, scramble=False, bits=32).fast_forward(skip + 1)
     return sequence.random(num_results).astype(dtype.numpy)
 
 
 def sobol_sample(dim, num_results, skip=0, dtype=float32, name=None):
-    """Points of the Sobol sequence in `dim` dimensions, from number `skip` on.
+    """Points of the Sobol sequence in `dim` dimensions, from index `skip` on.
 
     >>> tf.math.sobol_sample(2, 3).numpy().tolist()
     [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]

@@ -1,4 +1,4 @@
-"""Sorting, the greatest elements, and searching in sorted rows."""
+"""Sorting, top-k, and searching in sorted rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..array.joining import stack
 from ..array.shaping import expand_dims, rank, reshape, shape
 from . import casting, comparison, division, elementwise, reduction, segment
 
-# Fewer numbers, or rows of fewer, NumPy's stable sort is as fast at.
+# Below this many elements, or for shorter rows, NumPy's stable sort is as fast.
 _MANY, _LONG = 2048, 64
 _ALL_BUT_SIGN, _PLACE = np.int32(2**31 - 1), 2**32 - 1
 _SMALL_INDEX = INDEX | {dtypes.int16}
@@ -31,7 +31,7 @@ ApproxTopKResult = namedtuple("ApproxTopK", ["values", "indices"])  # type: igno
 
 
 def _descending_key(array):
-    """Numbers that ascend where those of the array descend."""
+    """A key whose ascending order is the descending order of the array."""
     if array.dtype.kind in "iu":
         return ~array
     if array.dtype.kind == "V":
@@ -40,7 +40,7 @@ def _descending_key(array):
 
 
 def _greatest(rows, k):
-    """The indices of the k greatest of each row, in descending order; of equal ones the first."""
+    """The indices of the k largest of each row, in descending order; ties by index."""
     length = rows.shape[-1]
     if k == 0:
         return np.zeros((*rows.shape[:-1], 0), np.int64)
@@ -53,13 +53,14 @@ def _greatest(rows, k):
 
 
 def _order(key):
-    """The indices that sort the rows of a key; of equal ones the first comes first."""
+    """Stable argsort of the rows of a key."""
     is_many = key.size >= _MANY and key.shape[-1] >= _LONG
     if not is_many or key.dtype.char not in "fi" or _has_nan(key):
         return np.argsort(key, -1, kind="stable")
-    # A key and its place as one number: NumPy sorts numbers sooner than it sorts their places.
+    # Pack key and index into one integer: NumPy's sort is faster than its argsort.
     if key.dtype.char == "f":
-        # Zeros are equal; the bits of negative numbers ascend where these descend.
+        # -0 becomes 0; the bits of negative floats are flipped, so that their order is that of
+        # integers.
         key = (key + np.float32(0)).view(np.int32)
         key ^= (key >> 31) & _ALL_BUT_SIGN
     pairs = np.empty(key.shape, np.int64)
@@ -75,7 +76,7 @@ def _has_nan(key):
 
 
 def _select_greatest(key, k):
-    """The same without sorting whole rows: those below the k-th, and the first of its equals."""
+    """The same by partition: all below the k-th, and the first of those equal to it."""
     bound = np.partition(key, k - 1, -1)[:, k - 1 : k]
     below = key < bound
     equal = key == bound
@@ -86,7 +87,7 @@ def _select_greatest(key, k):
 
 
 def _taken(rows, indices):
-    """The elements of each row (along the last axis) at the indices for it."""
+    """Gather along the last axis: the elements of each row at its indices."""
     if rows.ndim == 1:
         return rows[indices]
     length, count = rows.shape[-1], indices.shape[-1]
@@ -146,8 +147,8 @@ def _(op, grad, _):
 
 
 def _put_back(value, indices, grad):
-    """The gradients of chosen elements at their places along the last axis, zeros elsewhere."""
-    # Places in the flattened tensor: the beginning of the row, and the index in the row.
+    """Scatter the gradients of selected elements along the last axis, zeros elsewhere."""
+    # Flat indices: the start of the row plus the index in the row.
     length = _length(value, -1)
     number = _number_of_rows(value)
     begins = expand_dims(creation.range(number) * length, -1)
@@ -166,7 +167,7 @@ def _number_of_rows(tensor):
 
 
 def top_k(input, k=1, sorted=True, index_type=int32, name=None):
-    """The k greatest elements of each row and their indices; of equal elements the first.
+    """The k largest elements of each row and their indices; of ties the first.
 
     >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0, 5.0], k=2)
     >>> values.numpy().tolist(), indices.numpy().tolist()
@@ -209,7 +210,7 @@ def ApproxTopK(
     reduction_input_size_override=-1,
     aggregate_to_topk=True,
 ):
-    # Exact results satisfy any recall; accelerators trade them for speed.
+    # Exact results satisfy any recall; only accelerators trade recall for speed.
     axis = normalized_axis(reduction_dimension, input.ndim, "reduction_dimension")
     rows = np.moveaxis(input, axis, -1)
     values, indices = _top_k_arrays(rows if is_max_k else -rows, k, int32)
@@ -229,7 +230,7 @@ def _(op, grad, _):
 
 
 def last_exchanged_with(axis, count):
-    """The permutation of `count` axes that exchanges one with the last; its own inverse."""
+    """The permutation of `count` axes that swaps one with the last; its own inverse."""
     axes = creation.range(count)
     axis = division.floormod(convert_to_tensor(axis, int32), count)
     last = count - 1
@@ -247,7 +248,7 @@ def approx_top_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """The k greatest (or least) elements along an axis and their indices; here always exactly.
+    """The k largest (or smallest) elements along an axis and their indices; here always exact.
 
     >>> values, indices = tf.approx_top_k([1.0, 5.0, 3.0], k=2)
     >>> values.numpy().tolist(), indices.numpy().tolist()
@@ -280,7 +281,7 @@ def approx_max_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """The k greatest elements along an axis and their indices; here always exactly.
+    """The k largest elements along an axis and their indices; here always exact.
 
     >>> tf.math.approx_max_k([1.0, 5.0, 3.0], k=1)[0].numpy().tolist()
     [5.0]
@@ -305,7 +306,7 @@ def approx_min_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """The k least elements along an axis and their indices; here always exactly.
+    """The k smallest elements along an axis and their indices; here always exact.
 
     >>> tf.math.approx_min_k([1.0, 5.0, 3.0], k=1)[0].numpy().tolist()
     [1.0]
@@ -325,7 +326,7 @@ _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 
 def _sorted_rows(values, axis, direction):
-    """TopKV2 over a whole axis, moved to the end: its result and the way back."""
+    """TopKV2 over a whole axis, moved to the end and back: the sorted values and the indices."""
     if direction not in _DIRECTIONS:
         raise ValueError(
             "Argument `direction` should be one of ASCENDING, DESCENDING. "
@@ -351,7 +352,7 @@ def _sorted_rows(values, axis, direction):
 
 
 def _known_number(value, name):
-    """An argument that must be known before the graph runs, as an int."""
+    """An argument that must be statically known, as an int."""
     if value is None:
         convert_to_tensor(value)
     known = constant_value(value) if isinstance(value, Tensor) else value
@@ -361,7 +362,7 @@ def _known_number(value, name):
 
 
 def _length(values, axis):
-    """The size along an axis; InvalidArgumentError where there is no such axis."""
+    """The size along an axis; InvalidArgumentError where the axis is out of range."""
     count = values.shape.rank
     if count is not None and not -count <= axis < count:
         raise InvalidArgumentError(
@@ -382,7 +383,7 @@ def _unchanged(values):
 
 
 def _flipped(values):
-    """Values in the opposite order of size, without overflow; twice gives them back."""
+    """Reverse the order of values, without overflow; an involution."""
     dtype = values.dtype
     if dtype.is_floating or dtype not in REAL:
         return elementwise.negative(values)
@@ -401,7 +402,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The indices that sort the values along an axis; equal values keep their order.
+    """The indices that sort the values along an axis; stable.
 
     >>> tf.argsort([3, 1, 2]).numpy().tolist()
     [1, 2, 0]
@@ -450,8 +451,8 @@ def _in_top_k_shape(predictions, targets, k):
 def in_top_k(targets, predictions, k, name=None):
     """Whether the prediction for the target class is among the k highest of its row.
 
-    Predictions that tie with the k-th count as inside; a target out of range or a row with a
-    prediction that is not finite gives False.
+    Ties with the k-th count as inside; a target out of range or a row with a prediction that is not
+    finite gives False.
 
     >>> tf.math.in_top_k([1, 0], [[0.1, 0.9], [0.1, 0.9]], k=1).numpy().tolist()
     [True, False]
@@ -484,7 +485,7 @@ def _bound(name, side, of_nan):
         for row, wanted, found in zip(sorted_inputs, values, result, strict=True):
             found[...] = np.searchsorted(row, wanted, side)
         if values.dtype.kind in "fV":
-            # NumPy orders NaN after every number; C++ compares it as neither less nor greater.
+            # NumPy sorts NaN after every number; in C++ it compares as neither less nor greater.
             result[np.isnan(values)] = of_nan(sorted_inputs)
         return result
 
@@ -503,10 +504,10 @@ UpperBound = _bound("UpperBound", "right", lambda rows: rows.shape[1])
 
 
 def searchsorted(sorted_sequence, values, side="left", out_type=int32, name=None):
-    """Where each value would be inserted into its sorted row to keep it sorted.
+    """The insertion index of each value in its sorted row.
 
     `side`: before ("left") or after ("right") elements equal to the value. Both tensors have the
-    same batch dimensions before the last.
+    same batch dimensions.
 
     >>> tf.searchsorted([1, 2, 2, 3], [2, 0, 4]).numpy().tolist()
     [1, 0, 4]

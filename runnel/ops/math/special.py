@@ -25,7 +25,7 @@ _WIDE = {float32, float64}
 def scipy_kernel(name, adjust=None):
     """A kernel that calls a function of scipy.special, which is imported at the first call.
 
-    16-bit floats are computed in float32. `adjust(result, *arrays)` corrects special values.
+    Half precision is computed in float32. `adjust(result, *arrays)` corrects special values.
     """
     found = []
 
@@ -82,7 +82,7 @@ def _(op, grad):
 
 
 def erfc(x, name=None):
-    """1 - erf(x), exact for large x too.
+    """1 - erf(x), accurate for large x too.
 
     >>> tf.math.erfc([0.0]).numpy().tolist()
     [1.0]
@@ -118,7 +118,7 @@ def _(op, grad):
 
 
 def ndtri(x, name=None):
-    """The quantile of the standard normal distribution: where its integral reaches x.
+    """The quantile function of the standard normal distribution, the inverse of its CDF.
 
     >>> print(tf.math.ndtri([0.5, 0.975]).numpy().round(2))
     [0.   1.96]
@@ -133,7 +133,7 @@ def erfcinv(x, name=None):
     [-0.0, inf]
     """
     x = convert_to_tensor(x)
-    # erfc(z) is 2 (1 - Φ(z √2)), so z follows from the normal quantile of x / 2.
+    # erfc(z) = 2 (1 - Φ(z √2)), so z follows from the normal quantile of x / 2.
     return multiply(
         negative(ndtri(multiply(number_like(0.5, x), x))), number_like(math.sqrt(0.5), x)
     )
@@ -151,7 +151,7 @@ Lgamma.gradient(lambda op, grad: multiply(grad, digamma(op.inputs[0])))
 
 
 def lgamma(x, name=None):
-    """The logarithm of |Γ(x)|, element by element.
+    """The logarithm of |Γ(x)|, element-wise.
 
     >>> print(tf.math.lgamma([1.0, 4.0]).numpy().round(4))
     [0.     1.7918]
@@ -188,7 +188,7 @@ def lbeta(x, name=None):
 
 
 def _zeta_at_poles(result, x, q):
-    # Poles of odd or fractional order have no sign to be infinite with.
+    # At poles of odd or fractional order the sign of infinity is undefined.
     pole = (q <= 0) & (q == np.floor(q)) & (x != 1)
     return _nan_where(pole & (np.fmod(x, 2) != 0), result)
 
@@ -265,7 +265,7 @@ Igammac = op(
 
 
 def _density(a: Tensor, x: Tensor) -> Tensor:
-    """The gamma distribution's density: x^(a-1) exp(-x) / Γ(a)."""
+    """The density of the gamma distribution: x^(a-1) exp(-x) / Γ(a)."""
     power = xlogy(subtract(a, number_like(1, a)), x)
     return exp(subtract(subtract(power, x), lgamma(a)))
 
@@ -305,7 +305,7 @@ def _(op, grad):
 
 
 def igamma(a, x, name=None):
-    """The lower regularized incomplete gamma function: Γ's integral up to x, over Γ(a).
+    """The lower regularized incomplete gamma function P(a, x): the integral up to x, over Γ(a).
 
     >>> print(tf.math.igamma([1.0], [2.0]).numpy().round(4))
     [0.8647]
@@ -362,7 +362,7 @@ def _(op, grad):
 
 
 def betainc(a, b, x, name=None):
-    """The regularized incomplete beta function: the Beta(a, b) distribution's integral up to x.
+    """The regularized incomplete beta function: the CDF of Beta(a, b) at x.
 
     >>> tf.math.betainc(1.0, 2.0, [0.5]).numpy().tolist()
     [0.75]
@@ -459,7 +459,7 @@ def _(op, grad):
 
 
 def spence(x, name=None):
-    """Spence's integral (the dilogarithm of 1 - x): of -log(t) / (t - 1) from 1 to x.
+    """Spence's function (the dilogarithm of 1 - x): the integral of -log(t) / (t - 1) from 1 to x.
 
     >>> print(tf.math.special.spence([1.0, 0.5]).numpy().round(4))
     [0.     0.5822]

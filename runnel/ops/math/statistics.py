@@ -1,4 +1,4 @@
-"""Logarithms of sums, variances and norms over axes; counts of zeros."""
+"""Log-sum-exps, variances and norms over axes; counts of zeros."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean squared distance from the mean over `axis`.
+    """The variance over `axis`: the mean squared distance from the mean.
 
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.25)
@@ -64,14 +64,14 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def _variance_of_rows(value, axis, keepdims):
-    """E[x²] - E[x]²: in rows of different lengths a mean has no place beside each element."""
+    """E[x²] - E[x]²: for ragged rows the mean does not broadcast against the elements."""
     if value.dtype.is_complex:
         raise ValueError(
             "reduce_variance is not supported for RaggedTensors with complex dtypes. Take it of "
             "the real and the imaginary parts."
         )
     dtype = value.dtype if value.dtype.is_floating else dtypes.float64
-    # The difference of two large numbers needs digits that float32 lacks.
+    # Cancellation: the difference of two large numbers needs more than float32's precision.
     wide = casting.cast(value, dtypes.float64)
     mean = reduce_mean(wide, axis, keepdims)
     variance = reduce_mean(elementwise.square(wide), axis, keepdims) - elementwise.square(mean)
@@ -88,7 +88,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=int64, name=None):
-    """How many elements over `axis` are not zero, False or the empty string.
+    """The number of elements over `axis` that are not zero, False or the empty string.
 
     >>> tf.math.count_nonzero([[0, 1], [2, 3]], axis=1).numpy().tolist()
     [1, 2]
@@ -115,7 +115,7 @@ def zero_fraction(value, name=None):
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x / sqrt(max(sum(x²), epsilon)), the sum over `axis`: vectors of length 1.
+    """x / sqrt(max(sum(x²), epsilon)), the sum over `axis`: normalize to length 1.
 
     >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
     array([0.6, 0.8], dtype=float32)

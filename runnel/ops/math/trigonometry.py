@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions and their inverses."""
+"""Trigonometric and hyperbolic functions and their inverses."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ Asin.gradient(lambda op, grad: divide(grad, sqrt(_one_minus(square(conj(op.input
 
 
 def asin(x, name=None):
-    """The angle in [-π/2, π/2] whose sine each element is; NaN outside [-1, 1].
+    """The inverse sine in [-π/2, π/2]; NaN outside [-1, 1].
 
     >>> print(tf.asin([0.0, 1.0]).numpy().round(4))
     [0.     1.5708]
@@ -93,7 +93,7 @@ def _(op, grad):
 
 
 def acos(x, name=None):
-    """The angle in [0, π] whose cosine each element is; NaN outside [-1, 1].
+    """The inverse cosine in [0, π]; NaN outside [-1, 1].
 
     >>> print(tf.acos([1.0, -1.0]).numpy().round(4))
     [0.     3.1416]
@@ -106,7 +106,7 @@ Atan.gradient(lambda op, grad: divide(grad, _one_plus(square(conj(op.inputs[0]))
 
 
 def atan(x, name=None):
-    """The angle in (-π/2, π/2) whose tangent each element is.
+    """The inverse tangent in (-π/2, π/2).
 
     >>> print(tf.atan([0.0, 1.0]).numpy().round(4))
     [0.     0.7854]
@@ -169,7 +169,7 @@ def cosh(x, name=None):
     return execute(Cosh, (convert_to_tensor(x),))
 
 
-# The slope is an op of its own for speed: networks are full of tanh.
+# The derivative is an op of its own for speed: tanh is ubiquitous.
 @op("TanhGrad", "y: T, dy: T -> z: T", T=FLOATING | COMPLEX, shape=broadcast, fresh=True)
 @accelerated("tanh_backprop", 262_144)
 def TanhGrad(y, dy):

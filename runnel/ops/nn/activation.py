@@ -17,7 +17,7 @@ from ..array import creation, joining
 from ..math import arithmetic, casting, elementwise, special, trigonometry
 from . import half_activations
 
-# The fixed point of selu: activations of mean 0 and variance 1 keep them.
+# The fixed point of selu: it preserves mean 0 and variance 1 of activations.
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 
@@ -26,12 +26,12 @@ _ROOT_OF_HALF = float(np.float32(math.sqrt(0.5)))
 _CUBIC_TERM = float(np.float32(0.044715))
 
 
-# As an array, which NumPy takes sooner than a Python number.
+# An array: a ufunc converts it faster than a Python scalar.
 _ZERO = np.zeros((), np.float32)
 
 
 def same_shape(inputs, attrs):
-    """Both inputs have one shape."""
+    """Shape rule: both inputs have the same shape."""
     first, second = inputs[0].shape, inputs[1].shape
     if not first.is_compatible_with(second):
         raise ValueError(
@@ -162,7 +162,7 @@ def LeakyReluGrad(gradients, features, *, alpha=0.2):
     alpha = np.float32(alpha)
     positive = features > 0
     if 0 <= alpha <= 1:
-        # Far faster than np.where, which stumbles over every change of sign.
+        # Far faster than np.where, whose branches are mispredicted at every change of sign.
         slope = np.maximum(positive.astype(features.dtype), alpha)
     else:
         slope = np.where(positive, np.float32(1), alpha).astype(features.dtype)
@@ -178,7 +178,7 @@ def _(op, grad):
 
 
 def leaky_relu(features, alpha=0.2, name=None):
-    """features where they are positive, alpha × features elsewhere.
+    """features where positive, alpha × features elsewhere.
 
     >>> tf.nn.leaky_relu([-2.0, 3.0], alpha=0.5).numpy().tolist()
     [-1.0, 3.0]
@@ -192,7 +192,7 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 
 def _expm1(x):
-    """exp(x) - 1 into a new array; float32 by functions that NumPy has vectorised."""
+    """exp(x) - 1 as a new array; for float32 by functions that NumPy has vectorized."""
     if x.dtype != np.float32:
         return np.expm1(x)
     result = np.exp(x)
@@ -209,7 +209,7 @@ def Elu(features):
 
 @accelerated("elu", 2048)
 def _elu(features, alpha):
-    """features where they are positive, alpha × (exp(features) - 1) elsewhere."""
+    """features where positive, alpha × (exp(features) - 1) elsewhere."""
     result = _expm1(_negative_part(features))
     if alpha != 1:
         result *= features.dtype.type(alpha)
@@ -239,13 +239,14 @@ def _(op, grad):
 
 
 def _where_negative(outputs, grad, gradients):
-    # Relu's gradient is a mask; both curved branches grow by what the output grows.
+    # Below 0 EluGrad multiplies by outputs + scale, whose derivative is 1; ReluGrad serves as the
+    # mask.
     product = arithmetic.multiply(grad, gradients)
     return execute(ReluGrad, (product, elementwise.negative(outputs)))
 
 
 def elu(features, name=None):
-    """features where they are positive, exp(features) - 1 elsewhere.
+    """features where positive, exp(features) - 1 elsewhere.
 
     >>> tf.nn.elu([-1.0, 0.0, 2.0]).numpy().round(4)
     array([-0.6321,  0.    ,  2.    ], dtype=float32)
@@ -284,7 +285,7 @@ def _(op, grad):
 
 
 def selu(features, name=None):
-    """scale × elu with alpha, the constants that keep mean 0 and variance 1 through layers.
+    """scale × elu with the constants that preserve mean 0 and variance 1 through layers.
 
     >>> tf.nn.selu([-1.0, 0.0, 2.0]).numpy().round(4)
     array([-1.1113,  0.    ,  2.1014], dtype=float32)
@@ -293,7 +294,7 @@ def selu(features, name=None):
 
 
 def gelu(features, approximate=False, name=None):
-    """features × P(X <= features) for a standard normal X; `approximate` takes tanh for erf.
+    """features × P(X <= features) for a standard normal X; `approximate` replaces erf by tanh.
 
     >>> tf.nn.gelu([-1.0, 0.0, 2.0]).numpy().round(4)
     array([-0.1587,  0.    ,  1.9545], dtype=float32)
@@ -327,7 +328,7 @@ swish = silu
 
 
 def crelu(features, axis=-1, name=None):
-    """relu(features) and relu(-features) side by side along `axis`, which doubles in size.
+    """Concatenate relu(features) and relu(-features) along `axis`, which doubles in size.
 
     >>> tf.nn.crelu([[-2.0, 3.0]]).numpy().tolist()
     [[0.0, 3.0, 2.0, 0.0]]

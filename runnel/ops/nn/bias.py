@@ -21,7 +21,7 @@ _NCHW = {"data_format": "NCHW"}
 
 
 def channel_axis(data_format, rank):
-    """Where the channels are: last, or second for NCHW."""
+    """The axis of the channels: the last, or 1 for NCHW."""
     return 1 if data_format == "NCHW" else rank - 1
 
 
@@ -105,7 +105,7 @@ def BiasAddGrad(out_backprop, *, data_format="NHWC"):
 
 
 def channel_sum(array, subscripts):
-    """Sum over all but the channels; einsum does it several times faster than np.add.reduce."""
+    """Reduce over all axes but the channels; einsum is several times faster than np.add.reduce."""
     if array.dtype.kind in "fc" and array.dtype.itemsize > 2:
         return np.einsum(subscripts, array)
     axes = tuple(i for i, letter in enumerate(subscripts[:-3]) if letter != "c")
@@ -122,7 +122,7 @@ def _(op, grad):
 
 
 def bias_add(value, bias, data_format=None, name=None):
-    """value + bias, the bias a vector with one element per channel.
+    """Add a bias vector with one element per channel.
 
     The channels are the last dimension, or the second where `data_format` begins with "NC".
 

@@ -1,4 +1,4 @@
-"""Derivatives of an operation's gradient, by a composition of others that computes the same."""
+"""Second derivatives of a fused op: differentiate an equivalent composition of other ops."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..array.shaping import identity
 
 
 def present(like, *gradients):
-    """Gradients as inputs of an operation: an empty vector in the place of those that are None."""
+    """Upstream gradients as inputs of an operation, an empty vector standing for None."""
     nothing = convert_to_tensor(np.zeros(0, like.dtype.numpy))
     return [nothing if each is None else each for each in gradients]
 
 
 def given(*gradients):
-    """The other way round: None in the place of vectors, where matrices are gradients."""
+    """The inverse of `present` for gradients that are matrices: None for an empty vector."""
     return [None if each.shape.rank == 1 else each for each in gradients]
 
 
 def composed_gradient(function, sources, weights):
-    """The gradients of a function's results, with weights that are None for some."""
+    """The gradients of a function's results with respect to its sources; weights may be None."""
     sources = list(sources)
     with GradientTape() as tape:
         tape.watch(sources)
@@ -36,5 +36,5 @@ def composed_gradient(function, sources, weights):
 
 
 def derivatives_of_composed(function, sources, weights):
-    """The same for sources that tapes know of already: they are told of all that happens here."""
+    """The same for sources that outer tapes watch: those record everything done here."""
     return composed_gradient(function, [identity(each) for each in sources], weights)

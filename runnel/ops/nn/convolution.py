@@ -34,7 +34,7 @@ def _forward(images, filters, rank, *attrs, finish=None):
     if not channels_first(attrs[3]):
         return convolve(images, filters, axes, finish)
     output = to_channels_first(convolve(to_channels_last(images), filters, axes))
-    # What follows goes by the last dimension, whatever that is.
+    # The rest assumes channels last.
     return output if finish is None else finish.apply(output)
 
 
@@ -295,7 +295,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
 
 
 def sequences_channels_first(data_format):
-    """Tell whether a data format of sequences has the channels first; ValueError if it is none."""
+    """Whether a data format of sequences is channels-first; ValueError if it is unknown."""
     if data_format in (None, "NWC", "NHWC"):
         return False
     if data_format in ("NCW", "NCHW"):
@@ -304,17 +304,17 @@ def sequences_channels_first(data_format):
 
 
 def with_row(values, axis):
-    """Insert the 1 of a single row into a list of entries per dimension."""
+    """Insert the size 1 of the row dimension into a list of entries per dimension."""
     return (*values[:axis], 1, *values[axis:])
 
 
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     """Convolve images [..., height, width, depth] with filters [height, width, depth, count].
 
-    output[n, y, x, f] = sum over i, j, c of
-        input[n, strides * y + i, strides * x + j, c] * filters[i, j, c, f]
+        output[n, y, x, f] = sum over i, j, c of
+            input[n, strides * y + i, strides * x + j, c] * filters[i, j, c, f]
 
-    A depth of the filters that divides the input's makes groups of channels.
+    It is a grouped convolution if the filters' depth is a divisor of the input's.
 
     >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
     >>> tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), 1, "VALID").numpy().ravel()
@@ -356,7 +356,7 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ):
-    """Convolve over as many dimensions as the filters have besides their two of channels.
+    """Convolve over as many dimensions as the filters have besides their two channel dimensions.
 
     >>> tf.nn.convolution(tf.ones([1, 4, 1]), tf.ones([3, 1, 1])).numpy().ravel()
     array([3., 3.], dtype=float32)
@@ -392,7 +392,7 @@ def _spatial_dimensions(input, filters):
 
 
 def check_dilated(strides, dilations, padding):
-    """Raise ValueError unless windows with gaps have padding by name and move by single steps."""
+    """Raise ValueError unless a dilated window has padding SAME or VALID and strides of 1."""
     if any(rate < 1 for rate in dilations):
         raise ValueError(
             f"all values of `dilation_rate` must be positive. Received: dilation_rate={dilations}"
@@ -421,7 +421,7 @@ def conv(
     """Convolve over two or three dimensions, with any number of batch dimensions before them.
 
     Strides, dilations and the flat list of explicit paddings have entries for one batch dimension,
-    the space and the channels.
+    the spatial dimensions and the channels.
 
     >>> tf.conv(tf.ones([1, 4, 4, 1]), tf.ones([3, 3, 1, 2]), [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 2, 2, 2])
@@ -449,7 +449,7 @@ def conv(
 
 
 def _check_conv(input, filter, rank, data_format, batch_dims, groups, first):
-    """Raise InvalidArgumentError where the arguments of `conv` do not fit together."""
+    """Raise InvalidArgumentError where the arguments of `conv` are inconsistent."""
     problem = None
     dimensions = None if input.shape.rank is None else input.shape.rank - batch_dims - 1
     if data_format not in ("CHANNELS_FIRST", "CHANNELS_LAST"):
@@ -473,7 +473,7 @@ def _check_conv(input, filter, rank, data_format, batch_dims, groups, first):
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    """Convolve images with filters whose taps are `rate` pixels apart.
+    """Convolve images with dilated filters, `rate` being the dilation.
 
     >>> tf.nn.atrous_conv2d(tf.ones([1, 5, 5, 1]), tf.ones([2, 2, 1, 1]), 2, "VALID").shape
     TensorShape([1, 3, 3, 1])

@@ -1,7 +1,7 @@
 """Convolution in NumPy for any number of spatial dimensions, channels last.
 
-The patches under the window are copied into a matrix, block by block, and multiplied with the
-filter by BLAS. A block is small enough to stay in the cache: that is faster, and bounds the memory.
+It is im2col, block by block, and a GEMM with the filters. A block is small enough to stay in the
+cache: that is faster, and bounds the memory.
 """
 
 import math
@@ -14,11 +14,11 @@ from ...runtime.engine_selection import accelerated
 from .depthwise_kernels import backprop_depthwise_filters, convolve_depthwise
 from .windows import Axis, computing_dtype, is_padded, pad_axes, tap_slices, window_view
 
-# Measured best between 1 and 4 MB on machines with 0.5 to 2 MB of second-level cache per core.
+# Measured best between 1 and 4 MB on machines with 0.5 to 2 MB of L2 cache per core.
 BLOCK_BYTES = 2_500_000
-# Below this many elements copied in a row, patches are laid out by tap instead of by pixel.
+# Below this many contiguous elements, patches are laid out by tap instead of by pixel.
 SHORT_RUN = 16
-# With at least this many filters per channel, adding up taps beats copying patches of gradients.
+# With at least this many filters per channel, accumulating per tap beats im2col of gradients.
 FEW_CHANNELS = 4
 
 
@@ -26,9 +26,10 @@ FEW_CHANNELS = 4
 def convolve(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth / groups, count].
 
-    output[n, o, f] = sum over k, c of
-        images[n, o * stride + k * dilation - low, c] * filters[k, c, f]
-    and then what `finish` does to it.
+        output[n, o, f] = sum over k, c of
+            images[n, o * stride + k * dilation - low, c] * filters[k, c, f]
+
+    followed by the epilogue `finish`.
     """
     dtype = computing_dtype(images.dtype)
     output = _convolve(images.astype(dtype, copy=False), filters.astype(dtype, copy=False), axes)
@@ -37,7 +38,7 @@ def convolve(images, filters, axes, finish=None):
 
 
 def _convolve(images, filters, axes):
-    """Correlate without a change of dtype, group by group."""
+    """Correlate in the dtype of the images, group by group."""
     count = filters.shape[-1]
     output = np.empty((images.shape[0], *(axis.output for axis in axes), count), images.dtype)
     if output.size == 0:
@@ -76,7 +77,7 @@ def _convolve_into(output, images, filters, axes):
 
 @accelerated("convolve_backprop_filters", 4096)
 def convolve_backprop_filters(images, gradients, filter_shape, axes):
-    """Return the gradient of `convolve` by its filters, given the gradients of its output."""
+    """The gradient of `convolve` with respect to its filters, from the upstream gradient."""
     dtype = computing_dtype(images.dtype)
     wide_images = images.astype(dtype, copy=False)
     wide_gradients = gradients.astype(dtype, copy=False)
@@ -102,7 +103,7 @@ def convolve_backprop_filters(images, gradients, filter_shape, axes):
 
 
 def _backprop_filters(images, gradients, filter_shape, axes):
-    """Sum patches^T gradients over the blocks of one group."""
+    """Accumulate patches^T gradients over the blocks of one group."""
     gradients = np.ascontiguousarray(gradients)
     if _is_pointwise(axes):
         flat = images.reshape(-1, images.shape[-1])
@@ -115,11 +116,11 @@ def _backprop_filters(images, gradients, filter_shape, axes):
 
 @accelerated("convolve_backprop_images", 1024)
 def convolve_backprop_images(gradients, filters, image_shape, axes):
-    """Return the gradient of `convolve` by its images, given the gradients of its output.
+    """The gradient of `convolve` with respect to its images, from the upstream gradient.
 
-    With few channels, the products of all taps are added up where they belong. Else the input
-    positions are split by their remainder modulo the stride: each phase is an ordinary convolution
-    of the gradients, without stride, with the flipped taps that reach it.
+    With few channels, the matmuls of all taps are accumulated at the positions they read. Else the
+    input positions are split by their remainder modulo the stride: each phase is a convolution of
+    the gradients, with stride 1, with the flipped taps that reach it.
     """
     dtype = computing_dtype(gradients.dtype)
     depth, count = filters.shape[-2:]
@@ -127,7 +128,8 @@ def convolve_backprop_images(gradients, filters, image_shape, axes):
         return np.zeros(image_shape, gradients.dtype)
     wide_gradients = gradients.astype(dtype, copy=False)
     filters = filters.astype(dtype, copy=False)
-    # Infinities and NaNs must not meet the zeros around the gradients, which the original has not.
+    # Infinities and NaNs must not be multiplied with the zeros that pad the gradients: the original
+    # has no such padding.
     few_or_infinite = depth * FEW_CHANNELS <= count or not np.isfinite(np.add.reduce(filters, None))
     if depth == image_shape[-1] and few_or_infinite:
         result = _add_up_taps(wide_gradients, filters, image_shape, axes)
@@ -148,7 +150,7 @@ def convolve_backprop_images(gradients, filters, image_shape, axes):
 
 
 def _add_up_taps(gradients, filters, image_shape, axes):
-    """Add the product of every tap with the gradients to the input positions that it saw."""
+    """Add the matmul of every tap with the gradients to the input positions that the tap read."""
     depth, count = filters.shape[-2:]
     result = np.empty(image_shape, gradients.dtype)
     matrix = filters.reshape(-1, count)
@@ -170,7 +172,7 @@ def _add_up_taps(gradients, filters, image_shape, axes):
 
 
 def _swap_depths(filters, groups):
-    """Exchange the roles of the input and the output depth of [*kernel, depth, count] filters."""
+    """Swap the input and output depth of [*kernel, depth, count] filters."""
     if groups == 1:
         return np.swapaxes(filters, -1, -2)
     *kernel, depth, count = filters.shape
@@ -181,7 +183,7 @@ def _swap_depths(filters, groups):
 
 
 def _reverse(taps):
-    """Turn forward slices of taps, each (start, step, count), into an index of reversed ones."""
+    """Convert forward slices of taps, each (start, step, count), to an index of reversed taps."""
     index = []
     for start, step, count in taps:
         stop = start - step
@@ -192,9 +194,9 @@ def _reverse(taps):
 def _stride_phases(axis):
     """List (taps, positions, axis) for every remainder of the input position that taps reach.
 
-    Input position i gets tap k of output o where i + low = o * stride + k * dilation. With
-    i = first + stride * j, the fitting taps are k = start + step * t, and then
-    o = j + base - t * (dilation / common): a convolution over o with reversed taps.
+    Input position i is read by tap k of output o where i + low = o * stride + k * dilation. With i
+    = first + stride * j, the matching taps are k = start + step * t, and then o = j + base - t *
+    (dilation / common): a convolution over o with reversed taps.
     """
     size, kernel, stride, dilation, low, _, output = axis
     common = math.gcd(stride, dilation)
@@ -224,9 +226,9 @@ def _is_pointwise(axes):
 def patch_blocks(images, axes):
     """Yield (batch slice, row slice, patches) over cache-sized blocks of the output.
 
-    `patches` is a matrix [pixels of the block, kernel taps * depth]; it is overwritten by the next
-    block. Rows are those of the first spatial dimension of the output, whole unless one image alone
-    is too large for a block.
+    `patches` is a matrix [pixels of the block, kernel taps * depth], whose buffer the next block
+    reuses. Rows are those of the first spatial dimension of the output; blocks hold whole images
+    unless a single image is too large for a block.
     """
     batch, depth = images.shape[0], images.shape[-1]
     outputs = [axis.output for axis in axes]
@@ -256,7 +258,7 @@ def patch_blocks(images, axes):
 
 
 def _copy_patches(windows, rank, storage, by_tap):
-    """Copy windows [batch, *output, *kernel, depth] into a matrix held by `storage`."""
+    """Copy windows [batch, *output, *kernel, depth] into a matrix in the buffer `storage`."""
     pixels = math.prod(windows.shape[: 1 + rank])
     width = math.prod(windows.shape[1 + rank :])
     held = storage[: pixels * width]

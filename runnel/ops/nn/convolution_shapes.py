@@ -1,4 +1,4 @@
-"""What shapes, strides, paddings and dilations fit together in a convolution; its output shape."""
+"""Shape checks and the output shape of convolutions."""
 
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ PADDINGS = ("SAME", "VALID", "EXPLICIT")
 
 
 def check_choice(name, value, allowed):
-    """Raise ValueError unless an attribute has one of the values it may have."""
+    """Raise ValueError unless an attribute has one of its allowed values."""
     if value not in allowed:
         names = ", ".join(f'"{each}"' for each in allowed)
         raise ValueError(
@@ -22,7 +22,7 @@ def check_choice(name, value, allowed):
 
 
 def check_window_attr(name, values, rank, first):
-    """Raise unless a list such as strides has one entry per dimension, positive, only spatial."""
+    """Raise unless a list such as strides has positive entries, 1 for batch and channels."""
     if len(values) != rank:
         raise ValueError(
             f"Sliding window {name} field must specify {rank} dimensions, got {list(values)}."
@@ -33,7 +33,7 @@ def check_window_attr(name, values, rank, first):
             f"dimensions: got {name}={list(values)}; their first entry and that of the channels "
             f"must be 1."
         )
-        # The original refuses the same mistake with another class in three dimensions.
+        # The original raises another class in three dimensions.
         if rank == 5:
             raise ValueError(message)
         raise errors.UnimplementedError(None, None, message)
@@ -43,7 +43,7 @@ def check_window_attr(name, values, rank, first):
 
 
 def explicit_pairs(explicit_paddings, padding, rank, first):
-    """Return (before, after) per spatial dimension from the flat attribute, () if not EXPLICIT."""
+    """The (before, after) pairs of the flat attribute, one per dimension; () if not EXPLICIT."""
     if padding != "EXPLICIT":
         if explicit_paddings:
             raise ValueError(
@@ -122,7 +122,7 @@ def _place(
 
 
 def check_depths(input_depth, filter_shape, depthwise):
-    """Raise ValueError unless the channels of the input and of the filter fit together."""
+    """Raise ValueError unless the channels of the input and of the filter are compatible."""
     depth, count = filter_shape[-2:]
     if depth == 0:
         raise ValueError(f"filter depth must be strictly positive, got {depth}.")
@@ -145,7 +145,7 @@ def check_depths(input_depth, filter_shape, depthwise):
 
 
 def output_depth(filter_shape, depthwise):
-    """Return the number of channels that the filter makes, None if unknown."""
+    """The number of output channels, None if unknown."""
     depth, count = filter_shape[-2:]
     if not depthwise:
         return count
@@ -158,7 +158,7 @@ def with_channels(batch, space, depth, first):
 
 
 def check_output_gradient(shape, expected, what):
-    """Raise ValueError unless the output's gradient has the shape that the convolution computes."""
+    """Raise ValueError unless the output's gradient has the output's shape."""
     wrong = len(shape) != len(expected) or any(
         actual is not None and wanted is not None and actual != wanted
         for actual, wanted in zip(shape, expected, strict=True)
@@ -194,12 +194,12 @@ def convolution_rule(rank, depthwise=False):
 
 
 def known_rank(shape, rank):
-    """Return the dimensions of a shape; `rank` unknown ones if it does not know any."""
+    """The dimensions of a shape; of an unknown shape, `rank` unknown ones."""
     return (None,) * rank if shape.rank is None else tuple(shape)
 
 
 def input_gradient_rule(rank):
-    """Make the shape rule of a gradient by the input, whose sizes are the first input's value."""
+    """Make the shape rule of an input gradient; the input's shape is the first input's value."""
 
     def rule(inputs, attrs):
         sizes = constant_shape(inputs[0])
@@ -214,5 +214,5 @@ def input_gradient_rule(rank):
 
 
 def filter_gradient_rule(rank):
-    """Make the shape rule of a gradient by the filter, whose sizes are the second input's value."""
+    """Make the shape rule of a filter gradient; the filter's shape is the second input's value."""
     return lambda inputs, attrs: constant_shape(inputs[1]).with_rank(rank)

@@ -1,4 +1,4 @@
-"""Transposed convolutions: the gradient of a convolution by its input, as a function of its own."""
+"""Transposed convolutions: gradients of convolutions with respect to the input, as functions."""
 
 from ...core.convert import constant_value, convert_to_tensor, operands
 from ...core.tensor import Tensor
@@ -22,7 +22,7 @@ from .window_arguments import (
 
 
 def _sizes(output_shape):
-    """Return the sizes of an output as an int32 tensor; a tensor stays what it is."""
+    """The sizes of an output as an int32 tensor; a tensor is returned unchanged."""
     if isinstance(output_shape, Tensor):
         return output_shape
     return integers(output_shape)
@@ -38,7 +38,7 @@ def conv1d_transpose(
     dilations=None,
     name=None,
 ):
-    """Transpose `conv1d`: from its output back to sequences of `output_shape`.
+    """The transpose of `conv1d`: map its output to sequences of `output_shape`.
 
     The filters are [taps, output depth, input depth].
 
@@ -74,7 +74,7 @@ def conv2d_transpose(
     dilations=None,
     name=None,
 ):
-    """Transpose `conv2d`: from its output back to images of `output_shape`.
+    """The transpose of `conv2d`: map its output to images of `output_shape`.
 
     The filters are [height, width, output depth, input depth].
 
@@ -107,7 +107,7 @@ def conv3d_transpose(
     dilations=None,
     name=None,
 ):
-    """Transpose `conv3d`: from its output back to volumes of `output_shape`."""
+    """The transpose of `conv3d`: map its output to volumes of `output_shape`."""
     input, filters = operands(input, filters)
     data_format = data_format or "NDHWC"
     first = is_channels_first(data_format)
@@ -132,7 +132,7 @@ def conv_transpose(
     dilations=None,
     name=None,
 ):
-    """Transpose a convolution over as many dimensions as `output_shape` has besides two.
+    """A transposed convolution over as many dimensions as `output_shape` has besides two.
 
     >>> tf.nn.conv_transpose(tf.ones([1, 2, 3]), tf.ones([2, 4, 3]), [1, 4, 4], 2).shape
     TensorShape([1, 4, 4])
@@ -150,7 +150,7 @@ def conv_transpose(
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    """Transpose `atrous_conv2d`: from its output back to images of `output_shape`.
+    """The transpose of `atrous_conv2d`: map its output to images of `output_shape`.
 
     >>> value, filters = tf.ones([1, 5, 5, 4]), tf.ones([3, 3, 2, 4])
     >>> tf.nn.atrous_conv2d_transpose(value, filters, [1, 9, 9, 2], 2, "VALID").shape
@@ -202,7 +202,7 @@ def conv2d_backprop_input_v2(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """Return the gradient of `conv2d` by its input, of which only the shape is used."""
+    """The gradient of `conv2d` with respect to its input, of which only the shape is used."""
     filter, out_backprop = operands(filter, out_backprop)
     return Conv2DBackpropInput(
         shape(input),
@@ -229,7 +229,7 @@ def conv2d_backprop_filter_v2(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """Return the gradient of `conv2d` by its filter, of which only the shape is used."""
+    """The gradient of `conv2d` with respect to its filter, of which only the shape is used."""
     input, out_backprop = operands(input, out_backprop)
     return Conv2DBackpropFilter(
         input,

@@ -1,4 +1,4 @@
-"""Cross entropy of labels and logits, computed without leaving the safe range of exp and log."""
+"""Numerically stable cross entropy of labels and logits."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def SoftmaxCrossEntropyWithLogits(features, labels, keep=True):
         raise ValueError("logits and labels must be matrices.")
     if not features.shape[1]:
         return np.zeros(len(features), features.dtype), features
-    # One array serves in turn for the shifted logits, their exponentials and the gradient, which
-    # is left out where nobody wants to `keep` it.
+    # One buffer holds in turn the shifted logits, their exponentials and the gradient, which is
+    # computed only if `keep`: the backward pass needs it.
     work = shifted_by_maximum(features)
     loss = np.vecdot(labels, work)
     many_numbers.exponential(work, work)
@@ -85,7 +85,7 @@ def _(op, grad, grad_of_backprop):
     column = shaping.expand_dims(grad, -1)
     to_labels = None
     if op.needs(1):
-        # As in the original, without what a second derivative owes to the labels in backprop.
+        # As in the original, backprop's second derivative with respect to the labels is left out.
         to_labels = arithmetic.multiply(column, elementwise.negative(log_softmax(logits)))
     to_logits = _logits_gradient(op, column, grad_of_backprop)
     return sum_to(to_logits, logits), None if to_labels is None else sum_to(to_labels, op.inputs[1])
@@ -100,7 +100,7 @@ def _logits_gradient(op, column, grad_of_backprop):
 
 
 def is_zero(tensor):
-    """Whether a gradient is the constant zero: nobody asked for a second derivative."""
+    """Whether a gradient is the constant zero: no second derivative is requested."""
     if isinstance(tensor, SymbolicTensor):
         return tensor.op.type == "ZerosLike"
     return not tensor._key and not tensor._array.any()
@@ -135,7 +135,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 
 
 def _as_matrix(tensor):
-    """All dimensions but the last made one."""
+    """Flatten all dimensions but the last."""
     rank = tensor.shape.rank
     if rank == 0:
         raise errors.InvalidArgumentError(
@@ -172,7 +172,7 @@ def _sparse_loss_and_backprop(inputs, attrs):
 
 
 def _sparse_mismatch(features, labels):
-    """What is wrong with the shapes of logits and labels, and what mends it."""
+    """The message for shapes of logits and labels that do not match, with advice."""
     message = (
         "logits and labels must have the same first dimension, got logits shape "
         f"{list(features)} and labels shape {list(labels)}. "
@@ -188,9 +188,8 @@ def _sparse_mismatch(features, labels):
 
 
 def _are_within(labels, classes):
-    """Whether all labels name one of the classes."""
-    # Seen as unsigned, negative labels are large ones. To look for the place of the largest takes
-    # half as long as to reduce.
+    """Whether all labels are in [0, classes)."""
+    # Viewed as unsigned, negative labels are large. argmax takes half as long as np.maximum.reduce.
     unsigned = labels.view(np.uint32 if labels.itemsize == 4 else np.uint64)
     return not unsigned.size or unsigned[unsigned.argmax()] < classes
 
@@ -215,8 +214,8 @@ def SparseSoftmaxCrossEntropyWithLogits(features, labels, keep=True):
             f"Received a label value of {wrong} which is outside the valid range of "
             f"[0, {classes}). Label values: {' '.join(map(str, labels[:256]))}"
         )
-    # One array serves in turn for the shifted logits, their exponentials and the gradient, which
-    # is left out where nobody wants to `keep` it.
+    # One buffer holds in turn the shifted logits, their exponentials and the gradient, which is
+    # computed only if `keep`: the backward pass needs it.
     work = np.ascontiguousarray(shifted_by_maximum(features))
     flat = work.reshape(-1)
     places = row_starts(flat.size, classes) + labels
@@ -237,7 +236,7 @@ def _(op, grad, grad_of_backprop):
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
-    """-log_softmax(logits) at the label of each row; the labels are class numbers.
+    """-log_softmax(logits) at the label of each row; the labels are class indices.
 
     >>> loss = tf.nn.sparse_softmax_cross_entropy_with_logits(
     ...     labels=[0, 1], logits=[[2.0, 0.0], [0.0, 0.0]])
@@ -253,7 +252,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
         and labels._sizes == known[:1]
         and logits.dtype is float32
     ):
-        # What nearly every call is needs none of the checks below.
+        # Fast path: nearly every call can skip the checks below.
         return execute(SparseSoftmaxCrossEntropyWithLogits, (logits, labels))[0]
     sizes, numbers = logits.shape, labels.shape
     if sizes.rank == 0:
@@ -295,7 +294,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     logits = convert_to_tensor(logits)
     labels = convert_to_tensor(labels)
     _require_same_shape(logits, labels, "logits", "labels")
-    # With where the derivative at 0 is 1/2 as it should be; abs and relu would make it 0.
+    # Written with where so that the derivative at 0 is 1/2; abs and relu would make it 0.
     positive = comparison.greater_equal(logits, creation.zeros_like(logits))
     at_least_zero = selection.where(positive, logits, creation.zeros_like(logits))
     minus_magnitude = selection.where(positive, elementwise.negative(logits), logits)
@@ -304,7 +303,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
-    """Sigmoid cross entropy in which positive labels count `pos_weight` times.
+    """Sigmoid cross entropy with a weight of `pos_weight` on positive labels.
 
     >>> tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [2.0, 0.0], 3.0).numpy().round(4)
     array([0.3808, 0.6931], dtype=float32)

@@ -14,8 +14,8 @@ from ..array import creation, joining, ordering, scatter, selection, shaping
 from ..math import arithmetic, casting, comparison, reduction
 from .cross_entropy import is_zero
 
-# The log-probability of ending elsewhere than at the end of the labels: where the frames do not
-# suffice for the labels the loss is large but finite, and so is its gradient.
+# The log-probability of a path that does not end at the end of the labels: with too few frames for
+# the labels, the loss and its gradient are large but finite.
 _LOG_NEVER = float(np.log(1e-307))
 
 
@@ -63,7 +63,7 @@ def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0, s
     known = (states >= 0) & (states < classes)
     states = np.where(known, states, 0)
     emission = np.take_along_axis(log_probability, states[np.newaxis], 2) * known
-    # From a label to the next one without a blank between, unless both are the same.
+    # The transition from a label to the next one without a blank between, unless they are equal.
     skips = np.zeros(states.shape, bool)
     skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
     end = 2 * label_length[:, np.newaxis]
@@ -88,7 +88,7 @@ def CTCLossDense(logits, labels, label_length, logit_length, *, blank_index=0, s
 
 
 def _check_labels(labels, label_length, logit_length, blank, classes):
-    """What the original demands of sparse labels, and of them only."""
+    """The checks that the original makes on sparse labels only."""
     given = np.arange(labels.shape[1]) < label_length[:, np.newaxis]
     if not label_length.all():
         raise ValueError(f"Labels length is zero in batch {int(np.argmin(label_length))}.")
@@ -108,11 +108,11 @@ def _check_labels(labels, label_length, logit_length, blank, classes):
 
 
 def _states(labels, blank):
-    """Blank, label, blank, label, ..., blank: what a path may pass, as class numbers."""
+    """The states of a path, blank, label, blank, label, ..., blank, as class indices."""
     states = np.full((len(labels), 2 * labels.shape[1] + 1), blank, np.int64)
     if blank:
-        # The original numbers the classes anew with the blank in front; a label that is the
-        # blank itself becomes the class before it.
+        # The original renumbers the classes with the blank first; a label equal to the blank
+        # becomes the class before it.
         labels = np.where(labels == blank, labels - 1, labels)
     states[:, 1::2] = labels
     return states
@@ -131,7 +131,7 @@ def _log_sum(array):
 
 
 def _forward(emission, skips, active):
-    """The log-probability of all beginnings of paths that are in a state after each frame."""
+    """Forward variables: the log-probability of all path prefixes that end in each state."""
     alpha = np.full(emission.shape, -np.inf)
     if not len(alpha):
         return alpha
@@ -147,7 +147,7 @@ def _forward(emission, skips, active):
 
 
 def _backward(emission, skips, active, final):
-    """The log-probability of all endings of paths that are in a state after each frame."""
+    """Backward variables: the log-probability of all path suffixes from each state."""
     beta = np.empty(emission.shape)
     if not len(beta):
         return beta
@@ -183,11 +183,11 @@ def ctc_loss(
     blank_index=None,
     name=None,
 ):
-    """-log of the probability that the frames' classes, repeats and blanks left out, are `labels`.
+    """-log of the probability that the frames' classes, repeats and blanks removed, are `labels`.
 
-    `labels` is dense, [batch, longest label], or a sparse tensor, whose `label_length` is its own;
-    `logits` [frames, batch, classes], or [batch, frames, classes] unless `logits_time_major`.
-    `unique` (from `ctc_unique_labels`) makes no difference.
+    `labels` is dense, [batch, longest label], or a sparse tensor, which determines its own
+    `label_length`; `logits` is [frames, batch, classes], or [batch, frames, classes] unless
+    `logits_time_major`. `unique` (from `ctc_unique_labels`) has no effect.
 
     >>> logits = tf.math.log([[[0.5, 0.5]], [[0.5, 0.5]]])
     >>> loss = tf.nn.ctc_loss(labels=[[1]], logits=logits, label_length=[1], logit_length=[2])
@@ -216,7 +216,7 @@ def ctc_loss(
 
 
 def _rows_of_labels(labels):
-    """Sparse labels as rows that begin in the first column, and the lengths of the rows."""
+    """Sparse labels as left-aligned dense rows, and the lengths of the rows."""
     from ..ragged.ragged_tensor import RaggedTensor
 
     rows = RaggedTensor.from_value_rowids(
@@ -247,7 +247,7 @@ def CTCUniqueLabels(labels):
 
 
 def ctc_unique_labels(labels, name=None):
-    """Each row's different labels, in the order of their appearance, and where each label is.
+    """The unique labels of each row in order of first appearance, and each label's index.
 
     >>> unique, index = tf.nn.ctc_unique_labels([[3, 4, 3]])
     >>> unique.numpy().tolist(), index.numpy().tolist()
@@ -257,7 +257,7 @@ def ctc_unique_labels(labels, name=None):
 
 
 def collapse_repeated(labels, seq_length, name=None):
-    """Rows of labels with every run of equal ones made one, and their new lengths.
+    """Rows of labels with every run of equal ones collapsed to one, and their new lengths.
 
     >>> labels, length = tf.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])
     >>> labels.numpy().tolist(), length.numpy().tolist()

@@ -54,7 +54,7 @@ def DepthwiseConv2dNative(
     if not channels_first(data_format):
         return convolve_depthwise(input, filter, axes, finish)
     output = to_channels_first(convolve_depthwise(to_channels_last(input), filter, axes))
-    # What follows goes by the last dimension, whatever that is.
+    # The rest assumes channels last.
     return output if finish is None else finish.apply(output)
 
 
@@ -70,7 +70,7 @@ def _(op, grad):
 
 
 def _place_gradient(image_shape, filter_shape, gradients, attrs):
-    """Return the axes of the convolution whose output has these gradients, checked."""
+    """Check the upstream gradient of a convolution; return the convolution's axes."""
     axes = place_convolution(image_shape, filter_shape, 4, attrs, depthwise=True)
     space = [axis.output for axis in axes]
     depth = output_depth(filter_shape, depthwise=True)
@@ -196,7 +196,7 @@ def depthwise_conv2d_backprop_input(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """Return the gradient of `depthwise_conv2d` by its input of shape `input_sizes`."""
+    """The gradient of `depthwise_conv2d` with respect to its input of shape `input_sizes`."""
     filter, out_backprop = operands(filter, out_backprop)
     padding, explicit_paddings = padding_attrs(padding, 2)
     return DepthwiseConv2dNativeBackpropInput(
@@ -221,7 +221,7 @@ def depthwise_conv2d_backprop_filter(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """Return the gradient of `depthwise_conv2d` by its filter of shape `filter_sizes`."""
+    """The gradient of `depthwise_conv2d` with respect to its filter of shape `filter_sizes`."""
     input, out_backprop = operands(input, out_backprop)
     padding, explicit_paddings = padding_attrs(padding, 2)
     return DepthwiseConv2dNativeBackpropFilter(
@@ -246,7 +246,7 @@ def separable_conv2d(
     dilations=None,
     name=None,
 ):
-    """Convolve each channel by itself, then mix the channels of every pixel.
+    """A depthwise convolution followed by a pointwise one.
 
     The pointwise filter is [1, 1, depth * multiplier, count].
 

@@ -1,7 +1,7 @@
-"""Depthwise convolution in NumPy: every channel has its own filters, so there is no matrix product.
+"""Depthwise convolution in NumPy: every channel has its own filters, so there is no GEMM.
 
-One multiplication and one addition per tap over whole blocks; the channels are first repeated by
-the multiplier, so that all three functions work on arrays of one layout.
+It computes one multiply-add per tap over whole blocks; the channels are first repeated by the
+multiplier, so that all three functions work on arrays of one layout.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.engine_selection import accelerated
 from .windows import computing_dtype, is_padded, pad_axes, tap_slices
 
-# Three arrays of this size fit a second-level cache of 1 MB.
+# Three arrays of this size fit an L2 cache of 1 MB.
 BLOCK_BYTES = 300_000
 
 
@@ -19,9 +19,10 @@ BLOCK_BYTES = 300_000
 def convolve_depthwise(images, filters, axes, finish=None):
     """Correlate images [batch, *space, depth] with filters [*kernel, depth, multiplier].
 
-    output[n, o, c * multiplier + m] = sum over k of images[n, o * stride + k * dilation - low, c]
-    * filters[k, c, m]
-    and then what `finish` does to it.
+        output[n, o, c * multiplier + m] = sum over k of
+            images[n, o * stride + k * dilation - low, c] * filters[k, c, m]
+
+    followed by the epilogue `finish`.
     """
     dtype = computing_dtype(images.dtype)
     batch, multiplier = images.shape[0], filters.shape[-1]
@@ -49,7 +50,7 @@ def convolve_depthwise(images, filters, axes, finish=None):
 
 @accelerated("backprop_depthwise_images", 1024)
 def backprop_depthwise_images(gradients, filters, image_shape, axes):
-    """Return the gradient of `convolve_depthwise` by its images."""
+    """The gradient of `convolve_depthwise` with respect to its images."""
     dtype = computing_dtype(gradients.dtype)
     multiplier = filters.shape[-1]
     result = np.zeros(image_shape, gradients.dtype)
@@ -59,7 +60,7 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
     rows = _row_filters(filters, axes, dtype)
     padded_sizes = [axis.size + axis.low + axis.high for axis in axes]
     inside = tuple(slice(axis.low, axis.low + axis.size) for axis in axes)
-    # The original multiplies taps by zeros where they have no gradient, which infinities show.
+    # The original multiplies taps by zeros where they have no gradient: an infinite tap gives NaN.
     lost = 0 * rows[:, 0]
     scratch = None
     for chosen in _batch_blocks(gradients):
@@ -76,7 +77,7 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
                 unseen[tap[1:]] = False
                 total[:, unseen] += lost[number]
         kept = total[(slice(None), *inside)]
-        # Slices added one by one: a reduction over so short an axis is several times slower.
+        # Accumulated slice by slice: a reduction over so short an axis is several times slower.
         result[chosen] = sum(
             (kept[..., number::multiplier] for number in range(1, multiplier)),
             start=kept[..., ::multiplier],
@@ -86,7 +87,7 @@ def backprop_depthwise_images(gradients, filters, image_shape, axes):
 
 @accelerated("backprop_depthwise_filters", 1024)
 def backprop_depthwise_filters(images, gradients, filter_shape, axes):
-    """Return the gradient of `convolve_depthwise` by its filters."""
+    """The gradient of `convolve_depthwise` with respect to its filters."""
     dtype = computing_dtype(images.dtype)
     channels = gradients.shape[-1]
     total = np.zeros((math.prod(axis.kernel for axis in axes), channels), dtype)
@@ -103,19 +104,19 @@ def backprop_depthwise_filters(images, gradients, filter_shape, axes):
             flat = held.reshape(-1, channels)
             for number, tap in enumerate(tap_slices(axes)):
                 np.multiply(padded[tap], block, out=held)
-                # A product with ones is BLAS's sum over pixels, faster than a reduction.
+                # A matmul with ones sums over pixels in BLAS, faster than a reduction.
                 total[number] += ones[: flat.shape[0]] @ flat
     return total.reshape(filter_shape).astype(images.dtype, copy=False)
 
 
 def _row_filters(filters, axes, dtype):
-    """Repeat each tap's channels along the last output axis, so that whole rows are multiplied."""
+    """Repeat each tap's channels along the last axis, so that inner loops cover whole rows."""
     taps = filters.astype(dtype, copy=False).reshape(math.prod(filters.shape[:-2]), 1, -1)
     return np.repeat(taps, axes[-1].output, axis=1)
 
 
 def _pad_and_repeat(images, axes, multiplier, dtype, buffer):
-    """Pad a block of images, into the buffer of the last block if any, and repeat its channels."""
+    """Pad a block of images, reusing the last block's buffer if any, and repeat its channels."""
     images = images.astype(dtype, copy=False)
     if multiplier > 1:
         images = np.repeat(images, multiplier, axis=-1)

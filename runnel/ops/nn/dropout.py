@@ -1,4 +1,4 @@
-"""Dropout: zeros at random places, the rest scaled up to keep the expectation."""
+"""Dropout: random elements are zeroed, the rest scaled up to preserve the expectation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..math import arithmetic, comparison, division
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """Set each element of x to 0 with probability `rate`; divide the others by 1 - rate.
 
-    Along the dimensions of size 1 in `noise_shape` elements are kept or dropped together.
+    Along the dimensions of size 1 in `noise_shape` the mask is broadcast.
 
     >>> tf.random.set_seed(0)
     >>> tf.nn.dropout(tf.ones([3, 5]), rate=0.5, seed=1).numpy().tolist()
@@ -25,13 +25,13 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     sampler = functools.partial(random.uniform, seed=seed)
     result = general_dropout(x, rate, lambda shape, dtype: sampler(shape, dtype=dtype), noise_shape)
     if isinstance(rate, numbers.Real) and rate == 0:
-        # Nothing was drawn; what follows draws the numbers it would draw at any other rate.
+        # No numbers were drawn: advance the seeds as any other rate does.
         random_streams.get_seed(seed)
     return result
 
 
 def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
-    """Dropout that is the same for the same seed, a pair of integers.
+    """Dropout that is deterministic for a given seed, a pair of integers.
 
     >>> x = tf.ones([4])
     >>> tf.nn.experimental.stateless_dropout(x, rate=0.5, seed=[1, 2]).numpy().tolist()
@@ -46,7 +46,7 @@ def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
 
 
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
-    """Dropout with numbers from `uniform_sampler(shape, dtype)`, evenly drawn from [0, 1).
+    """Dropout with numbers from `uniform_sampler(shape, dtype)`, uniform in [0, 1).
 
     >>> def sampler(shape, dtype):
     ...     return tf.constant([0.1, 0.9, 0.4, 0.6])
@@ -105,7 +105,7 @@ def _noise_shape(x, noise_shape):
     wanted, sizes = TensorShape(noise_shape), x.shape
     if sizes.rank is None or sizes.rank != wanted.rank or wanted.is_fully_defined():
         return wanted
-    # None stands for the size that x has there.
+    # None stands for the size of that dimension of x.
     known = TensorShape([a if b is None else b for a, b in zip(sizes, wanted, strict=True)])
     if known.is_fully_defined():
         return known

@@ -13,7 +13,8 @@ from ..math import arithmetic, casting, clipping, comparison, division
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of `params` at `ids`, scaled down where their norm exceeds `max_norm`.
 
-    A list of tables is one table cut into equal parts, the first ones a row longer if need be.
+    A list of tables is one table partitioned into contiguous parts of equal length, the first ones
+    a row longer if the rows do not divide evenly.
 
     >>> tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0, 1]).numpy().tolist()
     [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
@@ -41,7 +42,7 @@ def _clipped(embeddings, ids, max_norm):
 
 
 def _partitioned(tables, ids, max_norm):
-    """Look up in a table cut into parts: each id belongs to one, under a number of its own."""
+    """Look up in a partitioned table: map each id to its part and its row within that part."""
     count = len(tables)
     flat = shaping.reshape(ids, [-1])
     rows = arithmetic.add_n([_row_count(table, flat.dtype) for table in tables])

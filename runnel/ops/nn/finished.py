@@ -1,8 +1,8 @@
-"""A product or convolution with its bias and activation as one operation, for eager layers.
+"""A matmul or convolution with its bias and activation as one operation, for eager layers.
 
-It does what the three operations do one after the other, in one third of their number of steps in
-Python, where a small layer spends most of its time; and the arrays between them, the largest of a
-model, are never made. Graphs are made of the three: a pass joins them where that is faster
+It computes the same as the three operations, with a third of their Python overhead, which dominates
+small layers; and the intermediate results, the largest arrays of a model, are never materialized.
+Graphs consist of the three: epilogue fusion joins them where it is profitable
 (compiler/passes/epilogue_fusion.py).
 """
 
@@ -18,7 +18,7 @@ from .activation import Relu6Grad, ReluGrad
 from .bias import BiasAdd, BiasAddGrad
 from .convolution import Conv2D
 
-# By activation, from its output and the gradient of that back to the gradient of the sum.
+# Per activation: from its output and the upstream gradient to the gradient of its input.
 _BACK = {
     "Relu": lambda output, grad: execute(ReluGrad, (grad, output)),
     "Relu6": lambda output, grad: execute(Relu6Grad, (grad, output)),
@@ -27,14 +27,14 @@ _BACK = {
 
 
 class _Known:
-    """What a shape rule asks of a tensor of which only the shape is known."""
+    """The part of a tensor that a shape rule reads, where only the shape is known."""
 
     def __init__(self, shape: TensorShape) -> None:
         self.shape = shape
 
 
 def _declared(product, kernel, activation):
-    """The op that gives what a product gives, with a bias and an activation."""
+    """The op that computes a matmul or convolution with bias and activation."""
 
     def shape_of_all(inputs, attrs):
         *factors, bias = inputs
@@ -77,7 +77,7 @@ def _convolved_kernel(activation):
 
 
 _ACTIVATIONS = {"linear": None, "relu": "Relu", "relu6": "Relu6", "tanh": "Tanh"}
-# By the activation of a layer.
+# Keyed by the activation of a layer.
 AFFINE = {
     name: _declared(MatMul, _affine_kernel(each), each) for name, each in _ACTIVATIONS.items()
 }

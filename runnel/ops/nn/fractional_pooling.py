@@ -1,6 +1,6 @@
 """Fractional max and average pooling: windows of uneven sizes for a ratio that is no integer.
 
-A pooling sequence holds the first position of every window and, last, the input's length. Its steps
+A pooling sequence holds the first index of every window and, last, the input's length. Its steps
 are the two integers around length / count, in random order, or follow ceil(ratio * (i + u)).
 
 Benjamin Graham: "Fractional Max-Pooling", 2014.
@@ -30,7 +30,7 @@ POOLED = {float32, float64, int32, int64}
 
 
 class FractionalPool(NamedTuple):
-    """The pooled tensor, and where the windows of rows and columns begin."""
+    """The pooled tensor, and the start indices of the windows of rows and columns."""
 
     output: Tensor
     row_pooling_sequence: Tensor
@@ -38,7 +38,7 @@ class FractionalPool(NamedTuple):
 
 
 class _Words:
-    """The 32-bit words of a random stream; a new sequence begins with a whole group of four."""
+    """The 32-bit words of a random stream; a new sequence starts at a block of four."""
 
     def __init__(self, seed, seed2):
         self.key = seed % 2**64
@@ -64,7 +64,7 @@ def _random_sequence(length, count, words):
 
 
 def _pseudo_random_sequence(length, count, words):
-    """Spread the steps evenly, from a random start."""
+    """Distribute the two sizes of steps evenly, from a random offset."""
     high, low = words.take(2)
     if length % count == 0:
         return np.arange(count + 1) * (length // count)
@@ -81,7 +81,7 @@ def _pseudo_random_sequence(length, count, words):
 
 
 def _output_sizes(dims, pooling_ratio):
-    """Return the output's shape; the sizes are rounded down."""
+    """The output's shape; the sizes are rounded down."""
     if len(pooling_ratio) != 4:
         raise ValueError(f"pooling_ratio must have 4 entries, got {list(pooling_ratio)}.")
     if len(dims) != 4:
@@ -129,7 +129,7 @@ def _sequences(value, pooling_ratio, pseudo_random, deterministic, seed, seed2):
 
 
 def _reduce_windows(ufunc, array, axis, sequence, overlapping):
-    """Reduce each window along one axis; overlapping ones take the first of the next window in."""
+    """Reduce each window along one axis; overlapping ones include the next window's start."""
     result = ufunc.reduceat(array, sequence[:-1], axis=axis, dtype=array.dtype)
     if overlapping:
         leading = (slice(None),) * axis
@@ -139,12 +139,12 @@ def _reduce_windows(ufunc, array, axis, sequence, overlapping):
 
 
 def _window_ends(sequence, overlapping):
-    """Return the position after each window's last."""
+    """The end index of each window, exclusive."""
     return np.minimum(sequence[1:] + 1, sequence[-1]) if overlapping else sequence[1:]
 
 
 def _window_taps(rows, columns, overlapping):
-    """Yield (outputs, inputs): the indices of the outputs that have a tap, and of what it sees."""
+    """Yield (outputs, inputs) per tap: indices of the outputs that have it, and what they read."""
     per_axis = []
     for sequence in (rows, columns):
         sizes = _window_ends(sequence, overlapping) - sequence[:-1]
@@ -207,7 +207,7 @@ def _(op, grad, *_):
 
 
 def _maxima(images, outputs, rows, columns, overlapping):
-    """Yield (outputs, inputs, mask): at which outputs of a tap it is the first of the maxima."""
+    """Yield (outputs, inputs, mask) per tap: at which outputs it is the first of the maxima."""
     free = np.ones(outputs.shape, bool)
     for out_index, in_index in _window_taps(rows, columns, overlapping):
         chosen = (images[in_index] == outputs[out_index]) & free[out_index]
@@ -263,7 +263,7 @@ def FractionalMaxPoolGradGrad(
     *,
     overlapping=False,
 ):
-    """Return, for each output, the gradient at the first of its maxima."""
+    """For each output, the gradient at the first of its maxima."""
     rows, columns = row_pooling_sequence, col_pooling_sequence
     _check_sequences(orig_input.shape, orig_output.shape, rows, columns)
     result = np.zeros(orig_output.shape, grad.dtype)
@@ -374,7 +374,7 @@ def _averaged_shape(inputs, attrs):
 def FractionalAvgPoolGradGrad(
     grad, row_pooling_sequence, col_pooling_sequence, *, overlapping=False
 ):
-    """Average once more under the windows that are already drawn."""
+    """Average with the windows that were drawn in the forward pass."""
     return _average(grad, row_pooling_sequence, col_pooling_sequence, overlapping)
 
 
@@ -388,9 +388,9 @@ def _(op, grad):
 def fractional_max_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
-    """Return the maxima under windows of uneven sizes, `pooling_ratio` times fewer than the input.
+    """The maxima of windows of uneven sizes, which reduce the input's size by `pooling_ratio`.
 
-    With a seed other than 0 the windows are the same for the same seed.
+    With a seed other than 0 the windows are deterministic.
 
     >>> pooled = tf.nn.fractional_max_pool(tf.ones([1, 10, 10, 1]), 1.4, seed=1)
     >>> pooled.output.shape
@@ -403,7 +403,7 @@ def fractional_max_pool(
 def fractional_avg_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
-    """Return the means under windows of uneven sizes, `pooling_ratio` times fewer than the input.
+    """The means of windows of uneven sizes, which reduce the input's size by `pooling_ratio`.
 
     >>> image = tf.ones([1, 10, 10, 1])
     >>> tf.nn.fractional_avg_pool(image, [1.0, 1.4, 2.0, 1.0], seed=1).output.shape

@@ -1,4 +1,4 @@
-"""Gated recurrent units that reset after the product, all steps as one operation."""
+"""Gated recurrent units with the reset gate after the matmul, all time steps as one operation."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def gru_layer(x, h, kernel, recurrent_kernel, bias):
 
 
 def composed_gru(x, h, kernel, recurrent_kernel, bias):
-    """What `gru_layer` gives, composed of the operations of its steps."""
+    """`gru_layer`, composed of the operations of its time steps."""
 
     def step(states, inputs):
         (output,) = states
@@ -91,6 +91,6 @@ def composed_gru(x, h, kernel, recurrent_kernel, bias):
 
 
 def composed_gru_gradient(x, h, kernel, recurrent_kernel, bias, to_outputs, to_h):
-    """The gradients of `composed_gru` by all that it takes."""
+    """The gradients of `composed_gru` with respect to all inputs."""
     sources = (x, h, kernel, recurrent_kernel, bias)
     return composed_gradient(composed_gru, sources, given(to_outputs, to_h))

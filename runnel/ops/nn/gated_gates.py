@@ -1,4 +1,4 @@
-"""The gates of a gated recurrent unit: what a step does beside its products, as one operation."""
+"""The gates of a gated recurrent unit: a time step without its matmuls, as one operation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def GRUGatesGrad(sums, state_sums, h, gates, candidate, to_output):
     to_sums = np.empty(sums.shape, sums.dtype)
     to_z, to_r, to_g = (to_sums[:, place * units : (place + 1) * units] for place in range(3))
     to_h = to_output * gates[:, :units]
-    # What is in one piece of memory is faster to compute with than columns of something.
+    # A contiguous array is faster to compute with than a strided block of columns.
     slope = candidate * candidate
     np.subtract(1, slope, out=slope)
     slope *= to_output - to_h
@@ -90,7 +90,7 @@ def _(op, *weights):
 
 
 def gru_gates(sums, state_sums, h):
-    """The output of a step, from what its inputs and its state sum up to.
+    """The output of a time step, from the projections of its inputs and its state.
 
     z, r = sigmoid(sums + state_sums);  g = tanh(sums_g + r * state_sums_g)
     output = z * h + (1 - z) * g
@@ -100,7 +100,7 @@ def gru_gates(sums, state_sums, h):
 
 
 def composed_gru_gates(sums, state_sums, h):
-    """What `gru_gates` gives, composed of its parts."""
+    """`gru_gates`, composed of element-wise operations."""
     x_z, x_r, x_g = joining.split(sums, 3, 1)
     h_z, h_r, h_g = joining.split(state_sums, 3, 1)
     z, r = elementwise.sigmoid(x_z + h_z), elementwise.sigmoid(x_r + h_r)

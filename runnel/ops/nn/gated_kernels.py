@@ -1,4 +1,4 @@
-"""All steps of gated recurrent units that reset after the product, and the way back."""
+"""All steps of gated recurrent units, reset gate after the matmul, and their backward pass."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 from .recurrent_kernels import with_ones
 
-# How many arrays of the size of the outputs are kept for the way back: z, r, g and what r scales.
+# How many arrays of the outputs' size are saved for the backward pass: z, r, g and what r scales.
 _KEPT = 4
 
 
 @accelerated("gru", 4096)
 def gru(recurrent, kernel, bias, x, h, keep):
-    """The outputs of all steps, and if it is to be kept what `gru_backprop` needs.
+    """The outputs of all time steps, and if `keep` the values saved for `gru_backprop`.
 
     x is (time, batch, inputs); the columns of the weights are those of z, r, g; the bias has a row
     for the inputs and one for the state.
@@ -54,15 +54,15 @@ def _all_steps(recurrent, kernel, bias, x, h):
 
 @accelerated("gru_backprop", 4096)
 def gru_backprop(recurrent, kernel, bias, x, h, outputs, kept, to_outputs, to_h, with_x):
-    """The gradients by x (zeros unless asked for), h, the two kernels and the bias.
+    """The gradients with respect to x (zeros unless requested), h, the two kernels and the bias.
 
-    `to_outputs` and `to_h` are the gradients by all outputs and by the last one; empty where there
-    are none.
+    `to_outputs` and `to_h` are the upstream gradients of all outputs and of the last one; empty if
+    there are none.
     """
     length, batch, inputs = x.shape
     units = h.shape[1]
     if kept.size != _KEPT * outputs.size:
-        # Nothing was kept, or by an engine that is not in use any more.
+        # No values were saved, or they are of an engine that is no longer in use.
         kept = _all_steps(recurrent, kernel, bias, x, h)[-1]
     kept = kept.reshape(length, batch, _KEPT * units)
     by_inputs = np.empty((length, batch, 3 * units), x.dtype)
@@ -101,5 +101,5 @@ def gru_backprop(recurrent, kernel, bias, x, h, outputs, kept, to_outputs, to_h,
 
 
 def _parts(kept, units):
-    """The gates z and r, the candidate, and what the state gives to that before r scales it."""
+    """The gates z and r, the candidate, and the state's contribution to it before r scales it."""
     return kept[:, : 2 * units], kept[:, 2 * units : 3 * units], kept[:, 3 * units :]

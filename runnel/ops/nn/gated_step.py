@@ -1,4 +1,4 @@
-"""One step of a gated recurrent unit that resets after the product, for eager cells."""
+"""One time step of a gated recurrent unit with the reset gate after the matmul, for eager cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GATED_STEP.factors = (2, 3)
 
 @GATED_STEP.gradient
 def _(op, to_output, to_gates, to_candidate, to_sums, to_state_sums):
-    # Who differentiates a gradient gets to the gates by the sums they follow from.
+    # For second derivatives the gates are a function of `sums`, their pre-activations.
     h = op.inputs[1]
     _, gates, candidate, sums, state_sums = op.outputs
     to_h = None

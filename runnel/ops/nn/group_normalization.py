@@ -1,4 +1,4 @@
-"""Group normalization, all passes over an example as one operation."""
+"""Group normalization as one fused operation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .composed_gradients import composed_gradient, derivatives_of_composed
 from .normalization import batch_normalization
 
 _TYPES = {float32, float64}
-# How many elements pass by at once: as many as the caches hold, twice.
+# Elements per block: twice what fits the caches.
 _BLOCK = 1 << 18
-# Rows of few channels are joined up to this length: NumPy begins anew with each row.
+# Rows of few channels are joined up to this length: NumPy's inner loop has a cost per row.
 _LONG = 512
 
 
 def group_norm(x, scale, offset, groups, axis, epsilon):
-    """x less the mean of its group, over the group's deviation, times scale, plus offset.
+    """(x - mean) / deviation × scale + offset, with the mean and deviation of each group.
 
     A group is a part of the channels, `axis`, of one example, with all their pixels.
     """
@@ -34,7 +34,7 @@ def group_norm(x, scale, offset, groups, axis, epsilon):
 
 
 def composed_group_norm(x, scale, offset, groups, axis, epsilon, moments=None):
-    """What `group_norm` gives, composed of operations; `moments` finds other ones than x has."""
+    """`group_norm`, composed of operations; `moments` may be another function for the moments."""
     sizes = x.shape.as_list()
     if None in sizes:
         actual = shaping.shape(x)
@@ -55,7 +55,7 @@ def composed_group_norm(x, scale, offset, groups, axis, epsilon, moments=None):
 
 
 def composed_group_norm_gradient(grad, x, scale, **attrs):
-    """The gradients of `composed_group_norm` by x, the scale and the offset."""
+    """The gradients of `composed_group_norm` with respect to x, the scale and the offset."""
 
     def composed(*sources):
         return [composed_group_norm(*sources, **attrs)]
@@ -140,7 +140,7 @@ def GroupNormGrad(grad, x, scale, means, inverses, *, groups, axis, epsilon=1e-3
         product = layout.dot(weights, part) * by_channel
         to_offset += total.sum(0)
         to_scale += product.sum(0)
-        # What the mean and the deviation of a group take from the gradients of its elements.
+        # The gradients with respect to the mean and the deviation of a group.
         by_mean = layout.of_groups(total * scale) / layout.count
         by_deviation = layout.of_groups(product * scale) / layout.count
         part *= layout.spread(layout.of_channels(-inverse * inverse * by_deviation))
@@ -163,7 +163,7 @@ class _Layout:
         self.axis = axis
         self.channels, self.groups = x.shape[axis], groups
         self.last = axis == x.ndim - 1
-        # Channels in the middle come to the front.
+        # A channel axis in the middle is moved to axis 1.
         self.moved = np.moveaxis(x, axis, 1).shape
         pixels = math.prod(self.moved[2:])
         self.joined = 1
@@ -180,23 +180,23 @@ class _Layout:
         return np.ascontiguousarray(x).reshape(self.shape)
 
     def back(self, result):
-        """An array of this layout as the images were."""
+        """Convert an array of this layout to the layout of the images."""
         if self.last:
             return result.reshape(self.original)
         return np.ascontiguousarray(np.moveaxis(result.reshape(self.moved), 1, self.axis))
 
     def blocks(self):
-        """The examples, as many at once as shall pass by together."""
+        """Slices over the batch, of about _BLOCK elements each."""
         step = max(1, _BLOCK // max(1, math.prod(self.shape[1:])))
         for start in range(0, self.shape[0], step):
             yield slice(start, start + step)
 
     def total(self, images):
-        """The sum of each channel."""
+        """Sum over the pixels of each channel."""
         return self._folded(np.einsum("nrc->nc" if self.last else "ncr->nc", images))
 
     def dot(self, left, right):
-        """The sum of the products of each channel."""
+        """Dot product over the pixels of each channel."""
         rule = "nrc,nrc->nc" if self.last else "ncr,ncr->nc"
         return self._folded(np.einsum(rule, left, right))
 
@@ -206,15 +206,15 @@ class _Layout:
         return sums.reshape(-1, self.joined, self.channels).sum(1)
 
     def of_groups(self, by_channel):
-        """The sums of the channels of each group."""
+        """Sum over the channels of each group."""
         return by_channel.reshape(len(by_channel), self.groups, -1).sum(2)
 
     def of_channels(self, by_group):
-        """The number of its group for each channel."""
+        """Repeat the value of each group for its channels."""
         return np.repeat(by_group, self.channels // self.groups, axis=1)
 
     def spread(self, by_channel):
-        """A number for each channel of each example, to broadcast against the images."""
+        """Reshape a value per channel and example to broadcast against the images."""
         if not self.last:
             return by_channel[:, :, None]
         return np.tile(by_channel, self.joined)[:, None, :]

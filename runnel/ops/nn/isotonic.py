@@ -1,4 +1,4 @@
-"""Isotonic regression: the nearest rows that never increase, or never decrease."""
+"""Isotonic regression: the nearest rows that are non-increasing, or non-decreasing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OUTPUT_OF = {dtype: float64 if dtype.size >= 4 else float32 for dtype in SIGNED
 
 
 def _pool(row):
-    """Means of the runs that violate the order, and the number of the run of every element."""
+    """Pool adjacent violators: means of the runs, and each element's run index."""
     means, counts = [], []
     for value in row:
         count = 1
@@ -57,8 +57,8 @@ def IsotonicRegression(input, *, output_dtype=float32):
 
 @IsotonicRegression.gradient
 def _(op, grad, _):
-    # Each element of a run gets the mean of the run's gradients. The runs of all rows are
-    # numbered through by leaving room for as many runs in a row as it has elements.
+    # Each element of a run gets the mean of the run's gradients. Runs have globally unique indices:
+    # each row reserves as many as it has elements.
     segments = op.outputs[1]
     length = _last_size(segments)
     count = size(segments)
@@ -79,10 +79,10 @@ def _last_size(tensor):
 
 
 def isotonic_regression(inputs, decreasing=True, axis=-1):
-    """The nearest values (in least squares) that never increase along `axis`, and their runs.
+    """The nearest non-increasing values (in least squares) along `axis`, and their segments.
 
-    Returns the values and the number of the run of equal values each belongs to. With
-    `decreasing=False` the values never decrease.
+    Returns the values and for each the index of its run of equal values. With `decreasing=False`
+    the values are non-decreasing.
 
     >>> output, segments = tf.nn.isotonic_regression([3.0, 1.0, 2.0])
     >>> output.numpy().tolist(), segments.numpy().tolist()

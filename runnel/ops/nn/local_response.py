@@ -16,7 +16,7 @@ NORMALIZED = {float16, bfloat16, float32}
 
 
 def _band(depth, radius, dtype):
-    """Return a matrix of ones for channels at most `radius` apart, zeros elsewhere."""
+    """A band matrix: ones for channels at most `radius` apart, zeros elsewhere."""
     channels = np.arange(depth)
     return (np.abs(channels[:, np.newaxis] - channels) <= radius).astype(dtype)
 
@@ -29,7 +29,7 @@ def _norms(images, radius, bias, alpha):
 
 
 def _power(norms, exponent):
-    """norms^exponent; by roots, which are far faster, for the exponents that models have."""
+    """norms^exponent; with square roots, which are far faster, for the usual exponents."""
     if exponent == 1:
         return norms
     root = np.sqrt(norms)
@@ -97,7 +97,7 @@ def _(op, grad):
     channels = range(shape(images)[-1])
     near = abs(expand_dims(channels, 1) - channels) <= depth_radius
     band = cast(near, images.dtype)
-    # The formula above on public ops, the output image as the function of the input that it is.
+    # The same formula in public ops: the output image is differentiated as a function of the input.
     with GradientTape() as tape:
         tape.watch([gradients, images])
         norms = bias + alpha * ((images * images) @ band)
@@ -108,9 +108,9 @@ def _(op, grad):
 
 
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
-    """Divide each value by a power of the squares of its neighbouring channels.
+    """Divide each value by a power of the sum of squares of its neighbouring channels.
 
-    output = input / (bias + alpha * sum of input^2 over channels within depth_radius)^beta
+        output = input / (bias + alpha * sum of input^2 over channels within depth_radius)^beta
 
     >>> tf.nn.local_response_normalization([[[[3.0, 4.0]]]], bias=0).numpy().ravel()
     array([0.6, 0.8], dtype=float32)

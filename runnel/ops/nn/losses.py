@@ -36,7 +36,7 @@ def l2_loss(t, name=None):
 
 
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of the losses, each times its weight, over the size of the whole batch.
+    """The weighted sum of the losses, divided by the global batch size.
 
     `global_batch_size` counts the examples of all replicas; by default those given here.
 
@@ -50,7 +50,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
             f"one loss per example. Received per_example_loss={per_example_loss} with rank 0."
         )
     if sample_weight is not None:
-        # In float32 whatever the losses are, as the original does it.
+        # In float32 for any dtype of the losses, as in the original.
         weights = casting.cast(convert_to_tensor(sample_weight), float32)
         weighted = arithmetic.multiply(casting.cast(loss, float32), _aligned(weights, loss))
         loss = casting.cast(weighted, loss.dtype)
@@ -61,14 +61,14 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     total = reduction.reduce_sum(loss)
     if not total.dtype.is_integer:
         return division.divide_no_nan(total, casting.cast(size, total.dtype))
-    # Integers divide as tf.divide does it, into floats.
+    # Integers are divided as in tf.divide: true division.
     quotient_type = division.truediv(total, total).dtype
     total = casting.cast(total, quotient_type)
     return division.divide_no_nan(total, casting.cast(size, quotient_type))
 
 
 def _aligned(weights, loss):
-    """Weights with a last axis of size 1 more or less than the loss fit it all the same."""
+    """Weights whose rank differs from the loss by a last axis of size 1 are reshaped to match."""
     rank, wanted = weights.shape.rank, loss.shape.rank
     if rank is None or wanted is None:
         rank, wanted = shaping.rank(weights), shaping.rank(loss)

@@ -1,4 +1,4 @@
-"""Max pooling in two and three dimensions, with and without positions, and its gradients."""
+"""Max pooling in two and three dimensions, with and without argmax, and its gradients."""
 
 import numpy as np
 
@@ -193,7 +193,7 @@ def MaxPoolWithArgmax(
 
 
 def _argmax_attrs(op):
-    """Return the attributes that an op with positions shares with its gradients."""
+    """The attributes that an op with argmax has in common with its gradients."""
     return {name: value for name, value in op.attrs.items() if name != "Targmax"}
 
 

@@ -15,7 +15,7 @@ from ..math.reduction import reduce_mean, reduce_prod, reduce_sum
 def moments(x, axes, shift=None, keepdims=False, name=None):
     """The mean and the variance of `x` over `axes`; `shift` is not used.
 
-    The variance is not differentiated through the mean, whose part in its gradient is zero.
+    The variance is not differentiated through the mean, whose contribution to the gradient is zero.
 
     >>> mean, variance = tf.nn.moments(tf.constant([1.0, 2.0, 3.0]), axes=[0])
     >>> mean.numpy(), variance.numpy()
@@ -40,7 +40,7 @@ def _finished(mean, variance, axes, keepdims, dtype):
 
 
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
-    """The mean and the variance of `x` over `axes`, every element counted with its weight.
+    """The weighted mean and variance of `x` over `axes`.
 
     >>> mean, variance = tf.nn.weighted_moments([1.0, 2.0], [0], [1.0, 3.0])
     >>> mean.numpy(), variance.numpy()
@@ -59,9 +59,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 
 
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
-    """What mean and variance over `axes` follow from: count, sum, sum of squares, and the shift.
-
-    The sums are of x - shift where a shift near the mean is given, for exactness.
+    """The statistics of mean and variance over `axes`: count, sum, sum of squares, and shift.
 
     >>> count, mean_ss, var_ss, _ = tf.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
     >>> count.numpy(), mean_ss.numpy(), var_ss.numpy()
@@ -87,7 +85,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """The mean and the variance that follow from sufficient statistics.
+    """The mean and the variance from sufficient statistics.
 
     >>> mean, variance = tf.nn.normalize_moments(3.0, 6.0, 14.0, None)
     >>> mean.numpy(), round(float(variance), 4)

@@ -58,18 +58,18 @@ def _rule(inputs, attrs):
 
 
 def _dilate(images, filters, axes):
-    """Return the greatest sum under each window."""
+    """The maximum of the sums under each window."""
     shape = (images.shape[0], *(axis.output for axis in axes), images.shape[3])
     best = np.full(shape, lowest_value(images.dtype), images.dtype)
     for tap in inner_taps(axes):
         part = best[tap.outputs]
-        # What is not a number loses against any.
+        # NaN loses against any number.
         np.fmax(part, images[tap.inputs] + filters[tap.position], out=part)
     return best
 
 
 def _winners(images, filters, axes):
-    """Yield (tap, where it has the greatest sum under a window, and is the first that has it)."""
+    """Yield (tap, mask) where the tap is the first with the maximal sum of its window."""
     best = _dilate(images, filters, axes)
     free = best > lowest_value(images.dtype)
     for tap in inner_taps(axes):
@@ -94,7 +94,7 @@ def _(op, grad):
 
 
 def _given_parts(images, filters, gradients, axes):
-    """Yield (tap, part): the gradients that go to the tap of the greatest sum, zeros elsewhere."""
+    """Yield (tap, gradients), the gradients masked to the windows whose maximum is at the tap."""
     shape = (images.shape[0], *(axis.output for axis in axes), images.shape[3])
     check_shape("out_backprop", gradients.shape, shape)
     for tap, wins in _winners(images, filters, axes):
@@ -137,7 +137,7 @@ def Dilation2DBackpropFilter(input, filter, out_backprop, *, strides, rates, pad
     shape=_rule,
 )
 def Dilation2DTangent(input, filter, input_tangent, filter_tangent, *, strides, rates, padding):
-    """Return how the output moves with the input and the filter: the tangents' sum at the tap."""
+    """Forward mode: the sum of the input's and the filter's tangents at the argmax tap."""
     axes = _place(input.shape, filter.shape, strides, rates, padding)
     shape = (input.shape[0], *(axis.output for axis in axes), input.shape[3])
     result = np.zeros(shape, input.dtype)
@@ -173,10 +173,10 @@ def _(op, grad):
 
 
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
-    """Return the greatest sum of image and filter under each window.
+    """The maximum of image plus filter under each window.
 
-    output[n, y, x, c] = max over i, j of
-        input[n, strides * y + dilations * i, strides * x + dilations * j, c] + filters[i, j, c]
+        output[n, y, x, c] = max over i, j of
+            input[n, strides * y + dilations * i, strides * x + dilations * j, c] + filters[i, j, c]
 
     >>> image, flat = [[[[1.0], [5.0], [2.0]]]], tf.zeros([1, 2, 1])
     >>> tf.nn.dilation2d(image, flat, [1] * 4, "VALID", "NHWC", [1] * 4).numpy().ravel()
@@ -194,7 +194,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
 
 
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
-    """Return the smallest difference of image and mirrored filter under each window.
+    """The minimum of image minus mirrored filter under each window.
 
     >>> image, flat = [[[[1.0], [5.0], [2.0]]]], tf.zeros([1, 2, 1])
     >>> tf.nn.erosion2d(image, flat, [1] * 4, "VALID", "NHWC", [1] * 4).numpy().ravel()

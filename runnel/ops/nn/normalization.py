@@ -1,4 +1,4 @@
-"""Batch normalization: by given moments, or fused with the computation of the moments."""
+"""Batch normalization: with given moments, or fused with the computation of the moments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
     if scale is not None:
         factor = factor * scale
     shift = -mean * factor if offset is None else offset - mean * factor
-    # The factors first: they are small, and x is passed over only twice.
+    # Combine the small factors first: only two passes over x remain.
     scaled = arithmetic.multiply(x, casting.cast(factor, x.dtype))
     return arithmetic.add(scaled, casting.cast(shift, x.dtype))
 
@@ -54,7 +54,7 @@ def batch_norm_with_global_normalization(
 ):
     """Batch normalization of images with the moments of each channel.
 
-    `gamma` multiplies the result only if `scale_after_normalization`.
+    `gamma` scales the result only if `scale_after_normalization`.
     """
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
@@ -119,7 +119,7 @@ class _Layout:
         return images.reshape(self.shape)
 
     def spread(self, vector):
-        """A vector of the channels, to broadcast against the images."""
+        """Reshape a vector over the channels to broadcast against the images."""
         return vector.reshape(self.column)
 
 
@@ -144,7 +144,7 @@ def _by_layout(images, scale, offset, epsilon, layout):
 
 
 def _scaled(images, centre, factor, shift):
-    """factor (x - centre) + shift, whose arrays broadcast; the centre may be None."""
+    """factor (x - centre) + shift, with broadcasting; the centre may be None."""
     dtype, images = images.dtype, _wide(images)
     if centre is None:
         result = images * factor
@@ -158,14 +158,14 @@ def _scaled(images, centre, factor, shift):
 _scaled_channels = accelerated("scale_channels", 16_384)(_scaled)
 
 
-# What an engine may do: rows of channels, channels last, and the channels of a single image,
-# which is how layers are normalized.
+# The layouts that engines support: rows of channels (channels last), and the channels of a single
+# image, which layer normalization uses.
 _by_channel = accelerated("batch_norm", 4096)(_by_layout)
 _by_row = accelerated("layer_norm", 16_384)(_by_layout)
 
 
 def _back_by_layout(grads, images, scale, mean, variance, epsilon, layout, in_place=False):
-    """The gradients by the images, the scale and the offset; the first in those given if asked."""
+    """The gradients with respect to images (`in_place`: in grads' buffer), scale and offset."""
     dtype, grads, images = images.dtype, _wide(grads), _wide(images)
     inverse = 1 / np.sqrt(variance + np.float32(epsilon))
     count = np.float32(layout.count)
@@ -303,7 +303,7 @@ def FusedBatchNormGradV3(
 
 
 def _in_place(*given, out, **attrs):
-    """The same with the first result in the place of the first input, which `out` is."""
+    """The same with the first result in the buffer of the first input, `out`."""
     *arrays, _ = given
     return _gradients(*arrays, **FusedBatchNormGradV3.defaults | attrs, in_place=True)
 
@@ -320,7 +320,7 @@ def _gradients(y_backprop, x, scale, mean, variance, epsilon, data_format, is_tr
             grads, images, scale, mean, variance, epsilon, layout, in_place
         )
         if not x.size:
-            # The moments of nothing are NaN, its gradients are not.
+            # The moments of an empty batch are NaN, its gradients are not.
             to_scale = np.zeros_like(to_scale)
     else:
         grads, images = _wide(grads), _wide(images)
@@ -345,7 +345,7 @@ def _(op, grad_of_x, grad_of_scale, grad_of_offset, *_):
 
 
 def _gradient_in_public_ops(grad, x, scale, mean, variance, attrs):
-    """The three gradients written so that they can be differentiated once more."""
+    """The three gradients in differentiable public ops, for second derivatives."""
     sizes, kind = shaping.shape(x), x.dtype
     if _channels_first(attrs["data_format"]):
         matrix, axes = joining.concat([sizes[:2], [-1]], 0), [0, 2]
@@ -383,11 +383,11 @@ def fused_batch_norm(
     name=None,
     exponential_avg_factor=1.0,
 ):
-    """Normalize images by the moments of each channel; the result and the moments to keep.
+    """Normalize images by the moments of each channel; return the result and updated moments.
 
-    In training the moments are those of the batch, and what is returned beside the result are
-    `mean` and `variance` moved by `exponential_avg_factor` towards them; otherwise the given
-    moments are used and returned.
+    In training the moments are those of the batch, and the returned ones are `mean` and `variance`
+    moved towards them by `exponential_avg_factor`; otherwise the given moments are used and
+    returned.
     """
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError(

@@ -21,7 +21,7 @@ from .window_arguments import (
 
 
 class MaxPoolWithArgmax(NamedTuple):
-    """The greatest values, and where they stand."""
+    """The maxima, and their flat indices."""
 
     output: Tensor
     argmax: Tensor
@@ -54,7 +54,7 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 
 def _pool_sequences(apply, input, ksize, strides, first, **attrs):
-    """Pool sequences as images of one row."""
+    """Pool sequences as images of height 1."""
     axis = 2 if first else 1
     result = apply(
         expand_dims(convert_to_tensor(input), axis),
@@ -206,7 +206,7 @@ def pool(
 
 
 def _check_pool(window_shape, strides, dilations, padding):
-    """Raise ValueError where the window, strides and dilations of `pool` do not go together."""
+    """Raise ValueError for an invalid combination of window, strides and dilations."""
     dilated = any(rate > 1 for rate in dilations)
     if dilated and any(stride > 1 for stride in strides):
         raise ValueError(
@@ -235,7 +235,7 @@ def max_pool_with_argmax(
     include_batch_in_index=False,
     name=None,
 ):
-    """Return the maximum of each window and its position (y * width + x) * channels + c.
+    """The maximum of each window and its flat index (y * width + x) * channels + c.
 
     >>> image = [[[[1.0], [3.0]], [[2.0], [0.0]]]]
     >>> tf.nn.max_pool_with_argmax(image, 2, 2, "SAME").argmax.numpy().ravel()

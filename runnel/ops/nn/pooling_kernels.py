@@ -23,7 +23,7 @@ def lowest_value(dtype):
 
 @accelerated("max_pool", 65_536)
 def max_pool(images, axes, floor=True):
-    """Return the maximum under each window; NaN loses against any number.
+    """The maximum under each window; NaN loses against any number.
 
     With `floor`, as in two dimensions of the original, nothing is below the lowest finite value.
     """
@@ -47,7 +47,7 @@ def average_pool(images, axes):
 
 @accelerated("average_pool_backprop", 2048)
 def average_pool_backprop(gradients, image_shape, axes):
-    """Spread each output's gradient evenly over the inputs that it averaged."""
+    """Distribute each output's gradient equally over the inputs that it averaged."""
     result = gradients.astype(computing_dtype(gradients.dtype), copy=False)
     if result.size == 0:
         return np.zeros(image_shape, gradients.dtype)
@@ -75,7 +75,7 @@ def _reduce_axis(ufunc, array, number, axis):
     shape[1 + number] = axis.output
     if not taps:
         return np.zeros(shape, array.dtype)
-    # The first tap that sees every output initialises the result; ufuncs then work in place.
+    # The first tap that covers every output initializes the result; ufuncs then work in place.
     whole = slice(0, axis.output)
     full = next((tap for tap in taps if tap.outputs[1] == whole), None)
     if full is None:
@@ -90,7 +90,7 @@ def _reduce_axis(ufunc, array, number, axis):
 
 
 def _identity(ufunc, dtype):
-    """Return the value that changes nothing in a sum or maximum."""
+    """The identity element of a sum or maximum."""
     if ufunc is np.add:
         return 0
     return lowest_value(dtype) if dtype.kind in "iu" else -np.inf
@@ -108,7 +108,7 @@ def _window_counts(axes, dtype):
 
 @accelerated("max_pool_backprop", 2048)
 def max_pool_backprop(images, outputs, gradients, axes, every_tie=False):
-    """Give each output's gradient to the first of its maxima, or to `every_tie` of them."""
+    """Route each output's gradient to the first of its maxima, or to `every_tie` of them."""
     result = np.zeros(images.shape, gradients.dtype)
     if result.size == 0 or gradients.size == 0:
         return result
@@ -123,7 +123,7 @@ def max_pool_backprop(images, outputs, gradients, axes, every_tie=False):
 
 
 def max_pool_second_backprop(images, outputs, gradients, axes):
-    """Pick, for each output, the gradient [like images] at the first of its maxima."""
+    """For each output, the gradient [like images] at the first of its maxima."""
     result = np.zeros(outputs.shape, gradients.dtype)
     for tap, chosen in _maxima(images, outputs, axes, False):
         part = result[tap.outputs]
@@ -132,9 +132,9 @@ def max_pool_second_backprop(images, outputs, gradients, axes):
 
 
 def _maxima(images, outputs, axes, every_tie):
-    """Yield (tap, mask): at which of the tap's outputs the maximum is the input that it sees.
+    """Yield (tap, mask): the outputs of the tap at which the maximum is the input that it reads.
 
-    Without ties every output is in one mask; a window of nothing but NaN counts as one of ties.
+    Without ties every output is in one mask; all taps of a window of NaNs count as ties.
     """
     taps = inner_taps(axes)
     free = np.ones(outputs.shape, bool)
@@ -147,7 +147,7 @@ def _maxima(images, outputs, axes, every_tie):
         seen = images[tap.inputs]
         chosen = np.equal(seen, outputs[tap.outputs])
         if lost is not None:
-            # Only values that the forward pass raised to the lowest one are not above it.
+            # Only values that the forward pass raised to the lowest finite one are not above it.
             chosen |= lost[tap.outputs] & ~(seen > lowest)
         if not every_tie:
             remaining = free[tap.outputs]
@@ -157,15 +157,15 @@ def _maxima(images, outputs, axes, every_tie):
 
 
 def select(values, chosen):
-    """Return values where chosen, else zeros; unlike a product it keeps inf * 0 away."""
+    """Values where the mask holds, else zeros; unlike a multiplication it avoids inf * 0."""
     bits = _BITS[values.dtype.itemsize]
     return np.multiply(values.view(bits), chosen, dtype=bits).view(values.dtype)
 
 
 def max_pool_with_positions(images, axes):
-    """Return the maximum under each window and its flat position within [*space, depth].
+    """The maximum under each window and its flat index within [*space, depth].
 
-    The first of the window's inputs counts until a greater one comes, even if it is NaN.
+    The first input of a window holds until a greater one follows, even if it is NaN.
     """
     starts = [np.maximum(np.arange(a.output) * a.stride - a.low, 0) for a in axes]
     channels = np.arange(images.shape[-1], dtype=np.int64)
@@ -184,7 +184,7 @@ def max_pool_with_positions(images, axes):
 
 
 def _flat_positions(indices, axes, channels):
-    """Flatten per-axis indices to positions within [*space, depth], shaped [*outputs, depth]."""
+    """Flatten per-axis indices to indices within [*space, depth], shaped [*outputs, depth]."""
     flat = np.zeros((1,) * len(axes), np.int64)
     for number, (index, axis) in enumerate(zip(indices, axes, strict=True)):
         shape = [1] * len(axes)
@@ -194,7 +194,7 @@ def _flat_positions(indices, axes, channels):
 
 
 def scatter_to_positions(gradients, positions, image_shape, batch_included):
-    """Add gradients to the flat positions that `max_pool_with_positions` reported."""
+    """Scatter-add gradients to the flat indices that `max_pool_with_positions` returned."""
     dtype = computing_dtype(gradients.dtype)
     result = np.zeros(math.prod(image_shape), dtype)
     flat = _image_positions(positions, image_shape, batch_included)
@@ -203,12 +203,12 @@ def scatter_to_positions(gradients, positions, image_shape, batch_included):
 
 
 def gather_from_positions(values, positions, batch_included):
-    """Read values [like the images] at the flat positions of each output."""
+    """Gather values [like the images] at the flat indices of each output."""
     return values.reshape(-1)[_image_positions(positions, values.shape, batch_included)]
 
 
 def _image_positions(positions, image_shape, batch_included):
-    """Turn reported positions into positions within the whole batch, checked."""
+    """Convert returned indices to indices within the whole batch, checked."""
     per_image = math.prod(image_shape[1:])
     flat = positions.astype(np.int64, copy=False)
     offsets = np.arange(positions.shape[0]) * per_image

@@ -1,4 +1,4 @@
-"""What windows fit an input of pooling, and what shape comes out."""
+"""Shape checks and the output shape of pooling."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,9 +21,9 @@ from .windows import (
 
 
 class Pooling(NamedTuple):
-    """A checked pooling: its axes, and how the channels lie.
+    """A checked pooling: its axes, and the layout of the channels.
 
-    Pooling over channels makes them one more axis, and every value a channel of its own.
+    Pooling over channels treats them as one more spatial axis, and every value as a channel.
     """
 
     axes: tuple[Axis, ...]
@@ -109,7 +109,7 @@ def _place(shape, rank, ksize, strides, padding, explicit_paddings, data_format,
 
 
 def _check_deep(depth, kernel, window, stride, over_depth):
-    """Raise UnimplementedError unless a window over channels is one that is supported."""
+    """Raise UnimplementedError unless pooling over channels has a supported window."""
     if not over_depth:
         raise _unimplemented("Non-spatial pooling is not yet supported.")
     if any(taps != 1 for taps in kernel):
@@ -153,7 +153,7 @@ def pooling_rule(rank, over_depth=False):
 
 
 def check_shape(name, actual, expected):
-    """Raise ValueError unless a tensor beside the input has the shape that follows from it."""
+    """Raise ValueError unless another input has the shape that follows from the pooled one."""
     if tuple(actual) != tuple(expected):
         raise ValueError(
             f"Expected {name} shape to be {dimensions_text(TensorShape(expected))}, but got "

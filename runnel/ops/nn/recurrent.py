@@ -1,4 +1,4 @@
-"""Long short-term memory, all steps as one operation."""
+"""Long short-term memory, all time steps as one operation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def LSTMLayer(x, h, c, kernel, recurrent_kernel, bias, *, keep=True):
     return outputs, outputs[-1], last_c, kept
 
 
-# Most layers give their last output alone, or all of them, and hardly one its carry.
+# Most layers use the last output or all of them, and few the carry: upstream gradients may be None.
 LSTMLayer.partial = True
 
 
@@ -79,7 +79,7 @@ LSTMLayerGrad.partial = True
 
 @LSTMLayerGrad.gradient
 def _(op, *weights):
-    # What the steps gave follows from the inputs, and is told by them here.
+    # The outputs and saved values are functions of the inputs; second derivatives recompute them.
     sources = (*op.inputs[:6], *op.inputs[9:])
     found = derivatives_of_composed(composed_lstm_gradient, sources, weights)
     return [*found[:6], None, None, None, *found[6:]]
@@ -92,13 +92,13 @@ def lstm_layer(x, h, c, kernel, recurrent_kernel, bias):
     c = sigmoid(f) * c + sigmoid(i) * tanh(g);  h = sigmoid(o) * tanh(c)
     """
     tensors = [convert_to_tensor(each) for each in (x, h, c, kernel, recurrent_kernel, bias)]
-    # In a graph, whether anybody wants a gradient is known when it is planned.
+    # In a graph, whether a gradient is needed is known only when it is planned.
     keep = bool(state.tapes) or state.graph is not None
     return execute(LSTMLayer, tensors, {"keep": keep})[:3]
 
 
 def composed_lstm(x, h, c, kernel, recurrent_kernel, bias):
-    """What `lstm_layer` gives, composed of the operations of its steps."""
+    """`lstm_layer`, composed of the operations of its time steps."""
 
     def step(states, inputs):
         output, carry = states
@@ -108,7 +108,7 @@ def composed_lstm(x, h, c, kernel, recurrent_kernel, bias):
 
 
 def projected(x, kernel, bias):
-    """x @ kernel + bias for all steps, as one product."""
+    """x @ kernel + bias for all time steps, as one matmul."""
     rows = matmul(shaping.reshape(x, [-1, x.shape[2]]), kernel) + bias
     sizes = joining.concat([shaping.shape(x)[:2], shaping.shape(kernel)[1:]], 0)
     return shaping.ensure_shape(shaping.reshape(rows, sizes), [*x.shape[:2], kernel.shape[1]])
@@ -127,6 +127,6 @@ def composed_steps(step, rows, states):
 
 
 def composed_lstm_gradient(x, h, c, kernel, recurrent_kernel, bias, to_outputs, to_h, to_c):
-    """The gradients of `composed_lstm` by all that it takes."""
+    """The gradients of `composed_lstm` with respect to all inputs."""
     sources = (x, h, c, kernel, recurrent_kernel, bias)
     return composed_gradient(composed_lstm, sources, given(to_outputs, to_h, to_c))

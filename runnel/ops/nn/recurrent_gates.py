@@ -1,4 +1,4 @@
-"""The gates of a long short-term memory: what a step does beside its products, as one operation."""
+"""The gates of a long short-term memory: a time step without its matmuls, as one operation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..array import joining
 from ..math import elementwise, trigonometry
 from .composed_gradients import composed_gradient, derivatives_of_composed, given, present
 
-# The dtypes that steps are computed at once in.
+# The dtypes for which there are fused time steps.
 AT_ONCE = frozenset({float32, float64})
 
 
@@ -64,7 +64,7 @@ def LSTMGatesGrad(sums, carry, gates, squashed, to_output, to_new_carry):
     i, f, g, o = (gates[:, place * units : (place + 1) * units] for place in range(4))
     to_sums = np.empty(gates.shape, gates.dtype)
     to_i, to_f, to_g, to_o = (to_sums[:, place * units : (place + 1) * units] for place in range(4))
-    # s (1 - s) for all sigmoids at once, with 1 - g² in the place of the candidate.
+    # s (1 - s) for all sigmoids at once; the candidate's columns then become 1 - g².
     np.subtract(1, gates, out=to_sums)
     to_sums *= gates
     np.multiply(g, g, out=to_g)
@@ -101,7 +101,7 @@ def _(op, *weights):
 
 
 def lstm_gates(sums, carry):
-    """The output and the new carry of a step.
+    """The output and the new carry of a time step.
 
     i, f, g, o = split(sums)
     carry = sigmoid(f) * carry + sigmoid(i) * tanh(g);  output = sigmoid(o) * tanh(carry)
@@ -110,7 +110,7 @@ def lstm_gates(sums, carry):
 
 
 def composed_gates(sums, carry):
-    """What `lstm_gates` gives, composed of its parts."""
+    """`lstm_gates`, composed of element-wise operations."""
     sigmoid, tanh = elementwise.sigmoid, trigonometry.tanh
     i, f, g, o = joining.split(sums, 4, 1)
     carry = sigmoid(f) * carry + sigmoid(i) * tanh(g)

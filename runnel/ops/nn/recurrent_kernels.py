@@ -1,8 +1,8 @@
-"""All steps of a long short-term memory in one kernel, and the way back through them.
+"""All time steps of a long short-term memory in one kernel, and their backward pass.
 
-The inputs of all steps are multiplied by their weights at once, and so are the gradients by what
-they are gradients of; a step is left with one product, of the state, and with the gates, which are
-computed where that product is.
+The inputs of all steps are multiplied by the kernel in one matmul, and so are the gradients of the
+pre-activations in the backward pass; a step is left with one matmul, of the state, and with the
+gates, which are computed in that matmul's buffer.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import numpy as np
 from ...runtime.engine_selection import accelerated
 from ..linalg.matmul import product_of
 
-# Between the rows of a matrix: at distances of a power of two they fall into the same few places
-# of the processor's caches, and large products take twice as long.
+# Padding between the rows of a matrix: row strides of a power of two alias in the cache, and large
+# GEMMs take twice as long.
 _APART = 16
-# How many arrays of the size of the outputs are kept for the way back.
+# How many arrays of the outputs' size are saved for the backward pass.
 _KEPT = 6
 
 
 @accelerated("lstm", 4096)
 def lstm(recurrent, kernel, bias, x, h, c, keep):
-    """The outputs of all steps, the last carry, and if it is to be kept what `lstm_backprop` needs.
+    """The outputs of all steps, the last carry, and if `keep` the values for `lstm_backprop`.
 
     x is (time, batch, inputs); the columns of the weights are those of i, f, g, o.
     """
@@ -34,7 +34,7 @@ def _all_steps(recurrent, kernel, bias, x, h, c):
     units = h.shape[1]
     kept = np.empty((1, _KEPT * length * batch * units), x.dtype)
     gates, carries, squashed = _parts(kept, length, batch, units)
-    # The bias is a row of weights for an input that is always 1.
+    # The bias becomes a row of the weights for a constant input of 1.
     weights = np.concatenate([kernel, bias[np.newaxis]])
     gates[...] = product_of(with_ones(x), weights).reshape(gates.shape)
     i, f, g, o = _quarters(gates, units)
@@ -65,15 +65,15 @@ def _all_steps(recurrent, kernel, bias, x, h, c):
 def lstm_backprop(
     recurrent, kernel, bias, x, h, c, outputs, last_c, kept, to_outputs, to_h, to_c, with_x
 ):
-    """The gradients by x (zeros unless asked for), h, c, the two kernels and the bias.
+    """The gradients with respect to x (zeros unless requested), h, c, the two kernels and the bias.
 
-    `to_outputs`, `to_h` and `to_c` are the gradients by all outputs, by the last one and by the
-    last carry; empty where there are none.
+    `to_outputs`, `to_h` and `to_c` are the upstream gradients of all outputs, of the last one and
+    of the last carry; empty if there are none.
     """
     length, batch, inputs = x.shape
     units = h.shape[1]
     if kept.size != _KEPT * outputs.size:
-        # Nothing was kept, or by an engine that is not in use any more.
+        # No values were saved, or they are of an engine that is no longer in use.
         kept = _all_steps(recurrent, kernel, bias, x, h, c)[-1]
     gates, carries, all_squashed = _parts(kept, length, batch, units)
     i, f, g, o = _quarters(gates, units)
@@ -90,7 +90,7 @@ def lstm_backprop(
     for step in range(length - 1, -1, -1):
         if to_outputs.ndim > 1:
             by_output += to_outputs[step]
-        # By o, which the squashed carry is multiplied by, and by the carry.
+        # With respect to o, which multiplies the squashed carry, and to the carry.
         gate, squashed, target = o[step], all_squashed[step], to_o[step]
         subtract(1, gate, out=target)
         by_output *= gate
@@ -100,7 +100,7 @@ def lstm_backprop(
         by_carry += slope
         by_output *= squashed
         target *= by_output
-        # By i and g, whose product is added to the carry.
+        # With respect to i and g, whose element-wise product is added to the carry.
         gate, candidate, target = i[step], g[step], to_i[step]
         multiply(by_carry, gate, out=slope)
         subtract(1, gate, out=target)
@@ -110,7 +110,7 @@ def lstm_backprop(
         multiply(candidate, candidate, out=target)
         subtract(1, target, out=target)
         target *= slope
-        # By f, which the carry before is multiplied by, and by that.
+        # With respect to f and to the previous carry, which it multiplies.
         gate, target = f[step], to_f[step]
         by_carry *= gate
         subtract(1, gate, out=target)
@@ -128,7 +128,7 @@ def lstm_backprop(
 
 
 def _parts(kept, length, batch, units):
-    """The gates, the carries and the tanh of these, which are kept one behind the other."""
+    """Views of the saved buffer: the gates, the carries, and the tanh of the carries."""
     size = length * batch * units
     return [
         kept[0, begin * size : end * size].reshape(length, batch, (end - begin) * units)
@@ -142,7 +142,7 @@ def _quarters(array, units):
 
 
 def with_ones(x):
-    """All steps as rows, with a column of ones at the end."""
+    """Flatten all time steps to rows, with a column of ones at the end."""
     length, batch, inputs = x.shape
     rows = np.ones((length, batch, inputs + 1), x.dtype)
     rows[..., :inputs] = x

@@ -1,8 +1,7 @@
-"""One step of a long short-term memory as one operation, for eager cells.
+"""One time step of a long short-term memory as one operation, for eager cells.
 
-It computes what two matmuls, a bias and the gates compute one after the other. Graphs are made of
-these; there passes fuse them (compiler/passes/recurrent_rerolling.py, horizontal_fusion.py,
-accumulated_matmuls.py).
+It computes the same as two matmuls, a bias and the gates. Graphs consist of these; there passes
+fuse them (compiler/passes/recurrent_rerolling.py, horizontal_fusion.py, accumulated_matmuls.py).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .recurrent_gates import AT_ONCE, LSTMGates, LSTMGatesGrad
 
 
 def stacked(kernel, recurrent_kernel, bias):
-    """All weights of a step in one matrix: [h, x, 1] times it is the sum of all products."""
+    """All weights of a step as one matrix: [h, x, 1] @ matrix is the sum of all projections."""
     return np.concatenate([recurrent_kernel, kernel, bias[np.newaxis]])
 
 
@@ -48,7 +47,7 @@ STEP.factors = (3, 4)
 
 @STEP.gradient
 def _(op, to_output, to_carry, to_gates, to_squashed, to_sums):
-    # Who differentiates a gradient gets to the gates by the sums they follow from.
+    # For second derivatives the gates are a function of `sums`, their pre-activations.
     c = op.inputs[2]
     _, _, gates, squashed, sums = op.outputs
     to_c = None

@@ -1,4 +1,4 @@
-"""Losses over many classes that look at a few sampled ones only."""
+"""Losses over many classes that evaluate only a few sampled ones."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def nce_loss(
     remove_accidental_hits=False,
     name="nce_loss",
 ):
-    """Noise-contrastive estimation: tell the true classes from sampled ones, each by itself.
+    """Noise-contrastive estimation: independent binary classification of true and sampled classes.
 
-    The loss of each row of `inputs`. `sampled_values` are (candidates, expected counts of the
-    true classes, expected counts of the candidates); by default log-uniform samples.
+    The loss of each row of `inputs`. `sampled_values` are (candidates, expected counts of the true
+    classes, expected counts of the candidates); by default log-uniform samples.
     """
     logits, targets = _sampled_logits(
         weights,
@@ -57,7 +57,7 @@ def sampled_softmax_loss(
     seed=None,
     name="sampled_softmax_loss",
 ):
-    """Softmax cross entropy over the true classes and sampled ones in place of all classes.
+    """Softmax cross entropy over the true classes and sampled ones instead of all classes.
 
     The loss of each row of `inputs`, for training only: it underestimates the full loss.
     """
@@ -88,7 +88,7 @@ def _sampled_logits(
     remove_accidental_hits,
     seed,
 ):
-    """The logits of the true classes, then of the samples, less their log-counts; the targets."""
+    """The logits of the true classes, then of the samples, minus their log-counts; the targets."""
     labels = casting.cast(labels, int64)
     inputs = convert_to_tensor(inputs)
     if sampled_values is None:

@@ -1,4 +1,4 @@
-"""Simple recurrent layers, all steps as one operation."""
+"""Simple recurrent layers, all time steps as one operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .simple_recurrent_kernels import simple_rnn, simple_rnn_backprop
 
 _INPUTS = "x: T, h: T, kernel: T, recurrent_kernel: T, bias: T"
 
-# The activations that there are kernels for.
+# The activations with kernels.
 ACTIVATIONS = {"relu": relu, "tanh": tanh}
 
 
@@ -89,7 +89,7 @@ def simple_rnn_layer(x, h, kernel, recurrent_kernel, bias, activation):
 
 
 def composed_simple_rnn(activation, x, h, kernel, recurrent_kernel, bias):
-    """What `simple_rnn_layer` gives, composed of the operations of its steps."""
+    """`simple_rnn_layer`, composed of the operations of its time steps."""
     function = ACTIVATIONS[activation]
 
     def step(states, inputs):
@@ -101,7 +101,7 @@ def composed_simple_rnn(activation, x, h, kernel, recurrent_kernel, bias):
 def composed_simple_rnn_gradient(
     activation, x, h, kernel, recurrent_kernel, bias, to_outputs, to_h
 ):
-    """The gradients of `composed_simple_rnn` by all that it takes."""
+    """The gradients of `composed_simple_rnn` with respect to all inputs."""
     sources = (x, h, kernel, recurrent_kernel, bias)
     composed = partial(composed_simple_rnn, activation)
     return composed_gradient(composed, sources, given(to_outputs, to_h))

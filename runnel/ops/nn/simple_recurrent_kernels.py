@@ -1,4 +1,4 @@
-"""All steps of a simple recurrent layer in one kernel, and the way back through them."""
+"""All time steps of a simple recurrent layer in one kernel, and their backward pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .recurrent_kernels import with_ones
 
 
 def simple_rnn(x, h, kernel, recurrent, bias, activation):
-    """The outputs of all steps, for x of (time, batch, inputs) and "tanh" or "relu"."""
+    """The outputs of all time steps, for x of (time, batch, inputs) and "tanh" or "relu"."""
     length, batch, _ = x.shape
     units = h.shape[1]
     weights = np.concatenate([kernel, bias[np.newaxis]])
@@ -27,10 +27,10 @@ def simple_rnn(x, h, kernel, recurrent, bias, activation):
 
 
 def simple_rnn_backprop(x, h, kernel, recurrent, outputs, to_outputs, to_h, activation, with_x):
-    """The gradients by x (zeros unless asked for), h, the two kernels and the bias.
+    """The gradients with respect to x (zeros unless requested), h, the two kernels and the bias.
 
-    `to_outputs` and `to_h` are the gradients by all outputs and by the last one; empty where there
-    are none. The slopes of both activations follow from the outputs.
+    `to_outputs` and `to_h` are the upstream gradients of all outputs and of the last one; empty if
+    there are none. The derivatives of both activations are computed from the outputs.
     """
     length, _, inputs = x.shape
     units = h.shape[1]

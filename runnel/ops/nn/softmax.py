@@ -34,8 +34,8 @@ def _at_least_one_axis(inputs, attrs):
 
 
 def row_starts(size, classes):
-    """Where the rows of a matrix of so many elements begin."""
-    # Batches have few sizes, and small ones are not worth counting twice.
+    """The flat start indices of the rows of a matrix with `size` elements."""
+    # Cached for small matrices: batches have few sizes.
     return _known_row_starts(size, classes) if size <= 65536 else np.arange(0, size, classes)
 
 
@@ -45,15 +45,15 @@ def _known_row_starts(size, classes):
 
 
 def shifted_by_maximum(logits):
-    """The logits less the largest of their row, a new array whose exponentials cannot overflow."""
+    """The logits minus their row's maximum, a new array whose exponentials cannot overflow."""
     classes = logits.shape[-1]
     if logits.ndim == 2 and 0 < logits.size <= 4096:
-        # To look for the place of a maximum and fetch it takes half as long as to reduce.
+        # argmax and take need half as long as np.maximum.reduce.
         places = logits.argmax(1)
         places += row_starts(logits.size, classes)
         return logits - logits.take(places).reshape(-1, 1)
     if classes < 24 and logits.size > 4096 and logits.flags.c_contiguous:
-        # Rows this short are faster to compare column by column.
+        # For rows this short a column-wise reduction is faster.
         columns = np.ascontiguousarray(logits.reshape(-1, classes).T)
         largest = np.maximum.reduce(columns, 0).reshape(*logits.shape[:-1], 1)
     else:
@@ -62,7 +62,7 @@ def shifted_by_maximum(logits):
 
 
 def row_sums(array):
-    """The sum over the last axis, which stays with size 1."""
+    """The sum over the last axis, with keepdims."""
     if array.size <= 4096:
         if array.ndim == 2 and array.flags.c_contiguous:
             return array.dot(ones(array.shape[1], array.dtype.type)).reshape(-1, 1)
@@ -94,7 +94,7 @@ def _(op, grad):
 
 
 def times_softmax_jacobian(grad, softmax):
-    """The gradient of the logits from the gradient of their softmax."""
+    """The gradient with respect to the logits, from the upstream gradient of their softmax."""
     weighted = reduction.reduce_sum(arithmetic.multiply(grad, softmax), -1, keepdims=True)
     return arithmetic.multiply(arithmetic.subtract(grad, weighted), softmax)
 
@@ -124,7 +124,7 @@ def _(op, grad):
 
 
 def softmax(logits, axis=None, name=None):
-    """exp(logits) / sum(exp(logits)) along `axis` (the last): probabilities that add up to 1.
+    """exp(logits) / sum(exp(logits)) along `axis` (the last by default): probabilities.
 
     >>> tf.nn.softmax([0.0, 0.0, 1000.0]).numpy().tolist()
     [0.0, 0.0, 1.0]
@@ -133,7 +133,7 @@ def softmax(logits, axis=None, name=None):
 
 
 def log_softmax(logits, axis=None, name=None):
-    """logits - log(sum(exp(logits))) along `axis` (the last).
+    """logits - log(sum(exp(logits))) along `axis` (the last by default).
 
     >>> tf.nn.log_softmax([0.0, 0.0]).numpy().round(4)
     array([-0.6931, -0.6931], dtype=float32)
@@ -155,7 +155,7 @@ def _along_axis(op, logits, axis):
         return execute(op, (logits,))
     else:
         order = _static_swap_with_last(axis, rank)
-    # Swapping two axes is undone by swapping them again.
+    # A transposition of two axes is its own inverse.
     return ordering.transpose(execute(op, (ordering.transpose(logits, order),)), order)
 
 
@@ -177,7 +177,7 @@ def _static_swap_with_last(axis, rank):
 
 
 def order_with_axis_at_end(axis, tensor):
-    """The permutation that moves an axis behind all others."""
+    """The permutation that moves an axis to the end."""
     rank = tensor.shape.rank
     if rank is not None:
         _require_axis(axis, rank)

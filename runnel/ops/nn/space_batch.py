@@ -1,4 +1,4 @@
-"""Moving blocks of space into the batch, and back."""
+"""Moving spatial blocks into the batch dimension, and the inverse."""
 
 import math
 
@@ -15,7 +15,7 @@ from ..array.shaping import shape
 
 
 def _check_blocks(rank, block, pairs, name):
-    """Raise ValueError unless block sizes and paddings (or crops) fit a tensor of this rank."""
+    """Raise ValueError unless blocks and paddings (or crops) are valid for a tensor of the rank."""
     if block.ndim != 1:
         raise ValueError(f"block_shape rank should be 1 instead of {block.ndim}.")
     count = len(block)
@@ -33,7 +33,7 @@ def _check_blocks(rank, block, pairs, name):
 
 
 def _blocked_shape(inputs, attrs):
-    """Shape rule: paddings added, space divided by the blocks, batch multiplied."""
+    """Shape rule: spatial sizes padded and divided by the blocks, batch multiplied."""
     tensor, block_shape, paddings = inputs
     block, pairs = constant_value(block_shape), constant_value(paddings)
     if tensor.shape.rank is None or block is None:
@@ -56,7 +56,7 @@ def _blocked_shape(inputs, attrs):
 
 
 def _unblocked_shape(inputs, attrs):
-    """Shape rule: batch divided by the blocks, space multiplied, crops taken off."""
+    """Shape rule: batch divided by the blocks, spatial sizes multiplied and cropped."""
     tensor, block_shape, crops = inputs
     block, pairs = constant_value(block_shape), constant_value(crops)
     if tensor.shape.rank is None or block is None:
@@ -151,7 +151,7 @@ def _(op, grad):
 
 
 def space_to_batch(input, block_shape, paddings, name=None):
-    """Pad the space after the batch dimension, and move its blocks into the batch.
+    """Pad the spatial dimensions, and move their blocks into the batch.
 
     >>> tf.space_to_batch([[[1], [2], [3], [4]]], [2], [[0, 0]]).numpy().tolist()
     [[[1], [3]], [[2], [4]]]
@@ -169,7 +169,7 @@ def space_to_batch_nd(input, block_shape, paddings, name=None):
 
 
 def batch_to_space(input, block_shape, crops, name=None):
-    """Move parts of the batch back into blocks of space, and crop the space.
+    """Move parts of the batch back into spatial blocks, and crop.
 
     >>> tf.batch_to_space([[[1], [3]], [[2], [4]]], [2], [[0, 0]]).numpy().tolist()
     [[[1], [2], [3], [4]]]
@@ -184,7 +184,7 @@ def batch_to_space(input, block_shape, crops, name=None):
 
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """Return the paddings that make space divisible by blocks, and the crops that undo them.
+    """The paddings that make spatial sizes divisible by the blocks, and the crops that undo them.
 
     >>> paddings, crops = tf.required_space_to_batch_paddings([5, 6], [2, 3])
     >>> paddings.numpy().tolist(), crops.numpy().tolist()
@@ -215,7 +215,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 
 
 def _constant_paddings(sizes, blocks, base):
-    """Compute the paddings and crops from known numbers."""
+    """Compute the paddings and crops of statically known sizes."""
     base = np.zeros((len(blocks), 2), np.int32) if base is None else np.asarray(base)
     extra = -(sizes + base.sum(axis=1)) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + extra], axis=1).astype(np.int32)
@@ -226,7 +226,7 @@ def _constant_paddings(sizes, blocks, base):
 def with_space_to_batch(
     input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None
 ):
-    """Apply `op(input, num_spatial_dims, padding)` as if its window had gaps of `dilation_rate`.
+    """Apply `op(input, num_spatial_dims, padding)` as a dilated window of `dilation_rate`.
 
     The pixels of one phase become an image of their own in the batch, where the window is dense.
     """
@@ -254,7 +254,7 @@ def with_space_to_batch(
 
 
 def _dilated_paddings(padding, filter_shape, rates):
-    """Return (before, after) per spatial dimension of a window with gaps."""
+    """The (before, after) pair per spatial dimension of a dilated window."""
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}")
     if padding == "VALID":

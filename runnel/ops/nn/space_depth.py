@@ -1,4 +1,4 @@
-"""Moving blocks of pixels into the channels, and back."""
+"""Moving blocks of pixels into the channels, and the inverse."""
 
 from ...core.convert import convert_to_tensor
 from ...core.op import op
@@ -16,7 +16,7 @@ def _check_attrs(rank, block_size, data_format):
 
 
 def _divide(size, divisor, what):
-    """Divide a size that may be unknown; ValueError if it leaves a remainder."""
+    """Divide a size that may be unknown; ValueError if it is not divisible."""
     if size is None:
         return None
     if size % divisor:
@@ -29,7 +29,7 @@ def _multiply(size, factor):
 
 
 def _to_depth(dims, block_size, data_format):
-    """Return the shape after blocks of pixels have become channels."""
+    """Shape rule of blocks of pixels becoming channels."""
     _check_attrs(len(dims), block_size, data_format)
     square = block_size * block_size
     if channels_first(data_format):
@@ -42,7 +42,7 @@ def _to_depth(dims, block_size, data_format):
 
 
 def _to_space(dims, block_size, data_format):
-    """Return the shape after channels have become blocks of pixels."""
+    """Shape rule of channels becoming blocks of pixels."""
     _check_attrs(len(dims), block_size, data_format)
     square = block_size * block_size
     if channels_first(data_format):

@@ -1,4 +1,4 @@
-"""Patches of volumes as vectors of channels."""
+"""Patches of volumes, flattened into the channels."""
 
 import math
 
@@ -65,7 +65,7 @@ def _(op, grad):
             "The gradient of extract_volume_patches needs to know the number of channels of the "
             f"input; its shape is {input.shape}."
         )
-    # Each patch entry is one input value: the convolution whose filters each pick one of them.
+    # Each patch entry is one input value: a convolution with one-hot filters.
     size = math.prod(kernel) * depth
     picks = reshape(
         convert_to_tensor(np.eye(size, dtype=grad.dtype.as_numpy_dtype)), [*kernel, depth, size]
@@ -76,7 +76,7 @@ def _(op, grad):
 
 
 def extract_volume_patches(input, ksizes, strides, padding, name=None):
-    """Return the patch under each window of volumes as one long vector of channels.
+    """The patch under each window of volumes, flattened into the channels.
 
     >>> volume = tf.ones([1, 4, 4, 4, 3])
     >>> tf.extract_volume_patches(volume, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "VALID").shape

@@ -1,4 +1,4 @@
-"""The arguments of public convolution and pooling functions in the form that the ops take."""
+"""Normalizing the arguments of public convolution and pooling functions to the ops' attributes."""
 
 import operator
 
@@ -52,7 +52,7 @@ def full_list(value, name, op_name):
 
 
 def padding_name(padding):
-    """Return a padding that must be a name, not a list of explicit paddings."""
+    """The padding, which must be a name, not a list of explicit paddings."""
     if not isinstance(padding, str | bytes):
         raise TypeError(f"Expected string for argument 'padding' not {padding}.")
     return padding.decode() if isinstance(padding, bytes) else padding
@@ -87,14 +87,14 @@ def padding_attrs(padding, dimensions):
 
 
 def is_channels_first(data_format):
-    """Tell whether a public data format argument puts the channels first; None does not."""
+    """Whether a public data format argument is channels-first; None is not."""
     return data_format is not None and str(data_format).startswith("NC")
 
 
 def over_batches(function, value, rank):
-    """Apply `function` to a tensor of `rank` made by flattening the leading dimensions of a larger.
+    """Apply `function` to a tensor of `rank`, the leading batch dimensions flattened.
 
-    Convolutions take any number of batch dimensions; the ops know one.
+    Convolutions take any number of batch dimensions; the ops exactly one.
     """
     if value.shape.rank is None or value.shape.rank <= rank:
         return function(value)

@@ -1,7 +1,7 @@
-"""The geometry of sliding windows, shared by convolutions, pooling and patches.
+"""The geometry of sliding windows, for convolutions, pooling and patches.
 
-A window of `kernel` taps, `dilation` apart, moves by `stride` over `size` positions with `low`
-zeros before and `high` after them. All sizes may be None (unknown), as shape rules need.
+A window of `kernel` taps with `dilation` slides by `stride` over `size` positions with `low` zeros
+before and `high` after them. All sizes may be None (unknown), as shape rules need.
 """
 
 from functools import lru_cache
@@ -30,10 +30,10 @@ class Axis(NamedTuple):
 
 
 def place_axis(size, kernel, stride, dilation, padding, explicit=(0, 0)):
-    """Return the `Axis` of one dimension; `padding` is SAME, VALID or EXPLICIT.
+    """The `Axis` of one dimension; `padding` is SAME, VALID or EXPLICIT.
 
-    SAME keeps ceil(size / stride) outputs and puts the odd zero at the end; VALID and EXPLICIT
-    keep (size + low + high - reach) / stride + 1, where reach = (kernel - 1) * dilation + 1.
+    SAME gives ceil(size / stride) outputs and puts the odd zero at the end; VALID and EXPLICIT give
+    (size + low + high - reach) / stride + 1, where reach = (kernel - 1) * dilation + 1.
     """
     if kernel is not None and kernel < 1:
         raise ValueError(
@@ -78,7 +78,7 @@ def place_window(sizes, kernel, strides, dilations, padding, explicit=()):
 
 @lru_cache(maxsize=64)
 def channels_first(data_format):
-    """Tell whether a data format such as NCHW or NCDHW has its channels before the space."""
+    """Whether a data format is channels-first, such as NCHW or NCDHW."""
     return data_format.startswith("NC")
 
 
@@ -88,19 +88,19 @@ def spatial_part(values, first):
 
 
 def to_channels_last(array):
-    """View an array of channels-first layout with its channels last."""
+    """View an array of channels-first layout as channels-last."""
     return array.transpose(0, *range(2, array.ndim), 1)
 
 
 def to_channels_first(array):
-    """View an array of channels-last layout with its channels right after the batch."""
+    """View an array of channels-last layout as channels-first."""
     return array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
 
 
 def pad_axes(images, axes, buffer=None):
-    """Copy images between the zeros of the axes' paddings; negative paddings crop.
+    """Copy images into a buffer with the axes' zero padding; negative paddings crop.
 
-    A `buffer` of an earlier call with the same axes has its borders: only the middle is copied.
+    The `buffer` of an earlier call with the same axes has its zeros: only the interior is copied.
     """
     padded_sizes, source, target = _padding_slices(axes)
     if buffer is None:
@@ -112,7 +112,7 @@ def pad_axes(images, axes, buffer=None):
 
 @lru_cache(maxsize=1024)
 def _padding_slices(axes):
-    """Return the padded sizes, and the indices of what is kept in the images and in the copy."""
+    """The padded sizes, and the slices of the interior in the images and in the copy."""
     source, target = [slice(None)], [slice(None)]
     for axis in axes:
         skipped, start = max(-axis.low, 0), max(axis.low, 0)
@@ -124,12 +124,12 @@ def _padding_slices(axes):
 
 
 def is_padded(axes):
-    """Tell whether any axis has padding (or cropping)."""
+    """Whether any axis has padding (or cropping)."""
     return any(axis.low or axis.high for axis in axes)
 
 
 def window_view(padded, axes):
-    """View contiguous images [batch, *space, ...] as [batch, *output, *kernel, ...], uncopied."""
+    """View contiguous images [batch, *space, ...] as [batch, *output, *kernel, ...]; no copy."""
     rank = len(axes)
     steps = padded.strides
     outer = [steps[1 + i] * axis.stride for i, axis in enumerate(axes)]
@@ -141,19 +141,19 @@ def window_view(padded, axes):
         *padded.shape[1 + rank :],
     )
     strides = (steps[0], *outer, *inner, *steps[1 + rank :])
-    # The constructor does in a microsecond what as_strided takes ten for; as bytes, since not
-    # every dtype can be a buffer.
+    # The ndarray constructor takes a microsecond, as_strided ten; as bytes, since not every dtype
+    # supports the buffer protocol.
     return np.ndarray(shape, padded.dtype, padded.view(np.uint8), 0, strides)
 
 
 def computing_dtype(dtype):
-    """Return the dtype to sum in: float32 for the 16-bit floats, else the dtype itself."""
+    """The accumulation dtype: float32 for half precision, else the dtype itself."""
     return WIDER.get(dtype, dtype)
 
 
 @lru_cache(maxsize=1024)
 def tap_slices(axes):
-    """List, tap by tap, the index that picks from padded [batch, *space] what each output sees."""
+    """For each tap, the index into padded [batch, *space] of the inputs that each output reads."""
     per_axis = [
         [
             slice(
@@ -169,7 +169,7 @@ def tap_slices(axes):
 
 
 class Tap(NamedTuple):
-    """One position in the window: the outputs it has inside the images, and what they see there."""
+    """One position in the window: the outputs that read an input there, and those inputs."""
 
     position: tuple[int, ...]
     outputs: tuple[slice, ...]
@@ -178,7 +178,7 @@ class Tap(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def inner_taps(axes):
-    """List the taps in row-major order, each cut to the outputs for which it is not on padding."""
+    """List the taps in row-major order, each with the outputs whose input is not padding."""
     per_axis = []
     for axis in axes:
         cuts = []

@@ -199,7 +199,7 @@ def StringJoin(inputs, *, separator=b""):
 
 
 def join(inputs, separator="", name=None):
-    """Strings of several tensors put together, element by element.
+    """Strings of several tensors put together, element-wise.
 
     >>> tf.strings.join(["data", ["1", "2"]], separator="-").numpy().tolist()
     [b'data-1', b'data-2']

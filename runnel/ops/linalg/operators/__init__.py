@@ -1,4 +1,4 @@
-"""The LinearOperator classes: matrices known by their structure."""
+"""LinearOperator classes: structured matrices."""
 
 from . import dispatch as dispatch
 from .base import LinearOperator as LinearOperator

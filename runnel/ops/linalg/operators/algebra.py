@@ -1,8 +1,8 @@
-"""Rules by which results of operators on operators keep their structure.
+"""Dispatch rules that preserve the structure of operators' results.
 
-A rule belongs to an operation ("adjoint", "inverse", "cholesky", "matmul", "solve") and to the
-classes of its operands. The rule whose classes are nearest to those of the operands applies; the
-rules for `LinearOperator` itself serve whatever has none of its own.
+A rule is registered for an operation ("adjoint", "inverse", "cholesky", "matmul", "solve") and the
+classes of its operands. The rule of the most specific classes applies; the rules for
+`LinearOperator` itself are the fallback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _RULES: dict[tuple[str, tuple[type, ...]], Callable[..., Any]] = {}
 
 
 def rule(operation: str, *classes: type) -> Callable[[Any], Any]:
-    """Decorate the function that does an operation on operators of these classes."""
+    """Register the function as the rule of an operation for these operand classes."""
 
     def decorate(function: Any) -> Any:
         _RULES[operation, classes] = function
@@ -24,7 +24,7 @@ def rule(operation: str, *classes: type) -> Callable[[Any], Any]:
 
 
 def applied(operation: str, *operators: Any) -> Any:
-    """The result of the rule that is nearest to the classes of the operators."""
+    """Apply the rule of the most specific classes."""
     found: list[tuple[int, Callable[..., Any]]] = []
     for (name, classes), function in _RULES.items():
         if name == operation and len(classes) == len(operators):
@@ -40,14 +40,14 @@ def applied(operation: str, *operators: Any) -> Any:
 
 
 def both(left: bool | None, right: bool | None) -> bool | None:
-    """The hint of a product of two: True if both have it, False if one lacks it."""
+    """The hint of `A @ B`: True if both have it, False if one lacks it."""
     if left is False or right is False:
         return False
     return True if left and right else None
 
 
 def commuting_hints(left: Any, right: Any) -> dict[str, Any]:
-    """The hints of the product of two operators that commute."""
+    """The hints of the composition of two operators that commute."""
     self_adjoint: bool | None = None
     if left.is_self_adjoint and right.is_self_adjoint:
         self_adjoint = True
@@ -66,7 +66,7 @@ def commuting_hints(left: Any, right: Any) -> dict[str, Any]:
 
 
 def hints_of(operator: Any) -> dict[str, Any]:
-    """The four hints of an operator, as arguments of a constructor."""
+    """The four hints of an operator, as constructor arguments."""
     return {
         "is_non_singular": operator.is_non_singular,
         "is_self_adjoint": operator.is_self_adjoint,

@@ -1,4 +1,4 @@
-"""What the constructors and methods of linear operators take, checked and converted."""
+"""Checking and converting the arguments of linear operators' constructors and methods."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def given(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameter(value: Any, dtype: Any = None) -> Any:
-    """A variable as it is, so that the operator follows its assignments; else a tensor."""
+    """A variable itself, so that the operator sees its assignments; else a tensor."""
     return value if isinstance(value, Variable) else convert_to_tensor(value, dtype)
 
 
 def require_rank(value: Any, rank: int, what: str) -> None:
-    """ValueError if a parameter surely has fewer dimensions."""
+    """ValueError if a parameter is statically known to have fewer dimensions."""
     if value.shape.rank is not None and value.shape.rank < rank:
         noun = "dimension" if rank == 1 else "dimensions"
         raise ValueError(
@@ -33,7 +33,7 @@ def require_rank(value: Any, rank: int, what: str) -> None:
 
 
 def size_at(shape: TensorShape, axis: int) -> int | None:
-    """The size of a dimension counted from the end, if it is known."""
+    """The size of a dimension counted from the end, if statically known."""
     if shape.rank is None:
         return None
     if shape.rank < -axis:
@@ -44,7 +44,7 @@ def size_at(shape: TensorShape, axis: int) -> int | None:
 
 
 def require_size(operator_size: int | None, argument_size: int | None) -> None:
-    """ValueError if two sizes that must be the same are known to differ."""
+    """ValueError if two sizes that must be equal are statically known to differ."""
     if operator_size is not None and argument_size is not None and operator_size != argument_size:
         raise ValueError(
             f"Dimensions {operator_size} and {argument_size} are not compatible: the operator has "
@@ -53,7 +53,7 @@ def require_size(operator_size: int | None, argument_size: int | None) -> None:
 
 
 def common_batch(shapes: Any) -> TensorShape:
-    """The shape that several batches broadcast to."""
+    """The broadcast shape of several batch shapes."""
     result = TensorShape([])
     for shape in shapes:
         result = broadcast_shapes(result, shape)
@@ -61,7 +61,7 @@ def common_batch(shapes: Any) -> TensorShape:
 
 
 def common_batch_tensor(shapes: Any) -> Tensor:
-    """The shape that several batches broadcast to, as a tensor."""
+    """The broadcast shape of several batch shapes, as a tensor."""
     shapes = list(shapes)
     result = shapes[0]
     for shape in shapes[1:]:
@@ -70,7 +70,7 @@ def common_batch_tensor(shapes: Any) -> Tensor:
 
 
 def with_common_batch(tensors: list[Any], event_rank: int = 2) -> list[Any]:
-    """Tensors with the same batch dimensions in front of their last `event_rank` ones."""
+    """Broadcast the batch dimensions of tensors, all but their last `event_rank`."""
     batches = [tensor.shape[:-event_rank] for tensor in tensors]
     if all(batch.is_fully_defined() for batch in batches):
         common = common_batch(batches)

@@ -1,4 +1,4 @@
-"""LinearOperator: a matrix, or a batch of them, known by what it does."""
+"""LinearOperator: a matrix, or a batch of them, defined by its matmul."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from .spec import LinearOperatorSpec, spec_of_field
 
 
 class LinearOperator(Module, metaclass=ABCMeta):
-    """A [batch] of matrices `A` of the shape `[B1, ..., Bb, M, N]`, given by their structure.
+    """A [batch] of structured matrices `A` of the shape `[B1, ..., Bb, M, N]`.
 
-    A subclass defines `_shape`, `_shape_tensor` and `_matmul`; everything else follows from these
-    by way of the dense matrix, unless the subclass knows better (`_solve`, `_to_dense`,
-    `_determinant`, `_log_abs_determinant`, `_diag_part`, `_trace`, ...). The hints `is_*` are
-    promises of the caller that choose cheaper ways; nothing checks them but the `assert_*`.
+    A subclass defines `_shape`, `_shape_tensor` and `_matmul`; everything else defaults to the
+    dense matrix, unless the subclass overrides it (`_solve`, `_to_dense`, `_determinant`,
+    `_log_abs_determinant`, `_diag_part`, `_trace`, ...). The hints `is_*` are promises of the
+    caller that select cheaper algorithms; only the `assert_*` methods check them.
 
     >>> operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> operator.matmul([[3.0], [4.0]]).numpy().tolist()
@@ -45,8 +45,8 @@ class LinearOperator(Module, metaclass=ABCMeta):
     2.0
     """
 
-    # The tensors and operators that the constructor takes, each with the number of dimensions
-    # behind its batch dimensions; and those that are kept out of graphs if their value is known.
+    # The constructor's tensors and operators, each with the rank of its event dimensions; and those
+    # that stay out of graphs if their value is statically known.
     _tensor_fields: tuple[tuple[str, int], ...] = ()
     _static_fields: tuple[str, ...] = ()
     _spec_class: type[LinearOperatorSpec]
@@ -84,7 +84,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
         self._is_square_set = is_square
         self._parameters = dict(parameters or {})
 
-    # Hints and facts
+    # Hints and static properties
 
     @property
     def dtype(self) -> DType:
@@ -93,32 +93,32 @@ class LinearOperator(Module, metaclass=ABCMeta):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments that this operator was made with."""
+        """The arguments with which this operator was constructed."""
         return dict(self._parameters)
 
     @property
     def graph_parents(self) -> list[Any]:
-        """The tensors given as `graph_parents`; kept for old programs."""
+        """The tensors given as `graph_parents`; deprecated."""
         return self._graph_parents
 
     @property
     def is_non_singular(self) -> bool | None:
-        """The promise that the matrices can be inverted, that they cannot, or None."""
+        """The hint that the matrices are invertible (True), singular (False), or None."""
         return self._is_non_singular
 
     @property
     def is_self_adjoint(self) -> bool | None:
-        """The promise that the matrices equal their conjugate transposes, or not, or None."""
+        """The hint that the matrices are (not) equal to their conjugate transposes, or None."""
         return self._is_self_adjoint
 
     @property
     def is_positive_definite(self) -> bool | None:
-        """The promise that `x^H A x` has a positive real part for all `x`, or not, or None."""
+        """The hint that `x^H A x` has a positive real part for all `x`, or not, or None."""
         return self._is_positive_definite
 
     @property
     def is_square(self) -> bool | None:
-        """Whether the matrices are square, as promised or as the static shape says, or None."""
+        """Whether the matrices are square, by the hint or the static shape, or None."""
         rows, columns = self._static_sizes()
         if rows is None or columns is None:
             return self._is_square_set
@@ -160,7 +160,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
         return (None, None) if shape.rank is None else (shape[-2], shape[-1])
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        """The shape as an int32 tensor, a constant where it is known."""
+        """The shape as an int32 tensor, a constant where it is statically known."""
         static = self.shape
         if static.is_fully_defined():
             return convert_to_tensor(np.array(static.as_list(), np.int32))
@@ -190,7 +190,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
     def _shape_tensor(self) -> Tensor:
         raise NotImplementedError(f"_shape_tensor is not implemented by {type(self).__name__}.")
 
-    # Products and solutions
+    # Matmuls and solves
 
     @abstractmethod
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any: ...
@@ -198,7 +198,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
     def matmul(
         self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
-        """`A @ x` for a matrix, or the operator that a product with an operator is.
+        """`A @ x` for a matrix; for an operator the composition.
 
         >>> tf.linalg.LinearOperatorIdentity(2).matmul([[1.0], [2.0]]).numpy().tolist()
         [[1.0], [2.0]]
@@ -288,13 +288,13 @@ class LinearOperator(Module, metaclass=ABCMeta):
     def _can_use_cholesky(self) -> bool:
         return bool(self.is_self_adjoint and self.is_positive_definite)
 
-    # Operators from this one
+    # Operators derived from this one
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """The operator of the conjugate transposes."""
         return self if self.is_self_adjoint else algebra.applied("adjoint", self)
 
-    # This is the name that the original gives it.
+    # The original uses this name.
     H = property(adjoint, doc="The operator of the conjugate transposes.")
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
@@ -316,10 +316,10 @@ class LinearOperator(Module, metaclass=ABCMeta):
             )
         return algebra.applied("cholesky", self)
 
-    # Numbers and tensors from this one
+    # Values derived from this operator
 
     def to_dense(self, name: str = "to_dense") -> Tensor:
-        """The matrices as a tensor."""
+        """The dense matrices."""
         return self._to_dense()
 
     def _to_dense(self) -> Tensor:
@@ -389,7 +389,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
         values = svd(self.to_dense(), compute_uv=False)
         return reduce_max(values, -1) / reduce_min(values, -1)
 
-    # Checks of the promises
+    # Assertions of the hints
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
         """InvalidArgumentError if a matrix is singular, or nearly so."""
@@ -430,7 +430,7 @@ class LinearOperator(Module, metaclass=ABCMeta):
         return self._sliced(slices, self.batch_shape_tensor())
 
     def _sliced(self, slices: tuple[Any, ...], batch: Tensor) -> LinearOperator:
-        """This operator, broadcast to the shape `batch`, with its batch dimensions sliced."""
+        """This operator, broadcast to the batch shape `batch`, with its batch dimensions sliced."""
 
         def sliced(value: Any, rank: int) -> Any:
             if isinstance(value, list | tuple):
@@ -492,7 +492,7 @@ def _require_match(left: int | None, right: int | None) -> None:
 
 
 def vector_of_sizes(*sizes: Any) -> Tensor:
-    """An int32 vector of sizes that are numbers or scalar tensors."""
+    """An int32 vector of sizes that are ints or scalar tensors."""
     from ...array.joining import stack
 
     return stack([convert_to_tensor(size, int32) for size in sizes])

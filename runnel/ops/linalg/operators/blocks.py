@@ -1,4 +1,4 @@
-"""Operators of matrices made of blocks: on the diagonal, or on and below it."""
+"""Block operators: block-diagonal and block lower triangular."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .identity import (
     LinearOperatorZeros,
 )
 
-# What a sum of one operator stays; any other becomes a matrix.
+# Classes that a sum with a single operator keeps; any other becomes a dense matrix.
 _SIMPLE = (
     LinearOperatorFullMatrix,
     LinearOperatorLowerTriangular,
@@ -47,7 +47,7 @@ def _joined(parts: list[Tensor], axis: int) -> Tensor:
 
 
 class _Blockwise(LinearOperator):
-    """Products and solutions by blocks: of one tensor, which is cut, or of a list of blocks."""
+    """Blockwise matmul and solve: of one tensor, which is split, or of a list of blocks."""
 
     def _diagonal_blocks(self) -> list[LinearOperator]:
         raise NotImplementedError
@@ -96,7 +96,7 @@ class _Blockwise(LinearOperator):
         return self._matmul_blocks(blocks, adjoint)
 
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Any:
-        """`A @ x` for a vector, or for the list of its blocks (giving a list)."""
+        """`A @ x` for a vector, or for the list of its blocks (returning a list)."""
         if not self._is_blockwise(x):
             return super().matvec(x, adjoint)
         blocks = [expand_dims(each, -1) for each in self._blocks_of(x, -1, rows=adjoint)]
@@ -159,7 +159,7 @@ class _Blockwise(LinearOperator):
 
 
 class LinearOperatorBlockDiag(_Blockwise):
-    """The operator with other operators as blocks on its diagonal.
+    """The block-diagonal operator of other operators.
 
     >>> blocks = [tf.linalg.LinearOperatorDiag([1.0]), tf.linalg.LinearOperatorIdentity(2)]
     >>> tf.linalg.LinearOperatorBlockDiag(blocks).diag_part().numpy().tolist()
@@ -229,7 +229,7 @@ class LinearOperatorBlockDiag(_Blockwise):
 
 
 class LinearOperatorBlockLowerTriangular(_Blockwise):
-    """The operator of a lower triangle of blocks, each of them an operator.
+    """A block lower triangular operator, each block an operator.
 
     >>> one, two = tf.linalg.LinearOperatorDiag([1.0]), tf.linalg.LinearOperatorDiag([2.0])
     >>> operator = tf.linalg.LinearOperatorBlockLowerTriangular([[one], [two, one]])
@@ -411,7 +411,7 @@ def _block_by_block(
 
 @rule("inverse", LinearOperatorBlockLowerTriangular)
 def _(operator: LinearOperatorBlockLowerTriangular) -> LinearOperator:
-    """Row by row: the block (i, j) is `-inv(L_ii) @ sum_k L_ik @ inverse_kj`."""
+    """Forward substitution: the block (i, j) is `-inv(L_ii) @ sum_k L_ik @ inverse_kj`."""
     rows: list[list[LinearOperator]] = []
     for i, row in enumerate(operator.operators):
         inverse = row[-1].inverse()

@@ -1,4 +1,4 @@
-"""The assertions that several operators make about the numbers they are made of."""
+"""Assertions about the entries of operators."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...math.elementwise import abs as absolute
 
 
 def assert_no_zeros(values: Any, message: str) -> Any:
-    """InvalidArgumentError if one of the numbers is zero."""
+    """InvalidArgumentError if an entry is zero."""
     sizes = absolute(convert_to_tensor(values))
     return assert_less(zeros_like(sizes), sizes, message)
 
 
 def assert_no_imaginary_part(values: Any, message: str) -> Any:
-    """InvalidArgumentError if one of the numbers is not real; None for real ones."""
+    """InvalidArgumentError if an entry is not real; None for real dtypes."""
     values = convert_to_tensor(values)
     if not values.dtype.is_complex:
         return None
@@ -27,6 +27,6 @@ def assert_no_imaginary_part(values: Any, message: str) -> Any:
 
 
 def assert_positive_real_part(values: Any, message: str) -> Any:
-    """InvalidArgumentError if the real part of one of the numbers is not positive."""
+    """InvalidArgumentError if an entry's real part is not positive."""
     values = convert_to_tensor(values)
     return assert_positive(real(values) if values.dtype.is_complex else values, message)

@@ -1,4 +1,4 @@
-"""Operators that Fourier transforms make diagonal: circulant matrices and Toeplitz matrices."""
+"""Operators that the discrete Fourier transform diagonalizes: circulant and Toeplitz matrices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _complex_of(dtype: DType) -> DType:
 
 
 def _cast(value: Tensor, dtype: DType) -> Tensor:
-    """The numbers in another dtype: their real parts, if that is a real one."""
+    """Cast to another dtype; to a real one the real part."""
     return cast(value if dtype.is_complex or not value.dtype.is_complex else real(value), dtype)
 
 
@@ -97,15 +97,15 @@ class _Circulant(LinearOperator):
 
     @property
     def block_shape(self) -> TensorShape:
-        """The last `block_depth` sizes of the spectrum."""
+        """The trailing `block_depth` sizes of the spectrum."""
         return self._spectrum.shape[-self._block_depth :]
 
     def block_shape_tensor(self) -> Tensor:
-        """The last `block_depth` sizes of the spectrum, as a tensor."""
+        """The trailing `block_depth` sizes of the spectrum, as a tensor."""
         return sizes_of(self._spectrum)[-self._block_depth :]
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
-        """The inverse Fourier transform of the spectrum: what the operator convolves with."""
+        """The convolution kernel: the inverse Fourier transform of the spectrum."""
         return _cast(_TRANSFORMS[self._block_depth][1](self._complex_spectrum()), self._dtype)
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
@@ -134,7 +134,7 @@ class _Circulant(LinearOperator):
         return concat([sizes[: -self._block_depth], size, size], 0)
 
     def _filtered(self, x: Tensor, adjoint_arg: bool, factors: Tensor) -> Tensor:
-        """The matrices whose columns are those of `x` convolved with a kernel of that spectrum."""
+        """Convolve the columns of `x` with the kernel of a spectrum."""
         x = adjoint_of(x) if adjoint_arg else x
         forward, backward = _TRANSFORMS[self._block_depth]
         rows = cast(matrix_transpose(x), _complex_of(self._dtype))
@@ -319,7 +319,7 @@ class LinearOperatorToeplitz(LinearOperator):
 
     @property
     def row(self) -> Any:
-        """The first row; its first number is not read."""
+        """The first row; its first entry is not read."""
         return self._row
 
     def _shape(self) -> TensorShape:
@@ -337,7 +337,7 @@ class LinearOperatorToeplitz(LinearOperator):
         return col, row
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        """A circulant matrix of nearly twice the size has this one as its upper left part."""
+        """The matrix is the upper left block of a circulant one of nearly twice the size."""
         x = adjoint_of(x) if adjoint_arg else x
         col, row = self._edges()
         if adjoint:
@@ -384,7 +384,7 @@ class LinearOperatorToeplitz(LinearOperator):
 
 @rule("adjoint", _Circulant)
 def _(operator: _Circulant) -> LinearOperator:
-    # As in the original, adjoints and products have the default dtype, complex64.
+    # As in the original, adjoints and compositions have the default dtype, complex64.
     cls: Any = type(operator)
     return cls(conj(operator.spectrum), **hints_of(operator))
 

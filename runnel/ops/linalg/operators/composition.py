@@ -1,4 +1,4 @@
-"""The operator of a product of operators, and the general rules that make one."""
+"""The composition of operators, and its general rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .wrappers import LinearOperatorAdjoint, LinearOperatorInversion
 
 
 def operator_list(operators: Any) -> list[LinearOperator]:
-    """The operators of a list of at least one, all of the same dtype."""
+    """A non-empty list of operators of the same dtype."""
     assert_proper_iterable(operators)
     operators = list(operators)
     if not operators:
@@ -27,7 +27,7 @@ def operator_list(operators: Any) -> list[LinearOperator]:
 
 
 def require_hint(hint: bool | None, message: str) -> bool:
-    """True, which the operators imply; ValueError if the caller said False."""
+    """True, which the operators imply; ValueError if the hint is False."""
     if hint is False:
         raise ValueError(message)
     return True
@@ -36,12 +36,12 @@ def require_hint(hint: bool | None, message: str) -> bool:
 def implied(
     operators: list[LinearOperator], hint: str, said: bool | None, message: str
 ) -> bool | None:
-    """What was said, or True where all operators have the hint and so imply it."""
+    """The given hint, or True where all operators have it and so imply it."""
     return require_hint(said, message) if all(getattr(each, hint) for each in operators) else said
 
 
 def _is_gram(left: LinearOperator, right: LinearOperator) -> bool:
-    """Whether `left @ right` is `A @ A^H`."""
+    """Whether `left @ right` is of the form `A @ A^H`."""
     if left is right:
         return bool(left.is_self_adjoint)
     if isinstance(left, LinearOperatorAdjoint) and left.operator is right:
@@ -50,7 +50,7 @@ def _is_gram(left: LinearOperator, right: LinearOperator) -> bool:
 
 
 class LinearOperatorComposition(LinearOperator):
-    """The operator of the product `A1 @ A2 @ ...`, which is never computed.
+    """The operator `A1 @ A2 @ ...`, whose dense matrix is never computed.
 
     >>> double = tf.linalg.LinearOperatorScaledIdentity(2, 2.0)
     >>> full = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
@@ -150,7 +150,7 @@ class LinearOperatorComposition(LinearOperator):
 
 
 def _hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any]:
-    """The hints of a product of which nothing but the hints of its factors is known."""
+    """The hints of a composition, of which only the hints of its factors are known."""
     hints: dict[str, Any] = {
         "is_non_singular": both(left.is_non_singular, right.is_non_singular),
     }

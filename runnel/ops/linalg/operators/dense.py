@@ -1,4 +1,4 @@
-"""Operators of matrices that are stored: whole ones and lower triangular ones."""
+"""Operators of dense and lower triangular matrices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _require_matrix(matrix: Any, what: str) -> None:
 
 
 class LinearOperatorFullMatrix(LinearOperator):
-    """The operator of a [batch] matrix that is stored whole.
+    """The operator of a dense [batch] matrix.
 
     >>> operator = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
     >>> operator.matvec([1.0, 1.0]).numpy().tolist()
@@ -64,7 +64,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
     @property
     def matrix(self) -> Any:
-        """The matrix given."""
+        """The dense matrix."""
         return self._matrix
 
     def _shape(self) -> TensorShape:
@@ -81,7 +81,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """The operator of the lower triangle of a [batch] matrix; the rest of it is not read.
+    """The operator of the lower triangle of a [batch] matrix; the upper one is not read.
 
     >>> operator = tf.linalg.LinearOperatorLowerTriangular([[1.0, 9.0], [3.0, 4.0]])
     >>> operator.to_dense().numpy().tolist()
@@ -116,7 +116,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
     @property
     def tril(self) -> Any:
-        """The matrix given, whose lower triangle counts."""
+        """The matrix given, of which only the lower triangle is read."""
         return self._tril
 
     def _shape(self) -> TensorShape:
@@ -168,5 +168,5 @@ def scaled_columns(operator: LinearOperatorLowerTriangular, diagonal: Tensor) ->
 
 
 def with_diagonal_added(matrix: Tensor, diagonal: Tensor) -> Tensor:
-    """The matrix with numbers added to its main diagonal."""
+    """The matrix with a vector added to its main diagonal."""
     return set_diag(matrix, diag_part(matrix) + diagonal)

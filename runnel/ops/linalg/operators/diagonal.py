@@ -61,7 +61,7 @@ class LinearOperatorDiag(LinearOperator):
 
     @property
     def diag(self) -> Any:
-        """The diagonal given."""
+        """The diagonal."""
         return self._diag
 
     def _shape(self) -> TensorShape:

@@ -1,4 +1,4 @@
-"""Public functions of matrices that take operators too: tf.matmul, tf.linalg.solve and others."""
+"""Public matrix functions that also accept operators: tf.matmul, tf.linalg.solve and others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def matmul(
     grad_b: Any = False,
     name: Any = None,
 ) -> Any:
-    """`a @ b` where one or both are operators."""
+    """`a @ b` where at least one is an operator."""
     if transpose_a or transpose_b:
         raise ValueError("Transposing not supported at this time: use adjoint_a or adjoint_b.")
     if isinstance(a, LinearOperator):

@@ -1,4 +1,4 @@
-"""The operators that need no matrix: identities, multiples of them, and zeros."""
+"""Operators without a stored matrix: identities, multiples of them, and zeros."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _static_batch(batch: Tensor | None) -> TensorShape:
 
 
 class _Batched(LinearOperator):
-    """What operators without tensors share: their batch is a shape that was given."""
+    """Base of operators without tensors: their batch shape is an argument."""
 
     _num_rows: Tensor
     _batch_shape_given: Tensor | None
@@ -93,7 +93,7 @@ class _Batched(LinearOperator):
         return type(self)(**{**self._parameters, "batch_shape": sliced})
 
     def _over_batch(self, x: Tensor) -> Tensor:
-        """The matrices `x`, as many as this operator has at least."""
+        """Broadcast the matrices `x` to this operator's batch shape."""
         if self._batch_shape_given is None:
             return x
         sizes = sizes_of(x)
@@ -199,7 +199,7 @@ class LinearOperatorIdentity(_Batched):
 
 
 class LinearOperatorScaledIdentity(LinearOperator):
-    """The operator of a [batch] multiple of an identity matrix.
+    """The operator of a [batch] scaled identity matrix.
 
     >>> tf.linalg.LinearOperatorScaledIdentity(2, 3.0).to_dense().numpy().tolist()
     [[3.0, 0.0], [0.0, 3.0]]
@@ -240,7 +240,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     @property
     def multiplier(self) -> Any:
-        """The number on the diagonal."""
+        """The scale factor."""
         return self._multiplier
 
     def _shape(self) -> TensorShape:

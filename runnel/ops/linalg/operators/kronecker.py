@@ -22,7 +22,7 @@ from .composition import implied, operator_list
 
 
 def _outer(left: Tensor, right: Tensor) -> Tensor:
-    """All products of the numbers of two [batch] vectors, as a [batch] vector."""
+    """The flattened outer product of two [batch] vectors."""
     product = left[..., :, None] * right[..., None, :]
     sizes = sizes_of(product)
     flat = reshape(product, concat([sizes[:-2], sizes[-2:-1] * sizes[-1:]], 0))
@@ -96,11 +96,11 @@ class LinearOperatorKronecker(LinearOperator):
         return concat([batch, sizes], 0)
 
     def _each_in_turn(self, x: Tensor, method: str, adjoint: bool) -> Tensor:
-        """Multiply with, or solve for, every factor along its own part of the rows of `x`.
+        """Apply matmul or solve with every factor to its own dimension of the rows of `x`.
 
-        With the columns of `x` in front, the part of the last factor is the last dimension. Moved
-        to the front and multiplied there, it leaves that of the factor before it the last one; in
-        the end all parts are in their order again, and the columns come last.
+        With the columns of `x` moved to the front, the last factor's dimension is the last.
+        Multiplied and moved to the front, it makes the previous factor's dimension the last one; in
+        the end all dimensions are in order again, and the columns come last.
         """
         columns = sizes_of(x)[-1:]
         x = matrix_transpose(x)
@@ -154,7 +154,7 @@ class LinearOperatorKronecker(LinearOperator):
         return self._product_of("trace")
 
     def _multiplicities(self) -> list[Tensor]:
-        """How often every factor's determinant goes into that of the product."""
+        """The exponent of every factor's determinant in that of the Kronecker product."""
         sizes = [each.domain_dimension_tensor() for each in self._operators]
         total = convert_to_tensor(1, int32)
         for size in sizes:

@@ -1,4 +1,4 @@
-"""The operator of another operator plus a product of thin matrices."""
+"""The operator of a low-rank update of another operator."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from .identity import LinearOperatorIdentity
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator `L + U @ D @ V^H` of an operator `L`, thin `U` and `V` and a diagonal `D`.
 
-    Solutions come by the Woodbury identity: as cheap as those of `L` and of a small matrix,
-    `inv(L) - inv(L) U inv(inv(D) + V^H inv(L) U) V^H inv(L)`.
+    Solves use the Woodbury identity: as cheap as those of `L` and of a small matrix, `inv(L) -
+    inv(L) U inv(inv(D) + V^H inv(L) U) V^H inv(L)`.
 
     >>> base = tf.linalg.LinearOperatorIdentity(2)
     >>> operator = tf.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]])
@@ -118,17 +118,17 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def v(self) -> Any:
-        """The thin matrix `V`, which is `U` unless it was given."""
+        """The thin matrix `V`, by default `U`."""
         return self._v
 
     @property
     def diag_update(self) -> Any:
-        """The diagonal of `D`, or None for ones."""
+        """The diagonal of `D`, or None for the identity."""
         return self._diag_update
 
     @property
     def is_diag_update_positive(self) -> bool | None:
-        """The promise that the diagonal of `D` is positive."""
+        """The hint that the diagonal of `D` is positive."""
         return self._is_diag_update_positive
 
     @property
@@ -179,7 +179,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return solution - base.solve(matmul(left, inner), adjoint=adjoint)
 
     def _capacitance(self) -> Tensor:
-        """`inv(D) + V^H inv(L) U`, as small as the rank of the update."""
+        """`inv(D) + V^H inv(L) U`, a matrix of the size of the update's rank."""
         inner = matmul(self._v, self._base_operator.solve(self._u), adjoint_a=True)
         if self._diag_update is None:
             return self.diag_operator.add_to_tensor(inner)

@@ -1,4 +1,4 @@
-"""Operators that preserve lengths: permutations and Householder reflections."""
+"""Orthogonal operators: permutations and Householder reflections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _square(shape: TensorShape) -> TensorShape:
 
 
 class LinearOperatorPermutation(LinearOperator):
-    """The operator that reorders rows: row `i` of the result is row `perm[i]` of the argument.
+    """A permutation of rows: row `i` of the result is row `perm[i]` of the argument.
 
     >>> tf.linalg.LinearOperatorPermutation([1, 2, 0]).matvec([5.0, 6.0, 7.0]).numpy().tolist()
     [6.0, 7.0, 5.0]
@@ -82,7 +82,7 @@ class LinearOperatorPermutation(LinearOperator):
 
     @property
     def perm(self) -> Any:
-        """The rows of the argument, in the order of the result."""
+        """The permutation: the argument's row indices, in the order of the result."""
         return self._perm
 
     def _shape(self) -> TensorShape:
@@ -113,7 +113,7 @@ class LinearOperatorPermutation(LinearOperator):
         return cast(equal(cast(self._perm, places.dtype), places), self._dtype)
 
     def _determinant(self) -> Tensor:
-        """1 or -1: whether an even or an odd number of pairs is out of order."""
+        """The sign of the permutation: 1 for an even one, -1 for an odd one."""
         swapped = cast(self._perm[..., :, None] > self._perm[..., None, :], self._perm.dtype)
         count = reduce_sum(band_part(swapped, 0, -1), [-2, -1])
         return cast(1 - 2 * (count % 2), self._dtype)
@@ -129,7 +129,7 @@ class LinearOperatorPermutation(LinearOperator):
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """The operator `I - 2 v v^H` that reflects at the plane orthogonal to a vector `v`.
+    """The reflection `I - 2 v v^H` at the hyperplane orthogonal to a vector `v`.
 
     >>> tf.linalg.LinearOperatorHouseholder([0.0, 2.0]).matvec([3.0, 4.0]).numpy().tolist()
     [3.0, -4.0]
@@ -167,7 +167,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     @property
     def reflection_axis(self) -> Any:
-        """The vector that is turned around."""
+        """The vector that the reflection negates."""
         return self._reflection_axis
 
     def _shape(self) -> TensorShape:

@@ -1,4 +1,4 @@
-"""The type specs of linear operators, by which traced functions and tf.nest take them apart."""
+"""The type specs of linear operators, with which traced functions and tf.nest flatten them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....core.variable import Variable
 
 
 class LinearOperatorSpec(TypeSpec):
-    """Which tensors an operator is made of, and the other arguments of its constructor."""
+    """The specs of an operator's tensors, and the other arguments of its constructor."""
 
     _operator_class: type
 

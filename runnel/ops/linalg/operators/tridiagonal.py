@@ -26,7 +26,7 @@ class LinearOperatorTridiag(LinearOperator):
     """The operator of a [batch] tridiagonal matrix, given by its three diagonals.
 
     `diagonals` is a tensor `[..., 3, N]` ("compact"), three of `[..., N]` ("sequence"), from the
-    upper one to the lower, or a matrix ("matrix"). The last number of the upper diagonal and the
+    upper one to the lower, or a matrix ("matrix"). The last entry of the upper diagonal and the
     first of the lower one are not read.
 
     >>> diagonals = [[1.0, 0.0], [5.0, 6.0], [0.0, 2.0]]
@@ -78,7 +78,7 @@ class LinearOperatorTridiag(LinearOperator):
 
     @property
     def diagonals_format(self) -> str:
-        """How the diagonals were given."""
+        """The format in which the diagonals were given."""
         return self._diagonals_format
 
     def _shape(self) -> TensorShape:
@@ -102,7 +102,7 @@ class LinearOperatorTridiag(LinearOperator):
         return concat([sizes[:-2], sizes[-1:], sizes[-1:]], 0)
 
     def _three(self, adjoint: bool = False) -> list[Any]:
-        """The upper, the main and the lower diagonal, the short ones padded with zeros."""
+        """The upper, the main and the lower diagonal, zero-padded to equal length."""
         if self._diagonals_format == "sequence":
             above, middle, below = with_common_batch(
                 [convert_to_tensor(each) for each in self._diagonals], 1

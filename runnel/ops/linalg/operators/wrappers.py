@@ -1,4 +1,4 @@
-"""The adjoint and the inverse of an operator that has no simpler ones, and the general rules."""
+"""Adjoints and inverses of operators without a specific rule, and the general rules."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LinearOperatorAdjoint(LinearOperator):
 
 
 class LinearOperatorInversion(LinearOperator):
-    """The operator of the inverses of another operator's matrices, which it solves for.
+    """The operator of the inverses of another operator's matrices: its matmul is a solve.
 
     >>> operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> tf.linalg.LinearOperatorInversion(operator).matvec([1.0, 1.0]).numpy().tolist()
