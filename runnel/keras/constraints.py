@@ -25,11 +25,11 @@ class Constraint(RefusesUnknownKeywords):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         return w
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {}
 
     @classmethod
@@ -57,14 +57,14 @@ class MaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
         desired = tf.clip_by_value(norms, 0.0, max(self.max_value, 0.0))
         return w * (desired / (epsilon() + norms))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {"max_value": self.max_value, "axis": self.axis}
 
 
@@ -76,7 +76,7 @@ class NonNeg(Constraint):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         return w * tf.cast(w >= 0.0, w.dtype)
 
@@ -93,12 +93,12 @@ class UnitNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         return w / (epsilon() + _norms(w, self.axis))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {"axis": self.axis}
 
 
@@ -119,7 +119,7 @@ class MinMaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
         within = tf.clip_by_value(norms, self.min_value, max(self.min_value, self.max_value))
@@ -127,7 +127,7 @@ class MinMaxNorm(Constraint):
         return w * (desired / (epsilon() + norms))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {
             "min_value": self.min_value,
             "max_value": self.max_value,
@@ -149,7 +149,7 @@ class RadialConstraint(Constraint):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         if w.shape.rank != 4:
             raise ValueError(

@@ -40,7 +40,7 @@ class Initializer(RefusesUnknownKeywords):
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {}
 
     @classmethod
@@ -119,7 +119,7 @@ class Constant(Initializer):
         return tf.constant(self.value, dtype, shape=kwargs.get("partition_shape", shape))
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"value": self.value}
 
     @classmethod
@@ -154,7 +154,7 @@ class Identity(Initializer):
         return self.gain * tf.eye(*shape, dtype=dtype)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"gain": self.gain}
 
 
@@ -185,7 +185,7 @@ class _Random(Initializer):
 
 
 class RandomNormal(_Random):
-    """Numbers of a normal distribution.
+    """Normally distributed values.
 
     >>> tf.keras.initializers.RandomNormal(seed=7)([3]).numpy()
     array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
@@ -197,32 +197,32 @@ class RandomNormal(_Random):
         self.stddev = stddev
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         return self._random_generator.random_normal(shape, self.mean, self.stddev, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
 class TruncatedNormal(RandomNormal):
-    """Numbers of a normal distribution, none further than two deviations from the mean.
+    """Truncated normal values: none further than two standard deviations from the mean.
 
     >>> tf.keras.initializers.TruncatedNormal(seed=7)([3]).numpy()
     array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
     """
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         return self._random_generator.truncated_normal(shape, self.mean, self.stddev, dtype, nonce)
 
 
 class RandomUniform(_Random):
-    """Numbers spread evenly from `minval` to `maxval`.
+    """Uniformly distributed values between `minval` and `maxval`.
 
     >>> tf.keras.initializers.RandomUniform(seed=7)([3]).numpy()
     array([ 0.02470788,  0.01721802, -0.04422205], dtype=float32)
@@ -234,7 +234,7 @@ class RandomUniform(_Random):
         self.maxval = maxval
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         nonce = self._nonce(kwargs)
         dtype = tf.as_dtype(dtype or floatx())
         if not (dtype.is_floating or dtype.is_integer):
@@ -243,7 +243,7 @@ class RandomUniform(_Random):
         return self._random_generator.random_uniform(shape, self.minval, self.maxval, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
 
 
@@ -283,7 +283,7 @@ class VarianceScaling(_Random):
         self.distribution = distribution
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         fan_in, fan_out = _fans(shape)
@@ -299,7 +299,7 @@ class VarianceScaling(_Random):
         return draw.random_uniform(shape, -limit, limit, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {
             "scale": self.scale,
             "mode": self.mode,
@@ -326,7 +326,7 @@ class _Scaled(VarianceScaling):
         super().__init__(*self._arguments, seed=seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"seed": self.seed}
 
 
@@ -411,7 +411,7 @@ class Orthogonal(_Random):
         return self.gain * tf.reshape(q, sizes)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"gain": self.gain, "seed": self.seed}
 
 

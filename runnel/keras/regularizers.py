@@ -26,7 +26,7 @@ class Regularizer(RefusesUnknownKeywords):
     """
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return 0.0
 
     @classmethod
@@ -35,7 +35,7 @@ class Regularizer(RefusesUnknownKeywords):
         return cls(**config)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         raise NotImplementedError(f"{self} does not implement get_config()")
 
 
@@ -75,11 +75,11 @@ class L1(Regularizer):
         self.l1 = _penalty(0.01 if l1 is None else l1)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return _sum_of_magnitudes(self.l1, x)
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l1": float(self.l1)}
 
 
@@ -96,11 +96,11 @@ class L2(Regularizer):
         self.l2 = _penalty(0.01 if l2 is None else l2)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return _sum_of_squares(self.l2, x)
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l2": float(self.l2)}
 
 
@@ -122,7 +122,7 @@ class L1L2(Regularizer):
         self.l2 = _penalty(0.0 if l2 is None else l2)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         if not self.l2:
             x = tf.convert_to_tensor(x)
             return _sum_of_magnitudes(self.l1, x) if self.l1 else tf.constant(0.0, x.dtype)
@@ -130,7 +130,7 @@ class L1L2(Regularizer):
         return _sum_of_magnitudes(self.l1, x) + squares if self.l1 else squares
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l1": float(self.l1), "l2": float(self.l2)}
 
 
@@ -168,7 +168,7 @@ class OrthogonalRegularizer(Regularizer):
         return self.factor * 0.5 * tf.reduce_sum(tf.abs(cosines * others)) / pairs
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"factor": float(self.factor), "mode": self.mode}
 
 

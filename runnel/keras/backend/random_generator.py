@@ -114,15 +114,15 @@ class RandomGenerator:
         return self._generator
 
     def random_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, nonce=None):
-        """Numbers of a normal distribution."""
+        """Normally distributed values."""
         return self._draw("normal", shape, mean, stddev, dtype, nonce)
 
     def random_uniform(self, shape, minval=0.0, maxval=None, dtype=None, nonce=None):
-        """Numbers spread evenly from `minval` to `maxval`."""
+        """Uniformly distributed values between `minval` and `maxval`."""
         return self._draw("uniform", shape, minval, maxval, dtype, nonce)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, nonce=None):
-        """Numbers of a normal distribution, none further than two deviations from the mean."""
+        """Truncated normal values: none further than two standard deviations from the mean."""
         return self._draw("truncated_normal", shape, mean, stddev, dtype, nonce)
 
     def _draw(self, kind: str, shape: Any, first: Any, second: Any, dtype: Any, nonce: Any) -> Any:

@@ -25,7 +25,7 @@ def _seed(seed: Any, limit: int = _TENSOR_SEEDS) -> Any:
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Numbers of a normal distribution.
+    """Normally distributed values.
 
     >>> tf.keras.backend.random_normal([2, 3]).shape
     TensorShape([2, 3])
@@ -34,12 +34,12 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
-    """Numbers spread evenly from `minval` to `maxval`."""
+    """Uniformly distributed values between `minval` and `maxval`."""
     return tf.random.uniform(shape, minval, maxval, dtype or floatx(), _seed(seed))
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Numbers of a normal distribution, none further than two deviations from the mean."""
+    """Truncated normal values: none further than two standard deviations from the mean."""
     return tf.random.truncated_normal(shape, mean, stddev, dtype or floatx(), _seed(seed))
 
 

@@ -198,7 +198,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     # Building and calling.
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights; for subclasses to override."""
+        """Create the weights; for subclasses to override."""
         self._build_input_shape = input_shape
         self.built = True
 

@@ -67,7 +67,7 @@ class InputSpec:
         return f"InputSpec({', '.join(text for name, text in parts if getattr(self, name))})"
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return {name: getattr(self, name) for name in names}
 

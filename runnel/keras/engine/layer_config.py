@@ -55,7 +55,7 @@ class LayerConfig(LayerLosses):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         try:
             return cls(**config)
         except TypeError as error:

@@ -169,7 +169,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
             )
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights by a trial call on inputs of a shape."""
+        """Create the weights by a trial call on inputs of a shape."""
         from .keras_tensor import trial_outputs
         from .masking import shapes_structure
 
@@ -253,7 +253,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         if {"layers", "input_layers", "output_layers"} <= set(config):
             from .functional_config import functional_from_config
 

@@ -162,7 +162,7 @@ class WideDeepModel(Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         config = dict(config)
         for name in ("linear_model", "dnn_model"):
             config[name] = tf.keras.saving.deserialize_keras_object(config[name], custom_objects)

@@ -131,7 +131,7 @@ class Sequential(Functional):
         return super()._spec_of_inputs() if self._shape_is_given else None
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights for inputs of a shape."""
+        """Create the weights for inputs of a shape."""
         if self.outputs is None:
             if input_shape is None:
                 raise ValueError("You must provide an `input_shape` argument.")
@@ -273,7 +273,7 @@ class Sequential(Functional):
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None) -> Sequential:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         layers = config["layers"] if isinstance(config, dict) else config
         name = config.get("name") if isinstance(config, dict) else None
         model = cls(name=name)

@@ -79,7 +79,7 @@ class SharpnessAwareMinimization(Model):
         return self.model(inputs)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "model": tf.keras.saving.serialize_keras_object(self.model),
             "rho": self.rho,
@@ -87,7 +87,7 @@ class SharpnessAwareMinimization(Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         config = copy.copy(config)
         model = tf.keras.saving.deserialize_keras_object(
             config.pop("model"), custom_objects=custom_objects

@@ -56,7 +56,7 @@ class ReLU(_Elementwise):
         self.threshold = _rounded(threshold)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return relu(
             inputs,
             alpha=float(self.negative_slope),
@@ -65,7 +65,7 @@ class ReLU(_Elementwise):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "max_value": self.max_value,
@@ -91,11 +91,11 @@ class LeakyReLU(_Elementwise):
         self.alpha = _rounded(alpha)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return relu(inputs, alpha=float(self.alpha))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "alpha": float(self.alpha)}
 
 
@@ -115,11 +115,11 @@ class ELU(_Elementwise):
         self.alpha = _rounded(alpha)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return elu(inputs, float(self.alpha))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "alpha": float(self.alpha)}
 
 
@@ -144,12 +144,12 @@ class ThresholdedReLU(_Elementwise):
         self.theta = _rounded(theta)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         inputs = tf.convert_to_tensor(inputs)
         return inputs * tf.cast(inputs > float(self.theta), inputs.dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "theta": float(self.theta)}
 
 
@@ -183,7 +183,7 @@ class PReLU(_Elementwise):
         self.shared_axes = shared_axes
 
     def build(self, input_shape):
-        """Make the slopes."""
+        """Create the slopes."""
         input_shape = tf.TensorShape(input_shape)
         sizes = input_shape.as_list()[1:]
         for axis in self.shared_axes or ():
@@ -209,11 +209,11 @@ class PReLU(_Elementwise):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             **options_config(self, "alpha_initializer", "alpha_regularizer", "alpha_constraint"),
@@ -251,7 +251,7 @@ class Softmax(_Elementwise):
         return inputs + (1.0 - tf.cast(mask, inputs.dtype)) * lowest
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {**super().get_config(), "axis": self.axis}
         if self.robust_masking:
             config["robust_masking"] = True

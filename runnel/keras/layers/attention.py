@@ -40,7 +40,7 @@ class BaseDenseAttention(BaseRandomLayer):
         return_attention_scores=False,
         use_causal_mask=False,
     ):
-        """softmax(scores(query, key)) @ value, and the weights if they are asked for."""
+        """softmax(scores(query, key)) @ value, and the weights if requested."""
         self._check(inputs, mask)
         query, value = inputs[0], inputs[1]
         key = inputs[2] if len(inputs) > 2 else value
@@ -99,7 +99,7 @@ class BaseDenseAttention(BaseRandomLayer):
         return query[:-1].concatenate(value[-1:])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "dropout": self.dropout}
 
 
@@ -123,7 +123,7 @@ class Attention(BaseDenseAttention):
             )
 
     def build(self, input_shape):
-        """Make the scale and the weight of the sums, where there are any."""
+        """Create the scale and the weight of the sums, where there are any."""
         self.scale = None
         if self.use_scale:
             self.scale = self.add_weight("scale", shape=(), initializer="ones")
@@ -144,7 +144,7 @@ class Attention(BaseDenseAttention):
         return self.concat_score_weight * tf.reduce_sum(tf.tanh(pairs), axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         own = {"use_scale": self.use_scale, "score_mode": self.score_mode}
         return {**super().get_config(), **own}
 
@@ -162,7 +162,7 @@ class AdditiveAttention(BaseDenseAttention):
         self.use_scale = use_scale
 
     def build(self, input_shape):
-        """Make the scale."""
+        """Create the scale."""
         self._check(input_shape, None)
         self.scale = None
         if self.use_scale:
@@ -175,7 +175,7 @@ class AdditiveAttention(BaseDenseAttention):
         return tf.reduce_sum(pairs if self.scale is None else self.scale * pairs, axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "use_scale": self.use_scale}
 
 
@@ -300,7 +300,7 @@ class MultiHeadAttention(Layer):
         training=None,
         use_causal_mask=False,
     ):
-        """The heads' outputs projected together, and the scores if they are asked for."""
+        """The heads' outputs projected together, and the scores if requested."""
         if self._query_shape is None:
             self._build_from_signature(query, value, key)
         key = value if key is None else key
@@ -377,7 +377,7 @@ class MultiHeadAttention(Layer):
         return query[:-1].concatenate(sizes if isinstance(sizes, list | tuple) else [sizes])
 
     def get_config(self):
-        """The arguments to make an equal layer, and the shapes that it was built for."""
+        """The constructor arguments and the shapes that the layer was built for, as a dict."""
         return {
             **super().get_config(),
             "num_heads": self._num_heads,
@@ -401,7 +401,7 @@ class MultiHeadAttention(Layer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         names = ("query_shape", "key_shape", "value_shape")
         query, key, value = (config.pop(name, None) for name in names)

@@ -179,7 +179,7 @@ class BatchNormalization(BatchVariants):
         )
 
     def call(self, inputs, training=None, mask=None):
-        """The inputs normalized."""
+        """The normalized inputs."""
         inputs = tf.cast(inputs, self._compute_dtype_object)
         if self.virtual_batch_size is not None:
             return self._call_in_virtual_batches(inputs, training, mask)
@@ -310,7 +310,7 @@ class BatchNormalization(BatchVariants):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "axis": self.axis,

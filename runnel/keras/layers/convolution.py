@@ -113,7 +113,7 @@ class Conv(Layer):
             )
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape)
         if channels % self.groups != 0:
@@ -259,7 +259,7 @@ class Conv(Layer):
         return int(channels)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "filters": self.filters,

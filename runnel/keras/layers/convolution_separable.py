@@ -92,7 +92,7 @@ class _SeparableConv(_PerChannel):
         )
 
     def build(self, input_shape):
-        """Make the two kernels and the bias."""
+        """Create the two kernels and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape)
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={self._get_channel_axis(): channels})
@@ -114,7 +114,7 @@ class _SeparableConv(_PerChannel):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "depth_multiplier": self.depth_multiplier,
@@ -295,7 +295,7 @@ class _DepthwiseConv(_PerChannel):
         )
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape, "inputs to `DepthwiseConv`")
         self.depthwise_kernel = self._add_kernel(
@@ -316,7 +316,7 @@ class _DepthwiseConv(_PerChannel):
         return None if channels is None else channels * self.depth_multiplier
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         for name in ("filters", *(f"kernel_{kind}" for kind in _KINDS)):
             config.pop(name)

@@ -70,7 +70,7 @@ class Dense(Layer):
         self.supports_masking = True
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         dtype = tf.as_dtype(self.dtype or tf.keras.backend.floatx())
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError(
@@ -156,7 +156,7 @@ class Dense(Layer):
         return input_shape[:-1].concatenate(self.units)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -192,7 +192,7 @@ class Activation(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **options_config(self, "activation")}
 
 
@@ -251,7 +251,7 @@ class Embedding(Layer):
         self.sparse = sparse
 
     def build(self, input_shape=None):
-        """Make the table."""
+        """Create the table."""
         self.embeddings = self.add_weight(
             shape=(self.input_dim, self.output_dim),
             initializer=self.embeddings_initializer,
@@ -295,7 +295,7 @@ class Embedding(Layer):
         return tf.TensorShape((input_shape[0], *sizes, self.output_dim))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "input_dim": self.input_dim,
@@ -337,7 +337,7 @@ class Masking(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "mask_value": self.mask_value}
 
 
@@ -355,7 +355,7 @@ class ActivityRegularization(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "l1": self.l1, "l2": self.l2}
 
 
@@ -398,7 +398,7 @@ class Flatten(Layer):
         return tf.TensorShape([sizes[0], product])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
@@ -460,7 +460,7 @@ class Reshape(Layer):
         return target
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "target_shape": self.target_shape}
 
 
@@ -491,7 +491,7 @@ class Permute(Layer):
         return tf.TensorShape([sizes[0], *(sizes[axis] for axis in self.dims)])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "dims": self.dims}
 
 
@@ -519,5 +519,5 @@ class RepeatVector(Layer):
         return tf.TensorShape([sizes[0], self.n, sizes[1]])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "n": self.n}

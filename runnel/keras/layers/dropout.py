@@ -69,7 +69,7 @@ class Dropout(BaseRandomLayer):
         return self._random_generator.dropout(inputs, self.rate, self._get_noise_shape(inputs))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "rate": self.rate,
@@ -156,7 +156,7 @@ class GaussianNoise(BaseRandomLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "stddev": self.stddev, "seed": self.seed}
 
 
@@ -180,7 +180,7 @@ class GaussianDropout(BaseRandomLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}
 
 
@@ -206,5 +206,5 @@ class AlphaDropout(BaseRandomLayer):
         return factor * (inputs * kept + limit * (1 - kept)) + shift
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

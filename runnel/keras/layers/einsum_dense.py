@@ -60,7 +60,7 @@ class EinsumDense(Layer):
         )
 
     def build(self, input_shape):
-        """Make the kernel, and the bias if there are bias axes."""
+        """Create the kernel, and the bias if there are bias axes."""
         sizes = tf.TensorShape(input_shape).as_list()
         shapes = _shapes(self.equation, self.bias_axes, sizes, self.partial_output_shape)
         self.full_output_shape = shapes.outputs
@@ -100,7 +100,7 @@ class EinsumDense(Layer):
         return tf.TensorShape(shapes.outputs)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "output_shape": self.partial_output_shape,

@@ -98,13 +98,13 @@ class InputLayer(Layer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         if isinstance(config.get("type_spec"), dict):
             config = {**config, "type_spec": type_spec_from(config["type_spec"])}
         return super().from_config(config)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         if self._type_spec is not None:
             return {"name": self.name, "type_spec": self._type_spec}
         return {

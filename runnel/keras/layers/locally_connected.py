@@ -96,7 +96,7 @@ class _LocallyConnected(Layer):
         ]
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         shape = tf.TensorShape(input_shape).as_list()
         channels = shape[1] if self._channels_first else shape[-1]
         sizes = shape[2:] if self._channels_first else shape[1:-1]
@@ -201,7 +201,7 @@ class _LocallyConnected(Layer):
         return tf.TensorShape([shape[0], *self._output_sizes(self._places(shape))])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "filters": self.filters,

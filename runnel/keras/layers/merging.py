@@ -286,7 +286,7 @@ class Concatenate(_Merge):
         return tf.reduce_all(tf.cast(tf.concat(masks, axis=self.axis), tf.bool), axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis}
 
 
@@ -382,7 +382,7 @@ class Dot(_Merge):
         return None
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}
 
 

@@ -128,7 +128,7 @@ class LayerNormalization(_Scaled):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The inputs normalized."""
+        """The normalized inputs."""
         if is_ragged(inputs) and min(self.axis) > inputs.ragged_rank:
             # The values as one example, with the axes where they are in the whole.
             rows = inputs.flat_values[(tf.newaxis,) * inputs.ragged_rank]
@@ -185,7 +185,7 @@ class LayerNormalization(_Scaled):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis, **self._common_config()}
 
 
@@ -253,7 +253,7 @@ class GroupNormalization(_Scaled):
         super().build(input_shape)
 
     def call(self, inputs, mask=None):
-        """The inputs normalized."""
+        """The normalized inputs."""
         kind = inputs.dtype
         axis = self.axis % inputs.shape.rank
         values = tf.cast(inputs, tf.float32) if kind in _HALF_PRECISION else inputs
@@ -279,7 +279,7 @@ class GroupNormalization(_Scaled):
         return tf.cast(parameter, dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "groups": self.groups,
@@ -323,7 +323,7 @@ class UnitNormalization(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis}
 
 
@@ -392,5 +392,5 @@ class SpectralNormalization(Wrapper):
         self.kernel.assign(tf.reshape(self.kernel / value, self.kernel_shape))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "power_iterations": self.power_iterations}

@@ -54,7 +54,7 @@ class _Pooling(Layer):
         return tf.TensorShape(sizes)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "pool_size": self.pool_size,
@@ -66,7 +66,7 @@ class _Pooling(Layer):
 
 class _Pooling1D(_Pooling):
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         own = ("strides", "pool_size", "padding", "data_format")
         values = {name: config.pop(name) for name in own}
@@ -162,7 +162,7 @@ class _GlobalPooling(Layer):
         return tf.TensorShape([size for axis, size in enumerate(sizes) if axis not in self._axes])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "data_format": self.data_format,

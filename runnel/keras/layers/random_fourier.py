@@ -52,7 +52,7 @@ class RandomFourierFeatures(Layer):
         self.scale = scale
 
     def build(self, input_shape):
-        """Make the random kernel and bias, and the scale."""
+        """Create the random kernel and bias, and the scale."""
         input_shape = tf.TensorShape(input_shape)
         if input_shape.rank != 2:
             raise ValueError(
@@ -109,7 +109,7 @@ class RandomFourierFeatures(Layer):
         return shape[:-1].concatenate(self.output_dim)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         kernel = self.kernel_initializer
         return {
             **super().get_config(),

@@ -104,7 +104,7 @@ class Cropping1D(_Cropping):
         self._check_larger(inputs, "cropping parameter of Cropping layer")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "cropping": self.cropping}
 
 
@@ -123,7 +123,7 @@ class Cropping2D(_Cropping):
         self._check_larger(inputs, "Argument `cropping`")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "cropping": self.cropping,
@@ -139,7 +139,7 @@ class Cropping3D(_Cropping):
         self.cropping = self._pairs = _pairs(cropping, 3, "cropping", "crop")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "cropping": self.cropping,
@@ -176,7 +176,7 @@ class ZeroPadding1D(_ZeroPadding):
         self._pairs = (self.padding,)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding}
 
 
@@ -192,7 +192,7 @@ class ZeroPadding2D(_ZeroPadding):
         self.padding = self._pairs = _pairs(padding, 2, "padding", "pad")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
 
 
@@ -204,7 +204,7 @@ class ZeroPadding3D(_ZeroPadding):
         self.padding = self._pairs = _pairs(padding, 3, "padding", "pad")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
 
 
@@ -246,7 +246,7 @@ class UpSampling1D(_UpSampling):
         self._factors = (self.size,)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "size": self.size}
 
 
@@ -291,7 +291,7 @@ class UpSampling2D(_UpSampling):
         return tf.image.resize(images, sizes, self.interpolation)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "size": self.size,
@@ -308,5 +308,5 @@ class UpSampling3D(_UpSampling):
         self.size = self._factors = integer_tuple(size, 3, "size")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "size": self.size, "data_format": self.data_format}

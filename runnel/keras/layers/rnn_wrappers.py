@@ -52,11 +52,11 @@ class _CellWrapper(AbstractRNNCell):
         raise NotImplementedError
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of the cell before the first step."""
+        """The states of the cell before the first time step."""
         return initial_state_of(self.cell, inputs, batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
-        """The states of the cell before the first step."""
+        """The states of the cell before the first time step."""
         return self.get_initial_state(batch_size=batch_size, dtype=dtype)
 
     def apply(self, inputs, *args, **kwargs):
@@ -76,12 +76,12 @@ class _CellWrapper(AbstractRNNCell):
         return self.updates
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "cell": serialize_keras_object(self.cell)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A wrapper made from `get_config`."""
+        """Create a wrapper from its config."""
         config = dict(config)
         for name in ("cell", "residual_fn", "dropout_state_filter_visitor"):
             if isinstance(config.get(name), dict):
@@ -187,7 +187,7 @@ class DropoutWrapper(_CellWrapper):
         return self._dropped("output", output), new_state
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         config = {
             **super().get_config(),
             "input_keep_prob": self._keep["input"],
@@ -225,7 +225,7 @@ class ResidualWrapper(_CellWrapper):
         return tf.nest.map_structure(tf.add, inputs, outputs), new_state
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         if self._residual_fn is not None:
             config["residual_fn"] = serialize_keras_object(self._residual_fn)
@@ -240,7 +240,7 @@ class DeviceWrapper(_CellWrapper):
         self._device = device
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of the cell before the first step, on the device."""
+        """The states of the cell before the first time step, on the device."""
         with tf.device(self._device):
             return super().get_initial_state(inputs, batch_size, dtype)
 
@@ -249,7 +249,7 @@ class DeviceWrapper(_CellWrapper):
             return call(inputs, state, **kwargs)
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "device": self._device}
 
 

@@ -83,7 +83,7 @@ class AUC(Metric):
         return list(self._limits)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_pred = tf.cast(y_pred, self._value_dtype)
         if self.multi_label:
             self._check_labels(y_pred)
@@ -177,12 +177,12 @@ class AUC(Metric):
         return self._total(divide(slope * (gained + intercept * tf.math.log(ratio)), total))
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         if self._made:
             super().reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         weights = self.label_weights
         config = {
             **super().get_config(),

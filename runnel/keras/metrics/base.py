@@ -81,7 +81,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         """The value of the metric: a number, a tensor, or a dict of them."""
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         own = type(self).reset_states
         if own is not Metric.reset_states:
             # Programs older than `reset_state` define the other.
@@ -126,7 +126,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {"name": self.name, "dtype": self.dtype}
 
 

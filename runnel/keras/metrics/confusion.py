@@ -24,7 +24,7 @@ class _ConditionCount(Metric):
         )
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -37,7 +37,7 @@ class _ConditionCount(Metric):
         return self.accumulator[0] if len(self.thresholds) == 1 else self.accumulator
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
 
@@ -93,7 +93,7 @@ class _Share(Metric):
         setattr(self, self._errors, errors)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -111,7 +111,7 @@ class _Share(Metric):
         return result[0] if len(self.thresholds) == 1 else result
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "thresholds": self.init_thresholds,
@@ -182,7 +182,7 @@ class _BestUnderConstraint(Metric):
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -207,7 +207,7 @@ class _BestUnderConstraint(Metric):
         return tf.reduce_max(tf.where(allowed, wanted, tf.zeros_like(wanted)))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "class_id": self.class_id,

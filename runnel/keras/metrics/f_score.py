@@ -111,12 +111,12 @@ class FBetaScore(Metric):
         return scores if self.average is None else tf.reduce_mean(scores)
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         if self._made:
             super().reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         config = {"average": self.average, "beta": self.beta, "threshold": self.threshold}
         return {**super().get_config(), **config}
 
@@ -134,7 +134,7 @@ class F1Score(FBetaScore):
         super().__init__(average=average, beta=1.0, threshold=threshold, name=name, dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         del config["beta"]
         return config

@@ -99,7 +99,7 @@ class IoU(_ConfusionMatrix):
         return tf.math.divide_no_nan(tf.reduce_sum(shares), occurring)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("name", "dtype", "num_classes", "target_class_ids", "ignore_class"),
             *("sparse_y_true", "sparse_y_pred", "axis"),
@@ -125,13 +125,13 @@ class BinaryIoU(IoU):
         self.threshold = threshold
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_pred = y_pred >= tf.cast(self.threshold, self._value_dtype)
         return super().update_state(y_true, y_pred, sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments("target_class_ids", "threshold", "name", "dtype")
 
 
@@ -159,7 +159,7 @@ class MeanIoU(IoU):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("num_classes", "name", "dtype", "ignore_class"),
             *("sparse_y_true", "sparse_y_pred", "axis"),
@@ -184,7 +184,7 @@ class OneHotIoU(IoU):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("num_classes", "target_class_ids", "name", "dtype", "ignore_class"),
             *("sparse_y_pred", "axis"),
@@ -206,7 +206,7 @@ class OneHotMeanIoU(MeanIoU):
         super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             "num_classes", "name", "dtype", "ignore_class", "sparse_y_pred", "axis"
         )

@@ -142,7 +142,7 @@ class MeanMetricWrapper(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(*flat_rows(y_true, y_pred))

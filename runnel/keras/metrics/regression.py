@@ -104,7 +104,7 @@ class RootMeanSquaredError(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(y_true, y_pred)
@@ -130,7 +130,7 @@ class MeanRelativeError(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(y_true, y_pred)
@@ -138,7 +138,7 @@ class MeanRelativeError(Mean):
         return super().update_state(errors, sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "normalizer": self.normalizer.numpy()}
 
 
@@ -236,7 +236,7 @@ class R2Score(Metric):
         return tf.where(free > 0, 1.0 - (1.0 - score) * factor, score)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "class_aggregation": self.class_aggregation,

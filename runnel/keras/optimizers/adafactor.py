@@ -58,7 +58,7 @@ class Adafactor(Optimizer):
         self.relative_step = relative_step
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -80,7 +80,7 @@ class Adafactor(Optimizer):
             self._v.append(self.add_variable_from_reference(variable, "v"))
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         gradient = dense(gradient, variable)
         dtype = variable.dtype
         i = self._index_dict[variable._key]
@@ -104,7 +104,7 @@ class Adafactor(Optimizer):
         variable.assign_sub(scale * rate * update)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with(
             "beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step"
         )

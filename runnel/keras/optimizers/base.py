@@ -223,7 +223,7 @@ class Optimizer:
         return CallableList(self._variables)
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots of the variables; a subclass calls this first and adds its own."""
+        """Create the slots of the variables; a subclass calls this first and adds its own."""
         if getattr(self, "_built", False):
             return
         self._build_index_dict(var_list)
@@ -551,7 +551,9 @@ class Optimizer:
     def exclude_from_weight_decay(
         self, var_list: Sequence[Any] | None = None, var_names: Sequence[str] | None = None
     ) -> None:
-        """Spare variables, or those whose names match, the weight decay; before the first step."""
+        """Spare variables, or those whose names match, the weight decay; before the first time
+        step.
+        """
         if getattr(self, "_built", False):
             raise ValueError(
                 "`exclude_from_weight_decay()` can only be configured before the optimizer is "
@@ -609,7 +611,7 @@ class Optimizer:
         return hyperparameter() if callable(hyperparameter) else hyperparameter
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config = {
             "name": self.name,
             "weight_decay": self.weight_decay,

@@ -104,14 +104,14 @@ class LossScaleOptimizer(Optimizer):
         return self.inner_optimizer.variables
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots of the inner optimizer."""
+        """Create the slots of the inner optimizer."""
         if isinstance(self.inner_optimizer, Optimizer):
             self.inner_optimizer.build(var_list)
         else:
             self.inner_optimizer._create_all_weights(var_list)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         self.inner_optimizer.update_step(gradient, variable)
 
     def add_variable(

@@ -55,7 +55,7 @@ class RMSprop(Optimizer):
         self.centered = centered
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -71,7 +71,7 @@ class RMSprop(Optimizer):
         return (self._rate(dtype), *numbers)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells: tuple[Any, ...] = (variable, self._velocities[i])
         if self.centered:
@@ -86,5 +86,5 @@ class RMSprop(Optimizer):
         self._fuse(update, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("rho", "momentum", "epsilon", "centered")

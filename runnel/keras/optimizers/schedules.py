@@ -29,7 +29,7 @@ class LearningRateSchedule(RefusesUnknownKeywords):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `get_config()` in order "
             "to be serializable."
@@ -54,7 +54,7 @@ class _Decay(LearningRateSchedule):
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         return {name: getattr(self, name) for name in self._arguments}
 
 
@@ -288,7 +288,7 @@ class CosineDecayRestarts(_Decay):
         self.name = name
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         return {
             "initial_learning_rate": self.initial_learning_rate,
             "first_decay_steps": self.first_decay_steps,

@@ -27,7 +27,7 @@ class Cross:
         return "_X_".join(self.feature_names)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "feature_names": self.feature_names,
             "crossing_dim": self.crossing_dim,
@@ -36,7 +36,7 @@ class Cross:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Cross:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         return cls(**config)
 
 
@@ -56,7 +56,7 @@ class Feature:
         self.output_mode = output_mode
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "dtype": self.dtype,
             "preprocessor": tf.keras.saving.serialize_keras_object(self.preprocessor),
@@ -65,7 +65,7 @@ class Feature:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Feature:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         return cls(**config)
 
 

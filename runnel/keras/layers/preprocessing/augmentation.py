@@ -62,7 +62,7 @@ class RandomImageLayer(BaseRandomLayer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rng_type": "stateful"}
 
 
@@ -97,7 +97,7 @@ class RandomFlip(RandomImageLayer):
         return images
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "mode": self.mode, "seed": self.seed}
 
 
@@ -127,7 +127,7 @@ class RandomCrop(RandomImageLayer):
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "height": self.height,
@@ -157,7 +157,7 @@ class RandomContrast(RandomImageLayer):
         return tf.clip_by_value(changed, tf.cast(0, images.dtype), tf.cast(255, images.dtype))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "factor": self.factor, "seed": self.seed}
 
 
@@ -189,7 +189,7 @@ class RandomBrightness(RandomImageLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "factor": self._factor,
@@ -254,7 +254,7 @@ class _RandomSize(RandomImageLayer):
         return tf.TensorShape(sizes)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "factor": self.factor,

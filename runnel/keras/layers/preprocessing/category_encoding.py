@@ -92,7 +92,7 @@ class CategoryEncoding(Layer):
         return kind(shape=shape, dtype=tf.int64)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_tokens": self.num_tokens,

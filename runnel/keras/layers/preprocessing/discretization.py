@@ -66,7 +66,7 @@ class Discretization(PreprocessingLayer):
         self.sparse = sparse
 
     def build(self, input_shape):
-        """Make the summary of the data that `adapt` fills, unless boundaries were given."""
+        """Create the summary of the data that `adapt` fills, unless boundaries were given."""
         super().build(input_shape)
         if self.input_bin_boundaries is not None:
             return
@@ -157,7 +157,7 @@ class Discretization(PreprocessingLayer):
         return kind(shape=shape, dtype=self.compute_dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "bin_boundaries": self.input_bin_boundaries,

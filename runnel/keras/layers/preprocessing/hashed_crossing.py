@@ -71,7 +71,7 @@ class HashedCrossing(Layer):
         return kind(shape=shape, dtype=self.compute_dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_bins": self.num_bins,

@@ -80,7 +80,7 @@ class Hashing(TakesText):
         return kind(shape=shape, dtype=dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_bins": self.num_bins,

@@ -414,7 +414,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
             return super().from_config(config)
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         known = self._frozen_size if self._tokens is None else self.vocabulary_size()
         return {
             **super().get_config(),

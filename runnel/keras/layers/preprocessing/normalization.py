@@ -41,7 +41,7 @@ class Normalization(PreprocessingLayer):
         self.invert = invert
 
     def build(self, input_shape):
-        """Make the weights that `adapt` sets, unless mean and variance were given."""
+        """Create the weights that `adapt` sets, unless mean and variance were given."""
         super().build(input_shape)
         sizes = tf.TensorShape(input_shape).as_list()
         rank = len(sizes)
@@ -153,7 +153,7 @@ class Normalization(PreprocessingLayer):
         return input_spec
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "axis": self.axis,

@@ -54,7 +54,7 @@ class RandomWarp(RandomImageLayer):
         raise NotImplementedError
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             **self._factors(),

@@ -31,5 +31,5 @@ class Rescaling(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "scale": self.scale, "offset": self.offset}

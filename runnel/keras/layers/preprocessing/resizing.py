@@ -48,7 +48,7 @@ class Resizing(Layer):
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "height": self.height,
@@ -83,5 +83,5 @@ class CenterCrop(Layer):
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "height": self.height, "width": self.width}

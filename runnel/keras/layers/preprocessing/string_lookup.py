@@ -45,7 +45,7 @@ class StringLookup(IndexLookup):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         config = {**super().get_config(), "encoding": self.encoding}
         del config["vocabulary_dtype"]
         return config

@@ -202,7 +202,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
     # Saving it.
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         lookup = self._lookup_layer
         return {
             **super().get_config(),
@@ -223,7 +223,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         with loading_scope():
             for name in ("standardize", "split"):

@@ -111,7 +111,7 @@ class Bidirectional(Wrapper):
         Layer.build(self, input_shape)
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
-        """Call the layer; the initial states and constants may follow the inputs in a list."""
+        """Call the layer; initial states and constants may follow the inputs in a list."""
         inputs, initial_state, constants = split_inputs(
             inputs, initial_state, constants, self._num_constants
         )
@@ -190,7 +190,7 @@ class Bidirectional(Wrapper):
         return shapes if self.merge_mode is None else shape
 
     def compute_mask(self, inputs, mask):
-        """The mask of the inputs for sequences of outputs; None for the last output and states."""
+        """The inputs' mask for output sequences; None for the last output and states."""
         if isinstance(mask, list):
             mask = mask[0]
         if not self.return_sequences:
@@ -202,7 +202,7 @@ class Bidirectional(Wrapper):
         return [*masks, *states] if isinstance(masks, list) else [masks, *states]
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {**super().get_config(), "merge_mode": self.merge_mode}
         if self._num_constants:
             config["num_constants"] = self._num_constants
@@ -212,7 +212,7 @@ class Bidirectional(Wrapper):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         constants = config.pop("num_constants", 0)
         for name in ("layer", "backward_layer"):

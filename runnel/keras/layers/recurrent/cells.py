@@ -50,7 +50,7 @@ class AbstractRNNCell(Layer):
         raise NotImplementedError(f"{type(self).__name__} must define `output_size`.")
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states before the first step: zeros."""
+        """The initial states: zeros."""
         return zero_states(self, inputs, batch_size, dtype)
 
 
@@ -81,7 +81,7 @@ class GatedCell(DropoutRNNCellMixin):
         self.output_size = units
 
     def build(self, input_shape):
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         super().build(input_shape)
         columns = self.units * self.gates
         self.kernel = self._weight("kernel", [input_shape[-1], columns], self.kernel_initializer)
@@ -110,7 +110,7 @@ class GatedCell(DropoutRNNCellMixin):
         return self.bias_initializer
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states before the first step: zeros."""
+        """The initial states: zeros."""
         return zero_states(self, inputs, batch_size, dtype)
 
     def project(self, inputs: Any) -> Any:
@@ -201,14 +201,14 @@ class SimpleRNNCell(GatedCell):
         return output, [output] if listed else output
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         output = projected + tf.matmul(states[0], weights)
         if self.activation is not None:
             output = self.activation(output)
         return output, [output]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -305,7 +305,7 @@ class LSTMCell(GatedCell):
         return self._gated([x + y for x, y in zip(parts, state_parts, strict=True)], c)
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h, c = states
         sums = projected + tf.matmul(h, weights)
         if self._has_gates_at_once(sums, c):
@@ -326,7 +326,7 @@ class LSTMCell(GatedCell):
         return output, [output, carry]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -438,7 +438,7 @@ class GRUCell(GatedCell):
         return kernel, self.bias[1] if self.use_bias else None
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h = states[0]
         if self.reset_after:
             kernel, bias = weights
@@ -469,7 +469,7 @@ class GRUCell(GatedCell):
         return z * h + (1 - z) * self.activation(candidate)
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,

@@ -97,7 +97,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         self._format = operation_format(self.data_format, rank)
 
     def build(self, input_shape):
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         super().build(input_shape)
         channels = input_shape[self._channels_axis]
         if channels is None:
@@ -165,7 +165,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return self._convolve_inputs(inputs, self.kernel, self.bias)
 
     def advance(self, projected: Any, states: Any) -> Any:
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h, c = states
         total = projected + self._convolve_state(h, self.recurrent_kernel)
         return self._gated(tf.split(total, 4, self._channels_axis), c)
@@ -205,7 +205,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return [shape_of_step[0], *lengths, self.filters]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **settings_of(self)}
 
 
@@ -280,7 +280,7 @@ class ConvLSTM(RNN):
         return [InputSpec(shape=shape), InputSpec(shape=shape)]
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state)
 
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
@@ -293,7 +293,7 @@ class ConvLSTM(RNN):
         return tf.reshape(projected, [*shape[:2], *projected.shape[1:]]), cell.advance
 
     def get_initial_state(self, inputs):
-        """The states before the first step, for inputs of some shape."""
+        """The states before the first time step, for inputs of some shape."""
         first = inputs[0] if self.time_major else inputs[:, 0]
         shape = self.cell.shape_of_state(first.shape)
         if None not in shape:
@@ -326,12 +326,12 @@ class ConvLSTM(RNN):
         return [tf.TensorShape(each) for each in (outputs, state, state)]
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **settings_of(self, "activity_regularizer")}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         return cls(**config)
 
 

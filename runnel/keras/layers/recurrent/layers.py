@@ -69,7 +69,7 @@ class _CellLayer(RNN):
         }
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state)
 
     def _starting_states(self, inputs, initial_state):
@@ -125,7 +125,7 @@ class _CellLayer(RNN):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         if config.get("implementation") == 0:
             config = {**config, "implementation": 1}
         return cls(**config)
@@ -183,7 +183,7 @@ class SimpleRNN(_CellLayer):
         return {"activation": known_activation(self.activation)}
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -207,7 +207,7 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
         return super()._plain() and has_usual_gates(self)
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         lengths = None
         if is_ragged(inputs):
             inputs, lengths = padded(self, inputs, mask)
@@ -264,7 +264,7 @@ class LSTM(_GatedLayer):
         super().__init__(**_CellLayer._set_up(self, LSTMCell, locals()))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -321,7 +321,7 @@ class GRU(_GatedLayer):
         return super()._plain() and self.reset_after
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,

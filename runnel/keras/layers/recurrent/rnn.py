@@ -92,7 +92,7 @@ class RNN(Layer):
         self._states = states
 
     def get_initial_state(self, inputs):
-        """The states before the first step, for inputs of some batch size."""
+        """The states before the first time step, for inputs of some batch size."""
         first = tf.nest.flatten(inputs)[0]
         axis = 1 if self.time_major else 0
         size = first.shape[axis]
@@ -201,7 +201,7 @@ class RNN(Layer):
     # Calling.
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
-        """Call the layer; the initial states and constants may follow the inputs in a list."""
+        """Call the layer; initial states and constants may follow the inputs in a list."""
         inputs, initial_state, constants = split_inputs(
             inputs, initial_state, constants, self._num_constants
         )
@@ -219,7 +219,7 @@ class RNN(Layer):
         return super().__call__(inputs, **kwargs)
 
     def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state, constants)
 
     def _all_steps(
@@ -385,12 +385,12 @@ class RNN(Layer):
         return [outputs, *states]
 
     def compute_mask(self, inputs, mask):
-        """The mask of the inputs for sequences of outputs; None for the last output and states."""
+        """The inputs' mask for output sequences; None for the last output and states."""
         mask = tf.nest.flatten(mask)[0] if self.return_sequences else None
         return [mask, *[None for _ in self.states]] if self.return_state else mask
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {
             **super().get_config(),
             "return_sequences": self.return_sequences,
@@ -413,7 +413,7 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         constants = config.pop("num_constants", 0)
         cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)

@@ -49,7 +49,7 @@ class StackedRNNCells(Layer):
         return _first_size(last.state_size)
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of all cells before the first step."""
+        """The states of all cells before the first time step."""
         return tuple(initial_state_of(cell, inputs, batch_size, dtype) for cell in self.cells)
 
     def build(self, input_shape):
@@ -86,13 +86,13 @@ class StackedRNNCells(Layer):
         return inputs, tuple(new_states)
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         cells = [serialize_keras_object(cell) for cell in self.cells]
         return {**super().get_config(), "cells": cells}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Cells made from `get_config`."""
+        """Create the cells from their config."""
         config = dict(config)
         cells = [
             deserialize_keras_object(cell, custom_objects=custom_objects)
@@ -102,7 +102,7 @@ class StackedRNNCells(Layer):
 
 
 def initial_state_of(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
-    """The states of a cell before the first step: what it says itself, or zeros."""
+    """The states of a cell before the first time step: what it says itself, or zeros."""
     own = getattr(cell, "get_initial_state", None)
     if own is not None:
         return own(inputs=inputs, batch_size=batch_size, dtype=dtype)

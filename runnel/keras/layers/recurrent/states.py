@@ -1,4 +1,4 @@
-"""The states of recurrent cells before the first step."""
+"""The states of recurrent cells before the first time step."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ class Optimizer:
         return self._slot_names
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
-        """Make the slots; a subclass's part."""
+        """Create the slots; a subclass's part."""
 
     def _create_all_weights(self, var_list: Sequence[Any]) -> None:
         _ = self.iterations
@@ -390,7 +390,7 @@ class Optimizer:
     # Configuration.
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config: dict[str, Any] = {"name": self._name}
         for name in ("clipnorm", "clipvalue", "global_clipnorm"):
             if getattr(self, name) is not None:

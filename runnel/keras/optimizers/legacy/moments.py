@@ -64,7 +64,7 @@ class _Moments(Optimizer):
         self._resource_apply_dense(gradient, handle, apply_state)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon")
 
 
@@ -108,7 +108,7 @@ class Adam(_Moments):
             training.ApplyAdam(self._cells(handle), scalars, grad)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon", "amsgrad")
 
 
