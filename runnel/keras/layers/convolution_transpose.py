@@ -1,4 +1,4 @@
-"""Transposed convolutions: from the shape of a convolution's output to that of its input."""
+"""Transposed convolutions: from a convolution's output shape to its input shape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONVOLUTIONS: tuple[Any, ...] = (
 
 
 class _Transposed(Conv):
-    """What the transposed convolutions share; it comes before the convolution in their bases."""
+    """What the transposed convolutions share; comes before the convolution in the bases."""
 
     output_padding: Any
 

@@ -1,4 +1,4 @@
-"""EinsumDense: a dense layer over any axes, told by an einsum equation."""
+"""EinsumDense: a dense layer over any axes, specified by an einsum equation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EinsumDense(Layer):
     """activation(einsum(equation, inputs, kernel) + bias)
 
     `output_shape` leaves out the batch axis and what an ellipsis stands for; `bias_axes` are the
-    letters of the outputs' axes that have biases.
+    labels of the output axes that have a bias.
 
     >>> layer = tf.keras.layers.EinsumDense("...x,xy->...y", output_shape=64, bias_axes="y")
     >>> layer(tf.ones([8, 32, 128])).shape

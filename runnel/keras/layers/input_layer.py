@@ -1,4 +1,4 @@
-"""Where the values of a functional model come in."""
+"""InputLayer and Input: the entry points of a functional model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..serialization import type_spec_from
 
 
 class InputLayer(Layer):
-    """The place of one input of a model.
+    """The entry point of one input of a model.
 
     >>> tf.keras.layers.InputLayer((3,), name="here").output.shape
     TensorShape([None, 3])

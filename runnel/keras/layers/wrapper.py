@@ -7,7 +7,7 @@ from ..serialization import deserialize_keras_object, serialize_keras_object
 
 
 class Wrapper(Layer):
-    """A layer that calls another layer; for subclasses to say how."""
+    """Base class of layers that wrap another layer."""
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
