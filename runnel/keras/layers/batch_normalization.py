@@ -209,7 +209,7 @@ class BatchNormalization(BatchVariants):
         return self._normalize(inputs, bool(training), mask)
 
     def _normalize_in_graph(self, graph: Any, inputs: Any, training: Any, mask: Any) -> Any:
-        """Normalize in a graph; the moving-average updates go to `updates`, which a session runs."""
+        """Normalize in a graph; moving-average updates go to `updates`, which a session runs."""
         if not isinstance(training, tf.Tensor | tf.Variable):
             start = len(graph.operations)
             outputs = self._normalize(inputs, bool(training), mask)

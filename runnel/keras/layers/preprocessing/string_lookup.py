@@ -1,4 +1,4 @@
-"""StringLookup: the number of each text in a vocabulary."""
+"""StringLookup: strings as vocabulary indices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .lookup import IndexLookup
 
 
 class StringLookup(IndexLookup):
-    """The number of each text in a vocabulary, given or learnt by `adapt`.
+    """The vocabulary index of each string; the vocabulary is given or learnt by `adapt`.
 
     >>> layer = tf.keras.layers.StringLookup(vocabulary=["a", "b", "c"])
     >>> layer([["a", "c"], ["b", "z"]]).numpy().tolist()

@@ -1,4 +1,4 @@
-"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs whose products are convolutions."""
+"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs with convolutions in place of matmuls."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return with_open_forget_gate
 
     def call(self, inputs, states, training=None):
-        """One step: its output, and the new h and c."""
+        """One time step: the output, and the new h and c."""
         h, c = states
         masks = self.get_dropout_mask_for_cell(inputs, training, count=4)
         state_masks = self.get_recurrent_dropout_mask_for_cell(h, training, count=4)
@@ -161,7 +161,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return self._gated(parts, c)
 
     def project(self, inputs: Any) -> Any:
-        """convolution(inputs, kernel) + bias, for one step or for all at once."""
+        """convolution(inputs, kernel) + bias, for one time step or all of them."""
         return self._convolve_inputs(inputs, self.kernel, self.bias)
 
     def advance(self, projected: Any, states: Any) -> Any:
@@ -192,7 +192,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return tf.nn.convolution(state, kernel, strides=1, padding="SAME", data_format=self._format)
 
     def shape_of_state(self, shape_of_step: Any) -> list[int | None]:
-        """The shape of the states for inputs of a step of some shape."""
+        """The state shape for a time step's input shape."""
         axes = range(2, self.rank + 2) if self._channels_axis == 1 else range(1, self.rank + 1)
         lengths = [
             convolved_length(shape_of_step[axis], window, self.padding, stride, dilation)
@@ -210,7 +210,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
 
 
 def settings_of(layer: Any, *more: str) -> dict[str, Any]:
-    """The settings that a cell and its layer have in common; `more` are further regularizers."""
+    """The settings that a cell and its layer share; `more` are further regularizers."""
     return {
         **{name: getattr(layer, name) for name in ("filters", "kernel_size", "strides")},
         **{name: getattr(layer, name) for name in ("padding", "data_format", "dilation_rate")},
@@ -225,7 +225,7 @@ def settings_of(layer: Any, *more: str) -> dict[str, Any]:
 
 
 class ConvLSTM(RNN):
-    """A recurrent layer on sequences of images of `rank` axes."""
+    """A recurrent layer on sequences of images with `rank` spatial axes."""
 
     _shows_cell = False
     rank = 2
@@ -288,12 +288,12 @@ class ConvLSTM(RNN):
         shape = inputs.shape
         if cell.dropout or cell.recurrent_dropout or shape.num_elements() is None:
             return super()._prepared(inputs, training, constants)
-        # One convolution for all steps.
+        # One convolution for all time steps.
         projected = cell.project(tf.reshape(inputs, [-1, *shape[2:]]))
         return tf.reshape(projected, [*shape[:2], *projected.shape[1:]]), cell.advance
 
     def get_initial_state(self, inputs):
-        """The states before the first time step, for inputs of some shape."""
+        """The initial states for inputs of some shape."""
         first = inputs[0] if self.time_major else inputs[:, 0]
         shape = self.cell.shape_of_state(first.shape)
         if None not in shape:
@@ -315,7 +315,7 @@ class ConvLSTM(RNN):
         return [tf.zeros(shape, dtype), tf.zeros(shape, dtype)]
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs; with `return_state` a list, with those of the states."""
+        """The output shape; with `return_state` a list that includes the state shapes."""
         shape = tf.TensorShape(input_shape)
         state = self.cell.shape_of_state(self._shape_of_step(shape))
         outputs = [state[0], shape[1], *state[1:]] if self.return_sequences else state

@@ -1,4 +1,4 @@
-"""Dropout inside recurrent cells: one mask for all steps of a sequence."""
+"""Dropout inside recurrent cells: one mask for all time steps of a sequence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...engine.base_layer import Layer
 
 
 class DropoutRNNCellMixin(Layer):
-    """Masks for the inputs and for the states, drawn once and kept until they are reset."""
+    """Masks for the inputs and the states, sampled once and cached until reset."""
 
     dropout: float
     recurrent_dropout: float
@@ -23,15 +23,15 @@ class DropoutRNNCellMixin(Layer):
         self._state_masks: dict[Any, list[Any]] = {}
 
     def reset_dropout_mask(self) -> None:
-        """Forget the masks of the inputs, as at the start of a sequence."""
+        """Reset the input masks, as at the start of a sequence."""
         self._input_masks.clear()
 
     def reset_recurrent_dropout_mask(self) -> None:
-        """Forget the masks of the states, as at the start of a sequence."""
+        """Reset the state masks, as at the start of a sequence."""
         self._state_masks.clear()
 
     def get_dropout_mask_for_cell(self, inputs: Any, training: Any, count: int = 1) -> Any:
-        """The masks of the inputs, `count` of them; None without dropout."""
+        """The `count` input masks; None without dropout."""
         if self.dropout == 0:
             return None
         return self._masks(self._input_masks, inputs, self.dropout, training, count)
@@ -39,7 +39,7 @@ class DropoutRNNCellMixin(Layer):
     def get_recurrent_dropout_mask_for_cell(
         self, inputs: Any, training: Any, count: int = 1
     ) -> Any:
-        """The masks of the states, `count` of them; None without dropout."""
+        """The `count` state masks; None without dropout."""
         if self.recurrent_dropout == 0:
             return None
         return self._masks(self._state_masks, inputs, self.recurrent_dropout, training, count)
