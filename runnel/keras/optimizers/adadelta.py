@@ -1,4 +1,4 @@
-"""Adadelta: steps of the size of recent steps."""
+"""Adadelta: steps scaled by a running average of recent squared steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .base import Optimizer
 class Adadelta(Optimizer):
     """Adadelta: step = g · √(mean of step² + epsilon) / √(mean of g² + epsilon).
 
-    variable -= rate · step; both means forget by `rho`.
+    variable -= rate · step; both means are exponential moving averages with decay `rho`.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Adadelta(learning_rate=1.0, rho=0.75, epsilon=1e-4)

@@ -1,4 +1,4 @@
-"""Adafactor: Adam with little memory: a matrix has two vectors for slots."""
+"""Adafactor: Adam with factored second moments: two vectors per matrix as slots."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .gradients import dense
 
 @register_keras_serializable()
 class Adafactor(Optimizer):
-    """Adafactor: the mean square of gradients as the product of its row and column means.
+    """Adafactor: the second moment of a matrix as the outer product of its row and column means.
 
-    beta = 1 - t^beta_2_decay; v averages g² + epsilon_1 by beta; u = g / √v, scaled down to a root
-    mean square of `clip_threshold`; variable -= max(epsilon_2, RMS(variable)) · ρ · u, where ρ is
-    the rate, or with `relative_step` the smaller of it and 1/√t.
+    beta = 1 - t^beta_2_decay; v is a moving average of g² + epsilon_1 with decay beta; u = g / √v,
+    scaled down to a root mean square of `clip_threshold`; variable -= max(epsilon_2, RMS(variable))
+    · ρ · u, where ρ is the rate, or with `relative_step` the smaller of it and 1/√t.
 
     >>> v = tf.Variable([1.0, 1.0])
     >>> optimizer = tf.keras.optimizers.Adafactor(learning_rate=0.25)
@@ -69,8 +69,8 @@ class Adafactor(Optimizer):
         for variable in var_list:
             sizes = variable.shape
             if len(sizes) < 2:
-                # Vectors have no rows and columns to average over; checkpoints of the original have
-                # a number in each of these places.
+                # Vectors are not factored; checkpoints of the original hold a scalar in each of
+                # these slots.
                 self._r.append(tf.Variable(0, name=f"r/{variable._name.removesuffix(':0')}"))
                 self._c.append(tf.Variable(0, name=f"c/{variable._name.removesuffix(':0')}"))
             else:

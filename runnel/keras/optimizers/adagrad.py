@@ -1,4 +1,4 @@
-"""Adagrad: steps divided by the root of the sum of all squared gradients."""
+"""Adagrad: steps divided by the square root of the sum of squared gradients."""
 
 from __future__ import annotations
 

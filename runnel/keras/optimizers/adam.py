@@ -1,4 +1,4 @@
-"""Adam and AdamW: moving averages of gradients and of their squares."""
+"""Adam and AdamW: moving averages of gradients and squared gradients."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Adam(_Moments):
 
 @register_keras_serializable()
 class AdamW(_Moments):
-    """Adam with weight decay apart from the gradient: variable -= rate · weight_decay · variable.
+    """Adam with decoupled weight decay: variable -= rate · weight_decay · variable.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.AdamW(learning_rate=0.1, weight_decay=0.5)

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the largest gradient in place of the mean square."""
+"""Adamax: Adam with the infinity norm in place of the second moment."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Ftrl(Optimizer):
         self._accumulators = []
         self._linears = []
         for variable in var_list:
-            # Through float32, as in the original.
+            # Rounded through float32, as in the original.
             start = tf.cast(self.initial_accumulator_value, variable.dtype)
             self._accumulators.append(
                 self.add_variable_from_reference(

@@ -1,4 +1,4 @@
-"""Lion: steps of one size, in the direction of the sign."""
+"""Lion: steps of uniform size, from the sign of the momentum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import Optimizer
 
 @register_keras_serializable()
 class Lion(Optimizer):
-    """Lion: variable -= rate · sign(beta_1 · m + (1 - beta_1) · g); m averages g by beta_2.
+    """Lion: variable -= rate · sign(beta_1 · m + (1 - beta_1) · g); m averages g with decay beta_2.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Lion(learning_rate=0.25)

@@ -14,10 +14,10 @@ from .base import Optimizer
 
 @register_keras_serializable()
 class Nadam(Optimizer):
-    """Nadam: Adam whose momentum looks one step ahead, by a schedule u of momentum.
+    """Nadam: Adam with Nesterov momentum on a momentum schedule u.
 
-    u(t) = beta_1 · (1 - 0.96^t / 2); m̂ = u(t+1) · m / (1 - Π u(1…t+1)) + (1 - u(t)) · g /
-    (1 - Π u(1…t)); variable -= rate · m̂ / (√v̂ + epsilon).
+    u(t) = beta_1 · (1 - 0.96^t / 2); m̂ = u(t+1) · m / (1 - Π u(1…t+1)) + (1 - u(t)) · g / (1 - Π
+    u(1…t)); variable -= rate · m̂ / (√v̂ + epsilon).
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Nadam(learning_rate=0.1)

@@ -1,4 +1,4 @@
-"""RMSprop: steps divided by the root of the mean square of recent gradients."""
+"""RMSprop: steps divided by the root mean square of recent gradients."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .base import Optimizer
 class RMSprop(Optimizer):
     """RMSprop: velocity averages g²; variable -= rate · g / √(velocity + epsilon).
 
-    `centered` takes the variance of the gradients in place of their mean square; with `momentum`,
-    the steps add up.
+    `centered` uses the variance of the gradients instead of their mean square; with `momentum`,
+    steps accumulate.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.RMSprop(learning_rate=0.1, rho=0.75)

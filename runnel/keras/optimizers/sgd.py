@@ -1,4 +1,4 @@
-"""SGD: gradient descent, with momentum if wanted."""
+"""SGD: gradient descent with optional momentum."""
 
 from __future__ import annotations
 
