@@ -1,4 +1,4 @@
-"""The seeds of Keras, and the random numbers that layers and initializers draw by them."""
+"""The seeds of Keras, and the random generators of layers and initializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HIGHEST_SEED = 10**9
 
 
 class _Seeds:
-    """Where seeds come from that nobody gave: Python's generator until `set_random_seed`."""
+    """The source of default seeds: Python's generator until `set_random_seed`."""
 
     def __init__(self) -> None:
         self.source: Any = random
@@ -30,7 +30,7 @@ _seeds = _Seeds()
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed everything a Keras program draws from: Python, NumPy, operations and initializers.
+    """Seed all sources of randomness of a Keras program: Python, NumPy, ops and initializers.
 
     >>> tf.keras.utils.set_random_seed(812)
     >>> first = tf.keras.initializers.GlorotUniform()([2])
@@ -50,17 +50,17 @@ def set_random_seed(seed: int) -> None:
 
 
 def enable_tf_random_generator() -> None:
-    """Let layers draw from a `tf.random.Generator` of their own."""
+    """Make layers use their own `tf.random.Generator`."""
     _seeds.use_generators = True
 
 
 def disable_tf_random_generator() -> None:
-    """Let layers draw by seeds of operations, the default."""
+    """Make layers use seeded ops, the default."""
     _seeds.use_generators = False
 
 
 def is_tf_random_generator_enabled() -> bool:
-    """Whether layers draw from a `tf.random.Generator` of their own."""
+    """Whether layers use their own `tf.random.Generator`."""
     return _seeds.use_generators
 
 
@@ -87,7 +87,7 @@ class RandomGenerator:
         self._generator: Any = None
 
     def seed_for_stateless_op(self, nonce: int | None = None) -> Any:
-        """The seed of two numbers for a stateless operation; a nonce makes others of it."""
+        """The two-element seed of a stateless op; a nonce derives a different one."""
         if self.rng_type == "stateful":
             return self.generator.make_seeds()[:, 0]
         if self.rng_type == "legacy_stateful":
@@ -98,7 +98,7 @@ class RandomGenerator:
         return seed if nonce is None else tf.random.fold_in(seed, nonce)
 
     def next_legacy_seed(self) -> Any:
-        """The seed of the next stateful operation; None if this generator has none."""
+        """The seed of the next stateful op; None if this generator has none."""
         seed = self._seed
         if seed is not None:
             self._seed = seed + 1
@@ -136,7 +136,7 @@ class RandomGenerator:
         return function(shape, first, second, dtype, seed=self.next_legacy_seed())
 
     def dropout(self, inputs, rate, noise_shape=None):
-        """Some inputs zero, the others scaled up so that their expected sum stays the same."""
+        """Set some inputs to zero, and scale the others to preserve the expected sum."""
         if self.rng_type == "legacy_stateful":
             return tf.nn.dropout(inputs, rate, noise_shape, self.next_legacy_seed())
         if self.rng_type == "stateful":

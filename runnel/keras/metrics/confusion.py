@@ -1,4 +1,4 @@
-"""Metrics of the confusion matrix at thresholds: counts, precision, recall and between them."""
+"""Confusion-matrix metrics at thresholds: counts, precision, recall and their trade-offs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .thresholds import KINDS, NEVER, checked_thresholds, count
 
 
 class _ConditionCount(Metric):
-    """The weight of the samples of one kind, for each threshold."""
+    """The weighted count of one cell of the confusion matrix, per threshold."""
 
     _kind: str
 
@@ -42,7 +42,7 @@ class _ConditionCount(Metric):
 
 
 class TruePositives(_ConditionCount):
-    """The number of positives predicted to be positive.
+    """The number of positive samples predicted as positive.
 
     >>> tf.keras.metrics.TruePositives()([0, 1, 1, 1], [1, 0, 1, 1]).numpy().item()
     2.0
@@ -52,19 +52,19 @@ class TruePositives(_ConditionCount):
 
 
 class TrueNegatives(_ConditionCount):
-    """The number of negatives predicted to be negative."""
+    """The number of negative samples predicted as negative."""
 
     _kind = "true_negatives"
 
 
 class FalsePositives(_ConditionCount):
-    """The number of negatives predicted to be positive."""
+    """The number of negative samples predicted as positive."""
 
     _kind = "false_positives"
 
 
 class FalseNegatives(_ConditionCount):
-    """The number of positives predicted to be negative."""
+    """The number of positive samples predicted as negative."""
 
     _kind = "false_negatives"
 
@@ -105,7 +105,7 @@ class _Share(Metric):
         getattr(self, self._errors).assign_add(getattr(counts, self._errors))
 
     def result(self) -> Any:
-        """The share; one per threshold if there are several."""
+        """The rate; one per threshold if there are several."""
         errors = getattr(self, self._errors)
         result = tf.math.divide_no_nan(self.true_positives, self.true_positives + errors)
         return result[0] if len(self.thresholds) == 1 else result
@@ -141,7 +141,7 @@ class Recall(_Share):
 
 
 class _BestUnderConstraint(Metric):
-    """The best of one share among the thresholds where another is at least a given value."""
+    """The best value of one rate over the thresholds where another is at least a given value."""
 
     _constraint: str
     true_positives: tf.Variable
@@ -203,7 +203,7 @@ class _BestUnderConstraint(Metric):
 
     def _best(self, wanted: tf.Tensor, constrained: tf.Tensor) -> tf.Tensor:
         allowed = constrained >= tf.cast(self.value, constrained.dtype)
-        # No share is below 0, which is the result where no threshold is allowed.
+        # Rates are never below 0, the result if no threshold satisfies the constraint.
         return tf.reduce_max(tf.where(allowed, wanted, tf.zeros_like(wanted)))
 
     def get_config(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Intersection over union: how well predicted and true regions of a class agree."""
+"""Intersection over union: the overlap of predicted and true regions of a class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Metric
 
 
 class _ConfusionMatrix(Metric):
-    """A confusion matrix gathered over batches."""
+    """A confusion matrix accumulated over batches."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class _ConfusionMatrix(Metric):
         )
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in true and predicted classes (numbers, or one-hot where not sparse)."""
+        """Accumulate true and predicted classes (indices, or one-hot where not sparse)."""
         if not self.sparse_y_true:
             y_true = tf.argmax(y_true, axis=self.axis)
         if not self.sparse_y_pred:
@@ -58,12 +58,12 @@ class _ConfusionMatrix(Metric):
         return self.total_cm.assign_add(matrix)
 
     def _arguments(self, *names: str) -> dict[str, Any]:
-        """Arguments by name, in the order the original lists them."""
+        """Arguments by name, in the original's order."""
         return {name: getattr(self, name) for name in names}
 
 
 class IoU(_ConfusionMatrix):
-    """The mean over some classes of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over the target classes.
 
     >>> tf.keras.metrics.IoU(2, target_class_ids=[0])([0, 0, 1, 1], [0, 1, 0, 1]).numpy().round(4)
     np.float32(0.3333)
@@ -107,7 +107,7 @@ class IoU(_ConfusionMatrix):
 
 
 class BinaryIoU(IoU):
-    """IoU of two classes, told apart by a threshold on the prediction.
+    """IoU of two classes, separated by a threshold on the prediction.
 
     >>> metric = tf.keras.metrics.BinaryIoU(target_class_ids=[0, 1], threshold=0.3)
     >>> metric([0, 1, 0, 1], [0.1, 0.2, 0.4, 0.7]).numpy().round(4)
@@ -136,7 +136,7 @@ class BinaryIoU(IoU):
 
 
 class MeanIoU(IoU):
-    """The mean over all classes of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over all classes.
 
     >>> tf.keras.metrics.MeanIoU(num_classes=2)([0, 0, 1, 1], [0, 1, 0, 1]).numpy().round(4)
     np.float32(0.3333)
