@@ -1,4 +1,4 @@
-"""Callbacks that save the model while it is trained."""
+"""Callbacks that save the model during training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .monitoring import known_mode
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model, or its weights, at the end of epochs or every so many batches.
+    """Saves the model, or its weights, at the end of epochs or every `save_freq` batches.
 
     Args:
       filepath: Where to, with names from the logs and `epoch` and `batch` in braces, such as
@@ -101,7 +101,7 @@ class ModelCheckpoint(Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         if self.save_freq == "epoch":
             return
-        # With several steps at one execution, batches arrive in leaps.
+        # With several steps per execution, the batch index advances in leaps.
         leap = batch + 1 if batch <= self._last_batch else batch - self._last_batch
         self._batches_since_last_save += leap
         self._last_batch = batch

@@ -47,7 +47,7 @@ class LearningRateScheduler(Callback):
         except TypeError:
             if not callable(self.schedule):
                 raise TypeError(_NO_SCHEDULE.format(schedule=self.schedule)) from None
-            # A function of the epoch alone, as schedules used to be.
+            # A function of the epoch only, the older signature of schedules.
             rate = self.schedule(epoch)
         if not isinstance(rate, tf.Tensor | float | np.float32 | np.float64):
             raise ValueError(f'The output of the "schedule" function should be float. Got: {rate}')
@@ -68,7 +68,7 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """Lower the learning rate when a quantity no longer improves.
+    """Reduce the learning rate when a quantity stops improving.
 
     Args:
       monitor: Name of the quantity in the logs.
@@ -118,7 +118,7 @@ class ReduceLROnPlateau(Callback):
     def _reset(self) -> None:
         mode = known_mode(self.mode, "acc" in self.monitor, "Learning rate reduction")
         if self.mode not in ("min", "max"):
-            # Said once is enough; training starts come again.
+            # Warns once only; training may start several times.
             self.mode = "auto"
         self._sign = 1 if mode == "max" else -1
         self.best = -self._sign * np.inf
@@ -163,5 +163,5 @@ class ReduceLROnPlateau(Callback):
         self.wait = 0
 
     def in_cooldown(self) -> bool:
-        """Whether a change of the rate was so recent that the quantity is not judged yet."""
+        """Whether the rate was changed so recently that the quantity is not evaluated yet."""
         return self.cooldown_counter > 0

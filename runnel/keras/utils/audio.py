@@ -25,7 +25,7 @@ def audio_dataset_from_directory(
     subset: Any = None,
     follow_links: bool = False,
 ) -> Any:
-    """A dataset of the WAV files in a directory that has one subdirectory per class.
+    """A dataset of the WAV files in a directory with one subdirectory per class.
 
     Args:
       directory: Where the files are.

@@ -1,4 +1,4 @@
-"""Datasets of files in directories, of windows over time series, and parts of datasets."""
+"""Datasets from directories and time series, and splitting of datasets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def from_directory(
     names_files: bool,
     padded: bool = False,
 ) -> Any:
-    """Index a directory, and make a dataset of all its files or of a part, or two of both parts."""
+    """Index a directory, and create a dataset of all its files, of a split, or of both splits."""
     labels = check_label_mode(labels, label_mode, class_names)
     check_split(validation_split, subset, shuffle, seed)
     if seed is None:
@@ -67,7 +67,7 @@ def from_directory(
         dataset = make(files)
         if labels is not None:
             dataset = tf.data.Dataset.zip((dataset, label_dataset(files, label_mode)))
-        # Only the training part of two is shuffled anew in every epoch.
+        # Of the two splits only the training data is reshuffled each epoch.
         again = shuffle and not (subset == "both" and part == "validation")
         if not names_files:
             dataset = dataset.prefetch(tf.data.AUTOTUNE)
@@ -101,7 +101,7 @@ def image_dataset_from_directory(
     crop_to_aspect_ratio: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """A dataset of the images in a directory that has one subdirectory per class.
+    """A dataset of the images in a directory with one subdirectory per class.
 
     Args:
       directory: Where the images are.
@@ -175,7 +175,7 @@ def text_dataset_from_directory(
     subset: Any = None,
     follow_links: bool = False,
 ) -> Any:
-    """A dataset of the text files in a directory that has one subdirectory per class.
+    """A dataset of the text files in a directory with one subdirectory per class.
 
     Args:
       directory: Where the files are.
@@ -217,7 +217,7 @@ def timeseries_dataset_from_array(
     start_index: int | None = None,
     end_index: int | None = None,
 ) -> Any:
-    """Batches of windows over an array, with the targets of their first rows.
+    """Batches of sliding windows over an array, with the targets of their first rows.
 
     >>> windows = tf.keras.utils.timeseries_dataset_from_array(np.arange(5), None, 3)
     >>> next(iter(windows)).numpy().tolist()
@@ -284,7 +284,7 @@ def split_dataset(
     shuffle: bool = False,
     seed: Any = None,
 ) -> tuple[Any, Any]:
-    """Two datasets in memory: the first elements of one, and the rest.
+    """Split into two in-memory datasets: the first elements, and the rest.
 
     >>> left, right = tf.keras.utils.split_dataset(np.ones([10, 2]), left_size=0.8)
     >>> len(left), len(right)

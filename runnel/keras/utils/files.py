@@ -1,4 +1,4 @@
-"""Files from the net, kept in a cache."""
+"""Downloads with a local cache."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def get_file(
     archive_format: Any = "auto",
     cache_dir: Any = None,
 ) -> str:
-    """The path of a file from the net, downloaded unless it is in the cache already.
+    """The local path of a file, downloaded unless cached.
 
     The file goes to `cache_dir/cache_subdir/fname`, by default `~/.keras/datasets/fname`. It
-    appears there only when it is complete and its hash is right.
+    appears there only once complete and its hash verified.
 
     Args:
       fname: Name of the file, by default the one in `origin`. An absolute path is taken as it is.
@@ -131,7 +131,7 @@ def _fetch(origin: str, partial: str) -> None:
     with contextlib.ExitStack() as stack:
         with _readable_failures(origin):
             answer = stack.enter_context(urllib.request.urlopen(origin, timeout=_PATIENCE))
-        # What the disk refuses is no failure of the net.
+        # Disk errors are not reported as network errors.
         file = stack.enter_context(open(partial, "wb"))
         announced = answer.headers.get("Content-Length")
         size = int(announced) if announced else None
@@ -156,7 +156,7 @@ def _received(answer: Any, origin: str) -> bytes:
 
 @contextlib.contextmanager
 def _readable_failures(origin: str) -> Iterator[None]:
-    # The original raises bare exceptions here, which programs may have come to expect.
+    # The original raises bare Exception here, which programs may rely on.
     try:
         yield
     except urllib.error.HTTPError as error:
