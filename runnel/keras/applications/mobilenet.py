@@ -50,7 +50,7 @@ def MobileNet(
     classifier_activation: Any = "softmax",
     **kwargs: Any,
 ) -> Any:
-    """The model with `alpha` times the usual number of filters."""
+    """MobileNet with width multiplier `alpha`."""
     check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     size = trained_size(input_shape, (128, 160, 192, 224))

@@ -65,13 +65,13 @@ def is_tf_random_generator_enabled() -> bool:
 
 
 class RandomGenerator:
-    """The random numbers of one layer or initializer.
+    """The random number generator of one layer or initializer.
 
     `rng_type` is one of
-    'stateless': every call gives the same numbers, those of the seed (initializers);
-    'stateful': the numbers of a `tf.random.Generator` (augmentation layers);
-    'legacy_stateful': the numbers of operations with a seed of their own, which grows by one from
-    call to call, or without one, by the global seed alone (dropout, noise).
+    'stateless': every call returns the same numbers for a seed (initializers);
+    'stateful': a `tf.random.Generator` (augmentation layers);
+    'legacy_stateful': ops with an operation seed that increments at each call, or without one,
+    with the global seed only (dropout, noise).
     """
 
     def __init__(self, seed: Any = None, rng_type: str | None = None) -> None:

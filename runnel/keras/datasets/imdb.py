@@ -1,4 +1,4 @@
-"""tf.keras.datasets.imdb: 50,000 reviews of films, praising or not."""
+"""tf.keras.datasets.imdb: 50,000 film reviews, positive or negative."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load_data(
     cache_dir: Any = None,
     **kwargs: Any,
 ) -> tuple:
-    """Reviews as lists of word numbers: `(x_train, y_train), (x_test, y_test)`, labels 0 and 1.
+    """Reviews as lists of word indices: `(x_train, y_train), (x_test, y_test)`, labels 0 and 1.
 
     Args:
       path: Name of the file in the cache.
@@ -67,6 +67,6 @@ def load_data(
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
-    """The rank of each word, beginning with 1; `load_data` adds `index_from` to it."""
+    """The rank of each word, from 1 on; `load_data` adds `index_from` to it."""
     with open(fetch("imdb_word_index.json", path), encoding="utf-8") as file:
         return json.load(file)

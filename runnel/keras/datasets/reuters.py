@@ -1,4 +1,4 @@
-"""tf.keras.datasets.reuters: 11,228 news in 46 topics."""
+"""tf.keras.datasets.reuters: 11,228 newswires in 46 topics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def load_data(
     cache_dir: Any = None,
     **kwargs: Any,
 ) -> tuple:
-    """News as lists of word numbers: `(x_train, y_train), (x_test, y_test)`, labels 0 to 45.
+    """Newswires as lists of word indices: `(x_train, y_train), (x_test, y_test)`, labels 0 to 45.
 
     Args:
       path: Name of the file in the cache.
@@ -64,7 +64,7 @@ def load_data(
 
 
 def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
-    """The rank of each word, beginning with 1; `load_data` adds `index_from` to it."""
+    """The rank of each word, from 1 on; `load_data` adds `index_from` to it."""
     with open(fetch("reuters_word_index.json", path), encoding="utf-8") as file:
         return json.load(file)
 

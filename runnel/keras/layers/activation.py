@@ -184,7 +184,7 @@ class PReLU(_Elementwise):
         self.shared_axes = shared_axes
 
     def build(self, input_shape):
-        """Create the slopes."""
+        """Create alpha."""
         input_shape = tf.TensorShape(input_shape)
         sizes = input_shape.as_list()[1:]
         for axis in self.shared_axes or ():

@@ -161,7 +161,7 @@ class AUC(Metric):
         """The area under the precision-recall curve, interpolated as Davis and Goadrich do.
 
         Between two thresholds the true positives TP grow linearly with all predicted positives P,
-        which makes of the precision TP / P a curve: with slope = dTP / dP and intercept =
+        so that the precision TP / P is a curve: with slope = dTP / dP and intercept =
         TP - slope P its area is (dTP + intercept log(P1 / P2)) slope / (TP + FN).
         """
         divide = tf.math.divide_no_nan

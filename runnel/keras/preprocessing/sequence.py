@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.sequence: windows, pairs and padding of sequences."""
+"""tf.keras.preprocessing.sequence: windows, skip-grams and padding of sequences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..utils.sequences import Sequence, pad_sequences as pad_sequences
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
-    """How likely the word of each rank is to be kept, so that frequent words count less.
+    """The sampling probability of the word of each rank, which subsamples frequent words.
 
-    Frequencies are taken to follow Zipf's law: that of rank r is about
-    1 / (r (log r + γ) + 1/2 - 1/(12 r)), and a word is kept with min(1, √(factor / frequency)).
+    Frequencies are assumed to follow Zipf's law: that of rank r is about 1 / (r (log r + γ) + 1/2 -
+    1/(12 r)), and a word is sampled with probability min(1, √(factor / frequency)).
     """
     rank = np.arange(size)
     rank[0] = 1
@@ -35,7 +35,7 @@ def skipgrams(
     sampling_table: Any = None,
     seed: int | None = None,
 ) -> tuple[list[list[int]], list[Any]]:
-    """Pairs of words that stand near each other (label 1), and random pairs (label 0).
+    """Skip-grams: pairs of nearby words (label 1), and random pairs (label 0).
 
     Args:
       sequence: Word numbers; 0 is no word and skipped.
@@ -72,7 +72,7 @@ def skipgrams(
     if shuffle:
         if seed is None:
             seed = random.randint(0, 10_000_000)
-        # The same seed twice mixes pairs and labels alike.
+        # Reseeding shuffles pairs and labels alike.
         for each in (pairs, labels):
             random.seed(seed)
             random.shuffle(each)
@@ -80,7 +80,7 @@ def skipgrams(
 
 
 class TimeseriesGenerator(Sequence):
-    """Batches of windows of a series, each with the target that follows it.
+    """Batches of sliding windows over a series, each with the target that follows it.
 
     Args:
       data: Values, one for each time.
@@ -147,7 +147,7 @@ class TimeseriesGenerator(Sequence):
         return (samples[:, ::-1, ...] if self.reverse else samples), targets
 
     def get_config(self) -> dict[str, Any]:
-        """The data and the parameters, as JSON can hold them."""
+        """The data and parameters, JSON-serializable."""
         data, targets = (
             each.tolist() if isinstance(each, np.ndarray) else each
             for each in (self.data, self.targets)

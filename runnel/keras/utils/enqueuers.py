@@ -14,7 +14,7 @@ _PATIENCE = 0.05
 
 
 class SequenceEnqueuer:
-    """Base of what prepares batches in the background.
+    """Base class of background prefetchers.
 
     ```python
     enqueuer = tf.keras.utils.OrderedEnqueuer(sequence)

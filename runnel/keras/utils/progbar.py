@@ -11,7 +11,7 @@ from . import interactive
 
 
 class Progbar:
-    """Shows progress, the time used or left, and averages of values.
+    """Prints progress, the elapsed or remaining time, and averages of values.
 
     ```
     3/10 [========>.....................] - ETA: 7s - loss: 1.1668
