@@ -17,7 +17,7 @@ class _Left(threading.local):
 
 
 _left = _Left()
-# The allowance beside the weights in the file, for unsaved state; and the cost of each item.
+# The allowance for unsaved state, in bytes, and the factor for the size of the saved weights.
 _ROOM = 256 << 20
 _TIMES = 4
 

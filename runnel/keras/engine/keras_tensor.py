@@ -169,7 +169,7 @@ class CompositeKerasTensor:
         raise NotImplementedError
 
     def _parts_of_value(self, value: Any) -> list[Any]:
-        """The components of a concrete value for this one; it may be dense."""
+        """The components of a value passed for this one; it may be dense."""
         raise NotImplementedError
 
     def _parts(self) -> list[Any]:
@@ -220,14 +220,14 @@ def parts_of(value: Any) -> list[KerasTensor]:
 
 
 def value_in(values: dict[int, Any], tensor: Any) -> Any:
-    """The concrete value of a KerasTensor, or of a composite from those of its components."""
+    """The value assigned to a KerasTensor, or to a composite through its components."""
     if isinstance(tensor, CompositeKerasTensor) and id(tensor) not in values:
         return tensor._of_parts([values.get(id(part), part) for part in tensor._parts()])
     return values[id(tensor)]
 
 
 def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
-    """Record the concrete value of a KerasTensor, and those of a composite's components."""
+    """Assign the value of a KerasTensor, and those of a composite's components."""
     values[id(tensor)] = value
     if isinstance(tensor, CompositeKerasTensor):
         for part, each in zip(tensor._parts(), tensor._parts_of_value(value), strict=True):
@@ -291,7 +291,7 @@ class Node:
         return self.arguments[0]
 
     def run(self, values: dict[int, Any]) -> None:
-        """Call the layer on the concrete values of its inputs."""
+        """Call the layer on the values of its inputs."""
 
         def value_of(argument: Any) -> Any:
             return value_in(values, argument) if is_keras_tensor(argument) else argument
@@ -318,7 +318,7 @@ class OperationNode(Operation):
     order: int
 
     def run(self, values: dict[int, Any]) -> None:  # type: ignore[override]
-        """Run the operation on the concrete values of its inputs."""
+        """Run the operation on the values of its inputs."""
         inputs = [
             values[id(each)] if isinstance(each, KerasTensor) else each for each in self.inputs
         ]

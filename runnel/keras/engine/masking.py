@@ -42,7 +42,7 @@ def attach(outputs: Any, masks: Any) -> None:
 
 
 def masked(tensors: list[Any], masks: list[Any]) -> list[Any]:
-    """The tensors with these masks attached; existing masks take precedence."""
+    """Copies of the tensors with these masks attached; the originals keep theirs."""
     copies = [tf.identity(tensor) for tensor in tensors]
     attach(copies, masks)
     return copies

@@ -190,7 +190,7 @@ class Trainer:
 
     @property
     def _train_counter(self) -> Any:
-        """The number of batches `fit` has trained on; reset when it starts."""
+        """The number of batches that `fit` has trained on; reset when it starts."""
         return self._counter("train")
 
     @property

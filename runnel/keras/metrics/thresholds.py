@@ -127,7 +127,7 @@ def _in_buckets(
     """The same for evenly spaced thresholds, in one pass over the predictions.
 
     A prediction exceeds all thresholds up to the start of its bucket, so the count above a
-    threshold is the total of its bucket and those after.
+    threshold is the total of that threshold's bucket and the later ones.
     """
     steps = len(thresholds) - 1
     places = tf.cast(tf.math.ceil(predictions * steps), tf.int32) - 1

@@ -409,7 +409,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`; a file of words is read for those who trust it."""
+        """Create a layer from its config; a vocabulary file is read only with safe mode disabled."""
         with loading_scope():
             return super().from_config(config)
 
