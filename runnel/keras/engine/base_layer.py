@@ -147,7 +147,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
         self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
 
-    # What a layer is.
+    # Properties of the layer.
 
     @property
     def name(self) -> str:

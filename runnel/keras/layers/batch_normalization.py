@@ -108,7 +108,7 @@ class BatchNormalization(BatchVariants):
         return tf.float32 if self.dtype in ("float16", "bfloat16") else self.dtype or tf.float32
 
     def build(self, input_shape):
-        """Make gamma, beta and the moving averages."""
+        """Create gamma, beta and the moving averages."""
         input_shape = tf.TensorShape(input_shape)
         self.axis = checked_axes(self.axis, input_shape)
         rank = input_shape.rank

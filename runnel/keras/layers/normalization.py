@@ -108,7 +108,7 @@ class LayerNormalization(_Scaled):
             )
 
     def build(self, input_shape):
-        """Make gamma and beta."""
+        """Create gamma and beta."""
         input_shape = tf.TensorShape(input_shape)
         self.axis = checked_axes(self.axis, input_shape)
         sizes = [input_shape[axis] for axis in self.axis]
@@ -226,7 +226,7 @@ class GroupNormalization(_Scaled):
         self.axis = axis
 
     def build(self, input_shape):
-        """Make gamma and beta."""
+        """Create gamma and beta."""
         input_shape = tf.TensorShape(input_shape)
         checked_axes(self.axis, input_shape)
         channels = input_shape[self.axis]

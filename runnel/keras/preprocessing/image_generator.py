@@ -133,7 +133,7 @@ class ImageDataGenerator:
             setattr(self, needed, True)
             warnings.warn(_OVERRIDES.format(chosen, needed), stacklevel=4)
 
-    # Where the images come from.
+    # Sources of images.
 
     def flow(
         self,
@@ -257,7 +257,7 @@ class ImageDataGenerator:
             dtype=self.dtype,
         )
 
-    # What happens to an image.
+    # Transforms of an image.
 
     def get_random_transform(self, img_shape: Any, seed: int | None = None) -> dict[str, Any]:
         """Sample the parameters of `apply_transform` for one image."""

@@ -104,7 +104,7 @@ class FeatureSpace(FeatureKinds, Layer):
             )
         return cross if isinstance(cross, Cross) else Cross(names, self.crossing_dim)
 
-    # Learning from data.
+    # Adaptation.
 
     def _adaptable(self) -> list[str]:
         """The names of features whose layers are not adapted yet."""

@@ -27,7 +27,7 @@ class LabelledFiles:
         return LabelledFiles([self.paths[i] for i in order], labels, self.class_names)
 
     def part(self, subset: str | None, validation_split: float | None) -> LabelledFiles:
-        """The first files for training or the last for validation."""
+        """The training split, the first files, or the validation split, the last ones."""
         if not validation_split:
             return self
         count = int(validation_split * len(self.paths))

@@ -270,7 +270,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
             weights = weights + [0.0] * (self.max_tokens - len(weights))
         self.idf_weights.assign(tf.constant(weights, self.idf_weights.dtype))
 
-    # Learning it.
+    # Adaptation.
 
     def update_state(self, data):
         """Count the tokens of a batch."""
@@ -317,7 +317,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         self._is_adapted = False
         self._counts = TokenCounts()
 
-    # Using it.
+    # Lookup.
 
     def call(self, inputs):
         """The indices of the tokens, or vectors of them; if inverted, the tokens of indices."""
@@ -405,11 +405,11 @@ class IndexLookup(TakesText, PreprocessingLayer):
         dtype = self.vocabulary_dtype if self.invert else self.compute_dtype
         return tf.TensorSpec(shape=shape, dtype=dtype)
 
-    # Saving it.
+    # Saving.
 
     @classmethod
     def from_config(cls, config):
-        """Create a layer from its config; a vocabulary file is read only with safe mode disabled."""
+        """Create a layer from its config; vocabulary files are read only with safe mode off."""
         with loading_scope():
             return super().from_config(config)
 

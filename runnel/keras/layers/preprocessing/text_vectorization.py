@@ -133,7 +133,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
         self._is_adapted = False
         self._lookup_layer.reset_state()
 
-    # Using it.
+    # Lookup.
 
     def call(self, inputs):
         """The token indices of the texts, or vectors of them."""
@@ -199,7 +199,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
         dtype = tf.int64 if self._output_mode == "int" else tf.keras.backend.floatx()
         return tf.TensorSpec(shape=shape, dtype=dtype)
 
-    # Saving it.
+    # Saving.
 
     def get_config(self):
         """The constructor arguments, as a dict, without a learnt vocabulary."""

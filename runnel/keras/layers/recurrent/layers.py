@@ -198,7 +198,7 @@ class SimpleRNN(_CellLayer):
 
 
 class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
-    """LSTM and GRU: dropout differs from step to step in their plain form."""
+    """LSTM and GRU: with the fused op the input dropout mask varies per time step."""
 
     recurrent_activation = OfCell()
     implementation = OfCell()
