@@ -133,9 +133,9 @@ class CallbackList:
     none does, a batch hook costs a call with an empty loop, and `listens(hook)` is False.
 
     Args:
-      callbacks: Callbacks, nested as one likes.
-      add_history: Add a `History`, which is then `model.history` too, unless one is there.
-      add_progbar: Add a progress bar unless one is there.
+      callbacks: Callbacks, arbitrarily nested.
+      add_history: Add a `History`, which becomes `model.history`, unless there is one.
+      add_progbar: Add a progress bar unless there is one.
       model: The model.
       **params: The parameters of the run: verbose, epochs, steps.
     """

@@ -31,8 +31,8 @@ class LearningRateScheduler(Callback):
     """Set the learning rate at the start of each epoch.
 
     Args:
-      schedule: A function of the epoch, or of the epoch and the present rate, that returns a float.
-      verbose: 1 says what happens.
+      schedule: A function of the epoch, or of the epoch and the current rate, that returns a float.
+      verbose: 1 prints messages.
     """
 
     def __init__(self, schedule: Callable, verbose: int = 0) -> None:
@@ -72,13 +72,13 @@ class ReduceLROnPlateau(Callback):
 
     Args:
       monitor: Name of the quantity in the logs.
-      factor: The new rate is the old one times this.
-      patience: How many epochs without improvement to bear.
-      verbose: 1 says what happens.
-      mode: "min" (it should fall), "max" (it should rise) or "auto" (by its name).
-      min_delta: A smaller change does not count as an improvement.
-      cooldown: How many epochs to wait after a change before watching again.
-      min_lr: The rate does not fall below this.
+      factor: The rate is multiplied by this.
+      patience: Number of epochs without improvement before a reduction.
+      verbose: 1 prints messages.
+      mode: "min" (lower is better), "max" (higher is better) or "auto" (by the name).
+      min_delta: The minimum change that counts as an improvement.
+      cooldown: Number of epochs after a reduction before monitoring resumes.
+      min_lr: Lower bound of the rate.
     """
 
     def __init__(

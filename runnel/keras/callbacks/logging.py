@@ -54,8 +54,8 @@ class CSVLogger(Callback):
 
     Args:
       filename: Path of the file.
-      separator: What stands between the values.
-      append: Add to a file that is there rather than begin it anew.
+      separator: The delimiter.
+      append: Append to an existing file instead of overwriting it.
     """
 
     def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
@@ -147,11 +147,11 @@ class RemoteMonitor(Callback):
     """Sends the logs of every epoch to a server, by HTTP POST.
 
     Args:
-      root: Address of the server.
-      path: Path on it.
-      field: Name of the form field that holds the JSON.
+      root: URL of the server.
+      path: Path on the server.
+      field: Name of the form field with the JSON.
       headers: HTTP headers to send.
-      send_as_json: Send JSON itself rather than a form with JSON in it.
+      send_as_json: Send a JSON body instead of a form.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ class ProgbarLogger(Callback):
 
     Args:
       count_mode: "steps" counts batches, "samples" the `size` in each batch's logs.
-      stateful_metrics: Names of values to show as they are, not averaged over the epoch.
+      stateful_metrics: Names of values displayed unchanged, not averaged over the epoch.
     """
 
     def __init__(

@@ -15,8 +15,8 @@ class SidecarEvaluatorModelExport(ModelCheckpoint):
     """Saves the model of the best checkpoint that a `SidecarEvaluator` has evaluated.
 
     Args:
-      export_filepath: Where to; `{epoch}` is the epoch of training of the checkpoint.
-      checkpoint_filepath: The path of the checkpoints, as `ModelCheckpoint` has it in training.
+      export_filepath: The output path; `{epoch}` is the training epoch of the checkpoint.
+      checkpoint_filepath: The path of the checkpoints, as passed to `ModelCheckpoint` in training.
       **kwargs: Arguments of `ModelCheckpoint`, such as `monitor` and `save_weights_only`.
     """
 

@@ -17,13 +17,13 @@ class EarlyStopping(Callback):
 
     Args:
       monitor: Name of the quantity in the logs.
-      min_delta: A smaller change does not count as an improvement.
-      patience: How many epochs without improvement to bear.
-      verbose: 1 says what happens.
-      mode: "min" (it should fall), "max" (it should rise) or "auto" (by its name).
-      baseline: Stop too if the quantity is not better than this.
-      restore_best_weights: Go back to the weights of the best epoch at the end.
-      start_from_epoch: Watch from this epoch on.
+      min_delta: The minimum change that counts as an improvement.
+      patience: Number of epochs without improvement before stopping.
+      verbose: 1 prints messages.
+      mode: "min" (lower is better), "max" (higher is better) or "auto" (by the name).
+      baseline: Also stop if the quantity does not improve on this.
+      restore_best_weights: Restore the weights of the best epoch at the end.
+      start_from_epoch: The first epoch to monitor.
     """
 
     def __init__(

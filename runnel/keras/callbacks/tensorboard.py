@@ -46,18 +46,18 @@ class TensorBoard(Callback):
 
     Args:
       log_dir: The folder.
-      histogram_freq: Write the distributions of the weights every so many epochs; 0: never.
-      write_graph: Write the model as a graph, and the program of a step of training.
-      write_images: Write the weights as images along with their distributions.
-      write_steps_per_second: Write how many batches are done per second.
-      update_freq: Write the losses and metrics "epoch" by epoch, and with a number every so many
-        batches, too ("batch" is 1). As in tf.keras, nobody looks at batches, and none are written,
-        in a `fit` of `verbose=0` or 2 without `profile_batch`, `write_steps_per_second` or another
-        callback that listens to batches.
+      histogram_freq: Write histograms of the weights every this many epochs; 0: never.
+      write_graph: Write the model's graph, and the graph of a training step.
+      write_images: Write the weights as images, along with their histograms.
+      write_steps_per_second: Write the number of batches per second.
+      update_freq: Write the losses and metrics per "epoch", and with a number also every this many
+        batches ("batch" is 1). As in tf.keras, batch hooks are not called, and no batches are
+        written, in a `fit` of `verbose=0` or 2 without `profile_batch`, `write_steps_per_second` or
+        another callback that overrides batch hooks.
       profile_batch: Profile this batch, or the batches from the first to the second of a pair.
-      embeddings_freq: Write the weights of embeddings every so many epochs; 0: never.
-      embeddings_metadata: The file with the names of embedded things, or a dict of such files by
-        the names of layers.
+      embeddings_freq: Write the embedding weights every this many epochs; 0: never.
+      embeddings_metadata: The file with the labels of embeddings, or a dict of such files by layer
+        name.
 
     >>> import tempfile
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])

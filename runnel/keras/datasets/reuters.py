@@ -38,14 +38,14 @@ def load_data(
 
     Args:
       path: Name of the file in the cache.
-      num_words: Words of this rank and beyond become `oov_char`.
+      num_words: Words of this rank and above become `oov_char`.
       skip_top: The most frequent words that become `oov_char`.
-      maxlen: Leave out news that are not shorter than this.
-      test_split: The part kept for testing.
-      seed: Seed of the order.
-      start_char: What each text begins with.
-      oov_char: What stands for words left out; None leaves no trace of them.
-      index_from: Number of the most frequent word, less one.
+      maxlen: Drop newswires that are not shorter than this.
+      test_split: The fraction of test data.
+      seed: Seed of the shuffle.
+      start_char: The index that starts each text.
+      oov_char: The index of out-of-vocabulary words; None drops them.
+      index_from: Index of the most frequent word, minus one.
       cache_dir: The cache; by default `~/.keras`.
     """
     num_words = word_numbers.take_old_arguments(kwargs, num_words)

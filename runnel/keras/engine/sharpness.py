@@ -19,8 +19,8 @@ class SharpnessAwareMinimization(Model):
 
     Args:
       model: The model to train.
-      rho: How far up to go.
-      num_batch_splits: Into how many parts to split a batch, each with a point of its own.
+      rho: The step size of the ascent.
+      num_batch_splits: Number of splits of a batch, each perturbed separately.
       name: Name of the model.
     """
 

@@ -16,8 +16,8 @@ def smart_resize(x: Any, size: Any, interpolation: str = "bilinear") -> Any:
     TensorShape([10, 10, 3])
 
     Args:
-      x: Images with the channels last, an array or a tensor; a batch or one image.
-      size: Height and width to bring them to.
+      x: Channels-last images, an array or a tensor; a batch or one image.
+      size: Target height and width.
       interpolation: A method of `tf.image.resize`.
     """
     if len(size) != 2:

@@ -38,14 +38,14 @@ def skipgrams(
     """Skip-grams: pairs of nearby words (label 1), and random pairs (label 0).
 
     Args:
-      sequence: Word numbers; 0 is no word and skipped.
-      vocabulary_size: One more than the largest word number.
-      window_size: How far apart the words of a pair are at most.
-      negative_samples: How many random pairs to each real one.
-      shuffle: Whether to mix the pairs.
+      sequence: Word indices; 0 is not a word and is skipped.
+      vocabulary_size: The largest word index plus one.
+      window_size: Maximum distance of the words of a pair.
+      negative_samples: Number of negative samples per positive one.
+      shuffle: Whether to shuffle the pairs.
       categorical: Whether labels are [0, 1] and [1, 0] rather than 1 and 0.
-      sampling_table: How likely each word is kept; see `make_sampling_table`.
-      seed: Seed of the mixing.
+      sampling_table: Sampling probability of each word; see `make_sampling_table`.
+      seed: Seed of the shuffle.
 
     >>> tf.keras.preprocessing.sequence.skipgrams([1, 2, 3], 4, 1, 0, shuffle=False)
     ([[1, 2], [2, 1], [2, 3], [3, 2]], [1, 1, 1, 1])
@@ -83,15 +83,15 @@ class TimeseriesGenerator(Sequence):
     """Batches of sliding windows over a series, each with the target that follows it.
 
     Args:
-      data: Values, one for each time.
-      targets: Targets, one for each time.
+      data: Values, one per time step.
+      targets: Targets, one per time step.
       length: Length of the windows.
-      sampling_rate: Take every so many values in a window.
-      stride: How far apart windows begin.
+      sampling_rate: Step between the values of a window.
+      stride: Step between the starts of windows.
       start_index: Data before this is not used.
       end_index: Data after this is not used.
-      shuffle: Whether windows are drawn at random.
-      reverse: Whether the values in a window come in reverse order.
+      shuffle: Whether windows are sampled at random.
+      reverse: Whether the values of a window are reversed.
       batch_size: Number of windows in a batch.
     """
 

@@ -53,11 +53,11 @@ def hashing_trick(
 
     Args:
       text: The text.
-      n: One more than the largest number.
-      hash_function: None for Python's `hash`, "md5" (the same everywhere), or a function.
-      filters: Characters that end a word.
-      lower: Whether to take the text in lower case.
-      split: What stands between words.
+      n: The largest index plus one.
+      hash_function: None for Python's `hash`, "md5" (stable across processes), or a function.
+      filters: Characters that are treated as separators.
+      lower: Whether to convert to lower case.
+      split: The word separator.
       analyzer: A function that splits the text instead.
 
     >>> tf.keras.preprocessing.text.hashing_trick("hello world", 100, "md5")
@@ -83,11 +83,11 @@ class Tokenizer:
 
     Args:
       num_words: Use only the `num_words - 1` most frequent words.
-      filters: Characters that end a word.
-      lower: Whether to take texts in lower case.
-      split: What stands between words.
+      filters: Characters that are treated as separators.
+      lower: Whether to convert to lower case.
+      split: The word separator.
       char_level: Whether characters count as words.
-      oov_token: What stands for words that are not known; it gets the number 1.
+      oov_token: The token for out-of-vocabulary words; it has index 1.
       analyzer: A function that splits texts instead.
 
     >>> tokenizer = tf.keras.preprocessing.text.Tokenizer()

@@ -27,19 +27,19 @@ def apply_affine_transform(
     """Rotate, translate, shear and zoom an image about its center.
 
     Args:
-      x: The image, an array of three axes.
+      x: The image, an array of rank 3.
       theta: Angle of rotation in degrees.
-      tx: Shift along a row, in pixels.
-      ty: Shift along a column.
+      tx: Shift along rows, in pixels.
+      ty: Shift along columns, in pixels.
       shear: Angle of shear in degrees.
-      zx: Zoom along a row.
-      zy: Zoom along a column.
+      zx: Zoom along rows.
+      zy: Zoom along columns.
       row_axis: Axis of the rows.
       col_axis: Axis of the columns.
       channel_axis: Axis of the channels.
-      fill_mode: What lies outside: "constant", "nearest", "reflect" or "wrap".
-      cval: The value outside, for "constant".
-      order: Order of the interpolation: 0 nearest, 1 linear, and so on.
+      fill_mode: Padding mode: "constant", "nearest", "reflect" or "wrap".
+      cval: The padding value for "constant".
+      order: Order of the spline interpolation: 0 nearest, 1 linear, and so on.
     """
     if {row_axis, col_axis, channel_axis} != {0, 1, 2}:
         raise ValueError(
@@ -214,7 +214,7 @@ def apply_brightness_shift(x: np.ndarray, brightness: float, scale: bool = True)
     Args:
       x: The image, channels last.
       brightness: The factor.
-      scale: Whether the values are stretched to 0...255 on the way, and back.
+      scale: Whether the values are rescaled to 0...255 and back.
     """
     low, high = np.min(x), np.max(x)
     outside = low < 0 or high > 255

@@ -104,20 +104,20 @@ def image_dataset_from_directory(
     """A dataset of the images in a directory with one subdirectory per class.
 
     Args:
-      directory: Where the images are.
+      directory: The root directory of the files.
       labels: "inferred" from the subdirectories, None, or a list of numbers.
       label_mode: "int", "categorical", "binary" or None.
-      class_names: The subdirectories in the order of their labels.
+      class_names: The subdirectories in label order.
       color_mode: "grayscale", "rgb" or "rgba".
-      batch_size: How many images are in a batch; None: no batches.
-      image_size: Height and width to bring the images to.
-      shuffle: Whether the files come in random order, instead of sorted.
-      seed: Decides that order.
-      validation_split: The share of files that is kept for validation.
+      batch_size: The batch size; None: unbatched.
+      image_size: Height and width after resizing.
+      shuffle: Whether to shuffle the files instead of sorting them.
+      seed: Seed of the shuffle.
+      validation_split: The fraction of validation files.
       subset: "training", "validation" or "both".
       interpolation: A method of tf.image.resize.
-      follow_links: Whether links to directories are followed.
-      crop_to_aspect_ratio: Cut images to the proportions wanted instead of distorting them.
+      follow_links: Whether symbolic links to directories are followed.
+      crop_to_aspect_ratio: Crop images to the target aspect ratio instead of distorting them.
     """
     if "smart_resize" in kwargs:
         crop_to_aspect_ratio = kwargs.pop("smart_resize")
@@ -178,17 +178,17 @@ def text_dataset_from_directory(
     """A dataset of the text files in a directory with one subdirectory per class.
 
     Args:
-      directory: Where the files are.
+      directory: The root directory of the files.
       labels: "inferred" from the subdirectories, None, or a list of numbers.
       label_mode: "int", "categorical", "binary" or None.
-      class_names: The subdirectories in the order of their labels.
-      batch_size: How many texts are in a batch; None: no batches.
-      max_length: Texts are cut to so many bytes.
-      shuffle: Whether the files come in random order, instead of sorted.
-      seed: Decides that order.
-      validation_split: The share of files that is kept for validation.
+      class_names: The subdirectories in label order.
+      batch_size: The batch size; None: unbatched.
+      max_length: Texts are truncated to this many bytes.
+      shuffle: Whether to shuffle the files instead of sorting them.
+      seed: Seed of the shuffle.
+      validation_split: The fraction of validation files.
       subset: "training", "validation" or "both".
-      follow_links: Whether links to directories are followed.
+      follow_links: Whether symbolic links to directories are followed.
     """
 
     def load(path: Any) -> Any:

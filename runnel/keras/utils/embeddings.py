@@ -20,8 +20,8 @@ def warmstart_embedding_matrix(
     others.
 
     Args:
-      base_vocabulary: The terms of the old matrix in order, or the path of a file with one a line.
-      new_vocabulary: The terms of the new one, likewise.
+      base_vocabulary: The ordered terms of the old matrix, or the path of a file with one per line.
+      new_vocabulary: The terms of the new matrix, likewise.
       base_embeddings: The old matrix.
       new_embeddings_initializer: The initializer of the rows for new terms.
 

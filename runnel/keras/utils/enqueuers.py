@@ -83,8 +83,8 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
     Args:
       sequence: The `tf.keras.utils.Sequence`.
-      use_multiprocessing: Whether the workers are processes rather than threads.
-      shuffle: Whether each pass has an order of its own.
+      use_multiprocessing: Whether the workers are processes instead of threads.
+      shuffle: Whether to shuffle each pass.
     """
 
     def __init__(
@@ -163,8 +163,8 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
     Args:
       generator: The generator, or another iterator.
-      use_multiprocessing: Taken for compatibility.
-      random_seed: Taken for compatibility.
+      use_multiprocessing: Accepted and ignored.
+      random_seed: Accepted and ignored.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class FeatureSpace(FeatureKinds, Layer):
       features: The kind of each column by its name: a feature such as `FeatureSpace.float()`, or
         the name of a kind.
       output_mode: "concat" for one tensor, "dict" for a dict of them.
-      crosses: Features to take together: tuples of names, or `FeatureSpace.cross(...)`.
+      crosses: Feature crosses: tuples of names, or `FeatureSpace.cross(...)`.
       crossing_dim: Number of bins for crosses given as tuples.
       hashing_dim: Number of bins for hashed features given by name.
       num_discretization_bins: Number of bins for discretized features given by name.

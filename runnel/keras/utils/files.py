@@ -40,16 +40,16 @@ def get_file(
     appears there only once complete and its hash verified.
 
     Args:
-      fname: Name of the file, by default the one in `origin`. An absolute path is taken as it is.
-      origin: Address of the file.
-      untar: Extract a tar archive and return the path of what was in it (older than `extract`).
-      md5_hash: An MD5 hash to check (older than `file_hash`).
-      file_hash: The hash that the file must have.
+      fname: Name of the file, by default the one in `origin`. An absolute path is used unchanged.
+      origin: URL of the file.
+      untar: Extract a tar archive and return the path of its content (older than `extract`).
+      md5_hash: The expected MD5 hash (older than `file_hash`).
+      file_hash: The expected hash of the file.
       cache_subdir: Folder in the cache.
       hash_algorithm: "md5", "sha256" or "auto" (by the length of the hash).
       extract: Extract the file if it is an archive.
       archive_format: "auto", "tar", "zip" or None, or a list of them.
-      cache_dir: The cache; by default `$KERAS_HOME` or `~/.keras`.
+      cache_dir: The cache root; by default `$KERAS_HOME` or `~/.keras`.
     """
     if origin is None:
         raise ValueError('Please specify the "origin" argument (URL of the file to download).')

@@ -31,9 +31,9 @@ def array_to_img(
 
     Args:
       x: The array.
-      data_format: "channels_last" or "channels_first"; by default the one that is set.
-      scale: Whether to stretch the values to 0...255.
-      dtype: Type to compute with; by default `floatx()`.
+      data_format: "channels_last" or "channels_first"; by default the global setting.
+      scale: Whether to rescale the values to 0...255.
+      dtype: The dtype of the computation; by default `floatx()`.
     """
     image = _pillow()
     x = np.asarray(x, dtype=dtype or floatx())
@@ -104,9 +104,9 @@ def load_img(
       path: Path of the file, or an `io.BytesIO` with its content.
       grayscale: Older than `color_mode="grayscale"`.
       color_mode: "grayscale", "rgb" or "rgba".
-      target_size: Height and width to bring it to.
+      target_size: Height and width after resizing.
       interpolation: "nearest", "bilinear", "bicubic", "lanczos", "box" or "hamming".
-      keep_aspect_ratio: Cut out the middle part that has the shape asked for, before resizing.
+      keep_aspect_ratio: Center-crop to the target aspect ratio before resizing.
     """
     image = _pillow()
     if grayscale:

@@ -45,16 +45,16 @@ def model_to_dot(
 
     Args:
       model: The model, built.
-      show_shapes: Whether to write the shapes of inputs and outputs.
-      show_dtype: Whether to write the dtypes of layers.
-      show_layer_names: Whether to write the names of layers.
+      show_shapes: Whether to show the input and output shapes.
+      show_dtype: Whether to show the dtypes of layers.
+      show_layer_names: Whether to show the names of layers.
       rankdir: "TB" from top to bottom, "LR" from left to right.
-      expand_nested: Whether to draw the layers of models inside the model.
+      expand_nested: Whether to draw the layers of nested models.
       dpi: Dots per inch.
-      subgraph: Whether to give a cluster.
+      subgraph: Whether to return a cluster.
       layer_range: Names of the first and the last layer to draw.
-      show_layer_activations: Whether to write the activations of layers.
-      show_trainable: Whether to write T or NT: trainable or not.
+      show_layer_activations: Whether to show the activations of layers.
+      show_trainable: Whether to show T or NT: trainable or not.
     """
     pydot = _pydot()
     if pydot is None:

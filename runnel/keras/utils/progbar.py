@@ -18,12 +18,12 @@ class Progbar:
     ```
 
     Args:
-      target: How many steps there will be; None if unknown.
+      target: Total number of steps; None if unknown.
       width: Width of the bar in characters.
-      verbose: 0 is silent, 1 a bar, 2 one line when all is done.
-      interval: Seconds that pass at least between two redraws.
-      stateful_metrics: Names of the values to show as they are, not averaged over the steps.
-      unit_name: What a step is called.
+      verbose: 0 is silent, 1 a bar, 2 one line at the end.
+      interval: Minimum number of seconds between redraws.
+      stateful_metrics: Names of values displayed unchanged, not averaged over the steps.
+      unit_name: The name of a step.
 
     >>> bar = tf.keras.utils.Progbar(3, verbose=2)
     >>> bar.add(2, values=[("loss", 0.5)])

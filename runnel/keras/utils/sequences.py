@@ -49,11 +49,11 @@ def pad_sequences(
 
     Args:
       sequences: Lists of values, or of lists of the same shape.
-      maxlen: Length of all of them afterwards; by default that of the longest.
-      dtype: Type of the result.
-      padding: Fill up "pre" (in front) or "post" (behind).
-      truncating: Cut "pre" (in front) or "post" (behind).
-      value: What to fill up with.
+      maxlen: Target length; by default that of the longest.
+      dtype: Dtype of the result.
+      padding: Pad at the start ("pre") or at the end ("post").
+      truncating: Truncate at the start ("pre") or at the end ("post").
+      value: The padding value.
 
     >>> tf.keras.utils.pad_sequences([[1], [2, 3], [4, 5, 6]], maxlen=2)
     array([[0, 1],

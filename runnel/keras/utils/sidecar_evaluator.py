@@ -18,10 +18,10 @@ class SidecarEvaluator:
 
     Args:
       model: The same model as in training, compiled.
-      data: What `model.evaluate` takes as `x`.
-      checkpoint_dir: Where the training saves its checkpoints.
-      steps: Batches of an evaluation; None for all.
-      max_evaluations: The number at the end of the last checkpoint's path; None to go on for ever.
+      data: The argument `x` of `model.evaluate`.
+      checkpoint_dir: The directory of the training's checkpoints.
+      steps: Number of batches per evaluation; None for all.
+      max_evaluations: The number in the last checkpoint's path; None to run indefinitely.
       callbacks: Callbacks of the evaluations.
     """
 

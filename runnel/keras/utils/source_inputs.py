@@ -15,7 +15,7 @@ def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = N
     Args:
       tensor: The value to start from.
       layer: A layer to start from instead.
-      node_index: Which of the layer's calls.
+      node_index: Index of the layer's call.
 
     >>> x = tf.keras.Input([2])
     >>> tf.keras.utils.get_source_inputs(x * 2 + 1) == [x]

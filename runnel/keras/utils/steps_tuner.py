@@ -17,11 +17,11 @@ class StepsPerExecutionTuner:
     Changes multiply the number by 1.5 or halve it, never below one.
 
     Args:
-      optimizer: The optimizer; its `iterations` are watched.
+      optimizer: The optimizer; its `iterations` are monitored.
       spe_variable: The integer variable with the steps per execution.
       interval: Seconds between two measurements.
       change_spe_interval: Measurements between two changes.
-      change_threshold: The part by which the speed has to differ.
+      change_threshold: The relative difference in speed that is significant.
     """
 
     def __init__(

@@ -21,12 +21,12 @@ class DynamicEmbedding(Layer):
 
     Args:
       input_dim: Number of tokens in the vocabulary.
-      output_dim: Length of the vectors.
+      output_dim: Dimension of the embedding.
       initial_vocabulary: A tensor of tokens, or a dtype (string, int32, int64) for random ones.
-      eviction_policy: "LFU": the least frequently used token leaves first.
-      input_length: Length of the inputs, where it is always the same.
+      eviction_policy: "LFU": the least frequently used token is evicted first.
+      input_length: Length of the inputs, if constant.
       embedding_initializer: Initializer of the vectors.
-      num_oov_indices: Number of vectors for unknown tokens.
+      num_oov_indices: Number of vectors for out-of-vocabulary tokens.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ class DynamicLookup(Layer):
     Args:
       vocabulary_size: Number of tokens.
       initial_vocabulary: A tensor of tokens, or a dtype (string, int32, int64) for random ones.
-      eviction_policy: "LFU": the least frequently used token leaves first.
+      eviction_policy: "LFU": the least frequently used token is evicted first.
 
     >>> layer = tf.keras.layers.experimental.DynamicLookup(3, tf.constant(["a", "b", "c"]))
     >>> layer(tf.constant(["b", "x"])).numpy()
