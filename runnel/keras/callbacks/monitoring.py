@@ -8,7 +8,7 @@ import runnel as tf
 
 
 def known_mode(mode: str, rises: bool, owner: str) -> str:
-    """ "min" or "max": as given, or for "auto" inferred from the quantity's name."""
+    """ "min" or "max": as given; for "auto", "max" if the quantity should rise."""
     if mode not in ("auto", "min", "max"):
         tf.get_logger().warning("%s mode %s is unknown, fallback to auto mode.", owner, mode)
         mode = "auto"

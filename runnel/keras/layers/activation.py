@@ -245,7 +245,7 @@ class Softmax(_Elementwise):
         return tf.exp(inputs - tf.reduce_logsumexp(inputs, axis=self.axis, keepdims=True))
 
     def _masked(self, inputs: Any, mask: Any) -> Any:
-        """The inputs with a large negative number added where the mask is False."""
+        """The inputs, masked with a large negative number where the mask is False."""
         lowest = tf.constant(-65504.0 if inputs.dtype is tf.float16 else -1e9, inputs.dtype)
         if self.robust_masking:
             return tf.where(tf.cast(mask, tf.bool), inputs, lowest)
