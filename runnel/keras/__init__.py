@@ -1,6 +1,6 @@
-"""tf.keras: layers, models and all that trains them, by the Keras 2 API.
+"""tf.keras: layers, models and training, with the Keras 2 API.
 
-The parts load when first used.
+Submodules are imported lazily.
 """
 
 import importlib as _importlib
@@ -70,7 +70,7 @@ _LATER = {
 
 def __getattr__(name: str) -> _Any:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # For `from ... import *`, including lazily imported names.
         return [each for each in __dir__() if not each.startswith("_")]
     if name in _SUBMODULES:
         return _importlib.import_module(f".{name}", __name__)

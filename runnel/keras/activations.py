@@ -1,4 +1,4 @@
-"""tf.keras.activations: the functions at the end of a layer."""
+"""tf.keras.activations: activation functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log_softmax = tf.nn.log_softmax
 
 
 def selu(x):
-    """scale * x above 0, scale * alpha * (exp(x) - 1) below: keeps mean 0 and variance 1.
+    """scale * x for x > 0, scale * alpha * (exp(x) - 1) otherwise: self-normalizing.
 
     >>> tf.keras.activations.selu(tf.constant([1.0])).numpy()
     array([1.050701], dtype=float32)
@@ -44,7 +44,7 @@ def swish(x):
 
 
 def gelu(x, approximate=False):
-    """x * P(X <= x) for a normal X; `approximate` uses tanh for it.
+    """x * P(X <= x) for a standard normal X; `approximate` uses a tanh approximation.
 
     >>> tf.keras.activations.gelu(tf.constant([0.0, 20.0])).numpy().tolist()
     [0.0, 20.0]
@@ -72,7 +72,7 @@ def mish(x):
 
 
 def linear(x):
-    """x itself.
+    """The identity, x.
 
     >>> tf.keras.activations.linear(3.0)
     3.0
@@ -106,7 +106,7 @@ _registry = Registry(_KIND, _FUNCTIONS)
 
 
 def _registry_for(config: Any) -> Registry:
-    """Layers are loaded only when a name asks for one of them."""
+    """# Layers are imported only when a name refers to one of them."""
     name = config.get("class_name") if isinstance(config, dict) else config
     if name not in _LAYERS:
         return _registry
@@ -114,7 +114,7 @@ def _registry_for(config: Any) -> Registry:
 
 
 def serialize(activation, use_legacy_format=False):
-    """The name of an activation function of Keras, or the config of another one.
+    """The name of a built-in activation function, or the config of another one.
 
     >>> tf.keras.activations.serialize(tf.keras.activations.tanh)
     'tanh'
@@ -134,12 +134,12 @@ def serialize(activation, use_legacy_format=False):
 
 
 def deserialize(name, custom_objects=None, use_legacy_format=False):
-    """The activation function of a name or config."""
+    """An activation function from its name or config."""
     return _registry_for(name).deserialize(name, custom_objects, use_legacy_format)
 
 
 def get(identifier):
-    """The activation function for a name, a config or a function; `linear` for None.
+    """An activation function from a name, a config or a function; `linear` for None.
 
     >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
     True

@@ -1,4 +1,4 @@
-"""Lambdas as text and back, in the form that the original's files have them."""
+"""Serialization of lambdas, in the format of the original's files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAMBDA_WARNING = (
 
 
 def dump_code(function: Any) -> tuple[str, Any, Any]:
-    """The code of a function in base64, its defaults, and the values that it closes over."""
+    """The marshalled code of a function in base64, its defaults, and its closure values."""
     code = base64.encodebytes(marshal.dumps(function.__code__)).decode("ascii")
     cells = function.__closure__
     closure = tuple(cell.cell_contents for cell in cells) if cells else None
@@ -26,7 +26,7 @@ def dump_code(function: Any) -> tuple[str, Any, Any]:
 
 
 def load_code(dumped: Any, global_names: dict[str, Any] | None = None) -> Callable:
-    """The function that `dump_code` described; call it only for what the user trusts."""
+    """Rebuild the function from `dump_code`'s result; only for trusted input."""
     text, defaults, closure = dumped
     code = marshal.loads(base64.decodebytes(text.encode("ascii")))
     cells = tuple(types.CellType(value) for value in closure) if closure else None
@@ -36,10 +36,10 @@ def load_code(dumped: Any, global_names: dict[str, Any] | None = None) -> Callab
 
 
 class LiveText(str):
-    """Text in a config that still has the object of this process that it stands for.
+    """Text in a config that carries the live object of this process which it represents.
 
-    A config of `get_config` can thus be used at once, whereas in what was read from a file or from
-    JSON there is the text alone, which is not trusted. `written` is what a file gets in its place.
+    A config from `get_config` can thus be used directly, whereas one read from a file or from JSON
+    contains only the text, which is not trusted. `written` is what is saved in its place.
     """
 
     value: Any
@@ -57,12 +57,12 @@ class LiveText(str):
         return str, (str(self),)
 
 
-# Programs that look at the types in a config find the text that it is for them.
+# Programs that inspect the types in a config see a str.
 LiveText.__name__ = LiveText.__qualname__ = "str"
 
 
 def without_live_text(config: Any) -> Any:
-    """A config as it goes into a file."""
+    """A config with live objects replaced by their text, for saving."""
     if isinstance(config, LiveText):
         return config.written
     if isinstance(config, dict):
@@ -73,7 +73,7 @@ def without_live_text(config: Any) -> Any:
 
 
 class _Trust(threading.local):
-    """What the blocks say that a thread is in."""
+    """The safe-mode scopes that a thread is in."""
 
     safe_mode: bool | None = None
 
@@ -87,7 +87,7 @@ _trust = _Trust()
 
 @contextmanager
 def safe_mode_scope(safe_mode: bool | None) -> Iterator[None]:
-    """Say for a block of code whether what is loaded may bring code of its own."""
+    """Set safe mode within a block: whether loading may execute code from files."""
     outer, _trust.safe_mode = _trust.safe_mode, safe_mode
     try:
         yield
@@ -96,28 +96,28 @@ def safe_mode_scope(safe_mode: bool | None) -> Iterator[None]:
 
 
 def enable_unsafe_deserialization() -> None:
-    """Let loading run the code that files bring along, from now on and in all threads."""
+    """Disable safe mode globally: loading may execute code from files, in all threads."""
     _Everywhere.unsafe = True
 
 
 def in_safe_mode() -> bool | None:
-    """Whether loading refuses code: True or False as the user said, None if nobody said."""
+    """Whether loading rejects code: True or False if set by the user, else None."""
     return False if _Everywhere.unsafe else _trust.safe_mode
 
 
 def is_trusted() -> bool:
-    """Whether the user said that what is loaded may do anything."""
+    """Whether the user disabled safe mode."""
     return in_safe_mode() is False
 
 
 def loading_scope(safe_mode: bool = True) -> Any:
-    """The scope in which a config is read: what an outer one says counts, else `safe_mode`."""
+    """The scope in which a config is read: an outer scope takes precedence over `safe_mode`."""
     said = in_safe_mode()
     return safe_mode_scope(safe_mode if said is None else said)
 
 
 def require_trust(what: str) -> None:
-    """Refuse to load code unless the user passed `safe_mode=False`."""
+    """Refuse to load code unless `safe_mode=False` was passed."""
     if not is_trusted():
         raise ValueError(
             f"Requested the deserialization of {what}. This carries a potential risk of arbitrary "

@@ -1,4 +1,4 @@
-"""tf.keras.constraints: what weights are made to obey after each step."""
+"""tf.keras.constraints: constraints on weights, applied after each step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .serialization import Registry, names_of
 
 
 class Constraint(RefusesUnknownKeywords):
-    """Makes of a weight one that obeys a rule; subclasses say which.
+    """Projects a weight onto a constraint; subclasses implement `__call__`.
 
     >>> class Bounded(tf.keras.constraints.Constraint):
     ...     def __call__(self, w):
@@ -25,16 +25,16 @@ class Constraint(RefusesUnknownKeywords):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         return w
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """The constraint that `get_config` described."""
+        """Create a constraint from its config."""
         return cls(**config)
 
 
@@ -43,9 +43,9 @@ def _norms(w: tf.Tensor, axis: Any) -> tf.Tensor:
 
 
 class MaxNorm(Constraint):
-    """Scales down the weights of units whose norm is above `max_value`.
+    """Scales down the weights of units whose norm exceeds `max_value`.
 
-    `axis` is what a norm is taken along: for a dense kernel 0, for a convolution's [0, 1, 2].
+    Norms are taken along `axis`: 0 for a dense kernel, [0, 1, 2] for a convolution's.
 
     >>> tf.keras.constraints.MaxNorm(2.0)(tf.constant([[3.0], [4.0]])).numpy()
     array([[1.2],
@@ -57,14 +57,14 @@ class MaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
         desired = tf.clip_by_value(norms, 0.0, max(self.max_value, 0.0))
         return w * (desired / (epsilon() + norms))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {"max_value": self.max_value, "axis": self.axis}
 
 
@@ -76,13 +76,13 @@ class NonNeg(Constraint):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         return w * tf.cast(w >= 0.0, w.dtype)
 
 
 class UnitNorm(Constraint):
-    """Scales the weights of every unit to the norm 1.
+    """Scales the weights of each unit to norm 1.
 
     >>> tf.keras.constraints.UnitNorm()(tf.constant([[3.0], [4.0]])).numpy()
     array([[0.6],
@@ -93,19 +93,19 @@ class UnitNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         return w / (epsilon() + _norms(w, self.axis))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {"axis": self.axis}
 
 
 class MinMaxNorm(Constraint):
-    """Brings the norm of every unit's weights between `min_value` and `max_value`.
+    """Scales the norm of each unit's weights into [`min_value`, `max_value`].
 
-    `rate` is the part of the way to go: 1 means all of it at each step.
+    `rate` is how strictly this is enforced: 1 means fully at each step.
 
     >>> tf.keras.constraints.MinMaxNorm(1.0, 2.0)(tf.constant([[0.3], [0.4]])).numpy().round(4)
     array([[0.6],
@@ -119,7 +119,7 @@ class MinMaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
         within = tf.clip_by_value(norms, self.min_value, max(self.min_value, self.max_value))
@@ -127,7 +127,7 @@ class MinMaxNorm(Constraint):
         return w * (desired / (epsilon() + norms))
 
     def get_config(self):
-        """The arguments that make an equal constraint."""
+        """The constructor arguments, as a dict."""
         return {
             "min_value": self.min_value,
             "max_value": self.max_value,
@@ -137,9 +137,9 @@ class MinMaxNorm(Constraint):
 
 
 class RadialConstraint(Constraint):
-    """Makes a convolution's square kernel the same in all directions from its centre.
+    """Makes a square convolution kernel radially symmetric.
 
-    Each ring around the centre gets one value of the kernel's diagonal.
+    Each ring around the center takes one value of the kernel's diagonal.
 
     >>> kernel = tf.reshape(tf.range(9.0), [3, 3, 1, 1])
     >>> tf.keras.constraints.RadialConstraint()(kernel)[:, :, 0, 0].numpy()
@@ -149,7 +149,7 @@ class RadialConstraint(Constraint):
     """
 
     def __call__(self, w):
-        """The weight that obeys."""
+        """The constrained weight."""
         w = tf.convert_to_tensor(w)
         if w.shape.rank != 4:
             raise ValueError(
@@ -168,11 +168,11 @@ class RadialConstraint(Constraint):
 
 
 def _ring_places(size: int) -> np.ndarray:
-    """Where on the diagonal each element of a square kernel gets its value from."""
+    """The diagonal index of each element of a square kernel."""
     distance = np.abs(np.arange(size) - (size - 1) / 2)
     ring = np.maximum(distance[:, np.newaxis], distance).astype(np.int32)
     places = ring + max(size // 2 - 1, 0)
-    # With an even size the diagonal's second value of the inner ring is passed over.
+    # With an even size, the diagonal's second value of the inner ring is skipped.
     return places + (ring > 0) if size % 2 == 0 else places
 
 
@@ -208,12 +208,12 @@ def serialize(constraint, use_legacy_format=False):
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):
-    """The constraint of a config or name."""
+    """A constraint from its config or name."""
     return _registry.deserialize(config, custom_objects, use_legacy_format)
 
 
 def get(identifier):
-    """The constraint for a name, a config or a function.
+    """A constraint from a name, a config or a function.
 
     >>> tf.keras.constraints.get("max_norm").get_config()
     {'max_value': 2, 'axis': 0}

@@ -1,4 +1,4 @@
-"""tf.keras.experimental: ready-made models, and older names of others."""
+"""tf.keras.experimental: premade models, and older names."""
 
 from .engine.premade import LinearModel as LinearModel, WideDeepModel as WideDeepModel
 from .optimizers.schedules import (

@@ -1,7 +1,7 @@
-"""tf.keras.initializers: the first values of weights.
+"""tf.keras.initializers: initial values of weights.
 
-With a `seed` an initializer gives the same numbers at every call. Without one, its numbers follow
-from `tf.keras.utils.set_random_seed`, or from Python's `random` if that was never called.
+With a `seed` an initializer returns the same values at every call. Without one, they depend on
+`tf.keras.utils.set_random_seed`, or on Python's `random` if that was never called.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .serialization import Registry, deserialize_keras_object, names_of
 _PARTITION = ("partition_shape", "partition_offset")
 _KEYWORDS = [*_PARTITION, "layout"]
 
-# The standard deviation of a normal distribution cut off at two deviations.
+# The standard deviation of a normal distribution truncated at two deviations.
 _DEVIATION_WHEN_TRUNCATED = 0.87962566103423978
 
 
 class Initializer(RefusesUnknownKeywords):
-    """Makes a tensor of a shape and dtype; subclasses say how.
+    """Creates a tensor of a shape and dtype; subclasses implement `__call__`.
 
     >>> class Sevens(tf.keras.initializers.Initializer):
     ...     def __call__(self, shape, dtype=None, **kwargs):
@@ -36,16 +36,16 @@ class Initializer(RefusesUnknownKeywords):
     """
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of this shape and dtype."""
+        """A tensor of the given shape and dtype."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """The initializer that `get_config` described."""
+        """Create an initializer from its config."""
         config = dict(config)
         config.pop("dtype", None)
         return cls(**config)
@@ -103,7 +103,7 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One number everywhere, or the values of a list or array.
+    """A constant, or the values of a list or array.
 
     >>> tf.keras.initializers.Constant(3)([2]).numpy().tolist()
     [3.0, 3.0]
@@ -113,18 +113,18 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor with the value, or filled with it."""
+        """A tensor with the values, or filled with the constant."""
         self._check_keywords(kwargs)
         dtype = tf.as_dtype(dtype or floatx())
         return tf.constant(self.value, dtype, shape=kwargs.get("partition_shape", shape))
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"value": self.value}
 
     @classmethod
     def from_config(cls, config):
-        """The initializer that `get_config` described; arrays may be configs themselves."""
+        """Create an initializer from its config; arrays may be nested configs."""
         config = dict(config)
         config.pop("dtype", None)
         if isinstance(config.get("value"), dict):
@@ -133,7 +133,7 @@ class Constant(Initializer):
 
 
 class Identity(Initializer):
-    """`gain` on the diagonal of a matrix, zeros elsewhere.
+    """A multiple of the identity matrix: `gain` on the diagonal, zeros elsewhere.
 
     >>> tf.keras.initializers.Identity(2.0)([2, 2]).numpy().tolist()
     [[2.0, 0.0], [0.0, 2.0]]
@@ -154,12 +154,12 @@ class Identity(Initializer):
         return self.gain * tf.eye(*shape, dtype=dtype)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"gain": self.gain}
 
 
 class _Random(Initializer):
-    """An initializer whose numbers are those of its seed, drawn at the first call if not given."""
+    """A seeded initializer; the seed is drawn at the first call if not given."""
 
     def __init__(self, seed=None):
         self.seed = seed
@@ -167,7 +167,7 @@ class _Random(Initializer):
         self._was_called = False
 
     def _nonce(self, kwargs: dict[str, Any], partitions: bool = True) -> int | None:
-        """What tells the parts of one weight from each other, or None for the whole."""
+        """The nonce that distinguishes partitions of one weight; None for the whole."""
         self._check_keywords(kwargs, partitions)
         offset = kwargs.get("partition_offset")
         if offset is not None:
@@ -185,7 +185,7 @@ class _Random(Initializer):
 
 
 class RandomNormal(_Random):
-    """Numbers of a normal distribution.
+    """Normally distributed values.
 
     >>> tf.keras.initializers.RandomNormal(seed=7)([3]).numpy()
     array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
@@ -197,32 +197,32 @@ class RandomNormal(_Random):
         self.stddev = stddev
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         return self._random_generator.random_normal(shape, self.mean, self.stddev, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
 class TruncatedNormal(RandomNormal):
-    """Numbers of a normal distribution, none further than two deviations from the mean.
+    """Truncated normal values: none further than two standard deviations from the mean.
 
     >>> tf.keras.initializers.TruncatedNormal(seed=7)([3]).numpy()
     array([-0.03370864, -0.01793463, -0.09397908], dtype=float32)
     """
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         return self._random_generator.truncated_normal(shape, self.mean, self.stddev, dtype, nonce)
 
 
 class RandomUniform(_Random):
-    """Numbers spread evenly from `minval` to `maxval`.
+    """Uniformly distributed values between `minval` and `maxval`.
 
     >>> tf.keras.initializers.RandomUniform(seed=7)([3]).numpy()
     array([ 0.02470788,  0.01721802, -0.04422205], dtype=float32)
@@ -234,7 +234,7 @@ class RandomUniform(_Random):
         self.maxval = maxval
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         nonce = self._nonce(kwargs)
         dtype = tf.as_dtype(dtype or floatx())
         if not (dtype.is_floating or dtype.is_integer):
@@ -243,14 +243,14 @@ class RandomUniform(_Random):
         return self._random_generator.random_uniform(shape, self.minval, self.maxval, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
 
 
 class VarianceScaling(_Random):
-    """Random numbers of the variance scale / n, for layers that keep the size of their signals.
+    """Random values with variance scale / n, which preserves the scale of activations.
 
-    n is the number of inputs of a unit (`mode` "fan_in"), of outputs ("fan_out") or the average
+    n is the fan-in of a unit (`mode` "fan_in"), the fan-out ("fan_out") or their average
     ("fan_avg"). `distribution` is "truncated_normal", "untruncated_normal" or "uniform".
 
     >>> initializer = tf.keras.initializers.VarianceScaling(2.0, "fan_out", "uniform", seed=1)
@@ -283,7 +283,7 @@ class VarianceScaling(_Random):
         self.distribution = distribution
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor of random numbers."""
+        """A tensor of random values."""
         dtype, nonce = _float_dtype(dtype), self._nonce(kwargs)
         shape = kwargs.get("partition_shape", shape)
         fan_in, fan_out = _fans(shape)
@@ -299,7 +299,7 @@ class VarianceScaling(_Random):
         return draw.random_uniform(shape, -limit, limit, dtype, nonce)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {
             "scale": self.scale,
             "mode": self.mode,
@@ -309,7 +309,7 @@ class VarianceScaling(_Random):
 
 
 def _fans(shape: Any) -> tuple[int, int]:
-    """How many inputs and outputs a unit of a weight of this shape has."""
+    """The fan-in and fan-out of a weight of this shape."""
     sizes = [int(size) for size in shape]
     if len(sizes) < 2:
         return (sizes[0], sizes[0]) if sizes else (1, 1)
@@ -318,7 +318,7 @@ def _fans(shape: Any) -> tuple[int, int]:
 
 
 class _Scaled(VarianceScaling):
-    """A named case of `VarianceScaling`, which takes a seed alone."""
+    """A special case of `VarianceScaling`, with a seed as its only argument."""
 
     _arguments: tuple[float, str, str]
 
@@ -326,12 +326,12 @@ class _Scaled(VarianceScaling):
         super().__init__(*self._arguments, seed=seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"seed": self.seed}
 
 
 class GlorotUniform(_Scaled):
-    """Even from -limit to limit, limit = sqrt(6 / (fan_in + fan_out)); also named after Xavier.
+    """Uniform in [-limit, limit], limit = sqrt(6 / (fan_in + fan_out)); also known as Xavier.
 
     >>> tf.keras.initializers.GlorotUniform(seed=1)([2, 2]).numpy().round(4)
     array([[ 0.9271, -0.098 ],
@@ -342,19 +342,19 @@ class GlorotUniform(_Scaled):
 
 
 class GlorotNormal(_Scaled):
-    """Normal, cut off, of the variance 2 / (fan_in + fan_out); also named after Xavier."""
+    """Truncated normal with variance 2 / (fan_in + fan_out); also known as Xavier."""
 
     _arguments = (1.0, "fan_avg", "truncated_normal")
 
 
 class HeUniform(_Scaled):
-    """Even from -limit to limit, limit = sqrt(6 / fan_in); for layers with relu."""
+    """Uniform in [-limit, limit], limit = sqrt(6 / fan_in); for layers with relu."""
 
     _arguments = (2.0, "fan_in", "uniform")
 
 
 class HeNormal(_Scaled):
-    """Normal, cut off, of the variance 2 / fan_in; for layers with relu.
+    """Truncated normal with variance 2 / fan_in; for layers with relu.
 
     >>> tf.keras.initializers.HeNormal(seed=7)([3, 4]).shape
     TensorShape([3, 4])
@@ -364,21 +364,22 @@ class HeNormal(_Scaled):
 
 
 class LecunUniform(_Scaled):
-    """Even from -limit to limit, limit = sqrt(3 / fan_in)."""
+    """Uniform in [-limit, limit], limit = sqrt(3 / fan_in)."""
 
     _arguments = (1.0, "fan_in", "uniform")
 
 
 class LecunNormal(_Scaled):
-    """Normal, cut off, of the variance 1 / fan_in; for layers with selu."""
+    """Truncated normal with variance 1 / fan_in; for layers with selu."""
 
     _arguments = (1.0, "fan_in", "truncated_normal")
 
 
 class Orthogonal(_Random):
-    """A random matrix with orthogonal rows or columns, whichever are fewer, times `gain`.
+    """A random matrix with orthonormal rows or columns, whichever are fewer, times `gain`.
 
-    It is the Q of the QR decomposition of normal numbers. Axes before the last count as one.
+    It is the Q of the QR decomposition of a Gaussian matrix. All axes but the last are flattened
+    into one.
 
     >>> matrix = tf.keras.initializers.Orthogonal(seed=1)([2, 2])
     >>> tf.round(matrix @ tf.transpose(matrix)).numpy().tolist()
@@ -390,7 +391,7 @@ class Orthogonal(_Random):
         self.gain = gain
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """A tensor that is an orthogonal matrix when its first axes are made one."""
+        """A tensor that is an orthogonal matrix when all axes but the last are flattened."""
         self._check_keywords(kwargs, partitions=False)
         dtype = _float_dtype(dtype)
         if len(shape) < 2:
@@ -404,14 +405,14 @@ class Orthogonal(_Random):
         tall = (max(rows, columns), min(rows, columns))
         numbers = self._random_generator.random_normal(tall, dtype=dtype, nonce=nonce)
         q, r = tf.linalg.qr(numbers, full_matrices=False)
-        # Q is unique, and evenly distributed, once R has a positive diagonal.
+        # Q is unique, and uniformly distributed, once R has a positive diagonal.
         q *= tf.sign(tf.linalg.diag_part(r))
         if rows < columns:
             q = tf.transpose(q)
         return self.gain * tf.reshape(q, sizes)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments, as a dict."""
         return {"gain": self.gain, "seed": self.seed}
 
 
@@ -458,7 +459,7 @@ _registry = Registry(
         zero=Zeros,
         normal=RandomNormal,
         uniform=RandomUniform,
-        # Files of older versions have these names.
+        # Names in files of older versions.
         **{f"{cls.__name__}V2": cls for cls in _CLASSES},
     ),
 )
@@ -474,12 +475,12 @@ def serialize(initializer, use_legacy_format=False):
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):
-    """The initializer of a config or name."""
+    """An initializer from its config or name."""
     return _registry.deserialize(config, custom_objects, use_legacy_format)
 
 
 def get(identifier):
-    """The initializer for a name, a config, a class or a function.
+    """An initializer from a name, a config, a class or a function.
 
     >>> tf.keras.initializers.get("glorot_uniform").get_config()
     {'seed': None}

@@ -1,4 +1,4 @@
-"""Keyword arguments that a function or constructor does not have: what to tell the user."""
+"""Error messages for unknown keyword arguments."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from ..core.suggestions import keyword_advice
 
-# The flag of code that takes any keywords; what it makes of them is its own business.
+# The flag of code with **kwargs; what it does with them is unknown.
 _TAKES_ANY = 0x08
 
 
 class RefusesUnknownKeywords:
-    """A base of classes whose constructors name what is near to a keyword they do not have.
+    """A base class whose constructor error suggests the closest known keyword.
 
-    Python says no more than that it got an unexpected one.
+    Python only reports an unexpected keyword argument.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -23,7 +23,7 @@ class RefusesUnknownKeywords:
 
 
 def refuse_unknown(kind: type, kwargs: dict[str, Any]) -> None:
-    """Raise TypeError for a keyword that the constructor of a class does not take."""
+    """Raise TypeError for a keyword that a class's constructor does not accept."""
     code = getattr(kind.__init__, "__code__", None)  # type: ignore[misc]
     if code is None or code.co_flags & _TAKES_ANY:
         return

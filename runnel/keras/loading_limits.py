@@ -12,7 +12,7 @@ from .code_objects import is_trusted
 
 
 class _Left(threading.local):
-    """The bytes that the layers of a model being loaded may still claim; None for any number."""
+    """The bytes that the layers of a model being loaded may still allocate; None: unlimited."""
 
     count: int | None = None
     file: int = 0
@@ -21,7 +21,7 @@ class _Left(threading.local):
 
 
 _left = _Left()
-# Beside the weights in the file, for states that are not saved; and what each of those may cost.
+# The allowance for unsaved state, in bytes, and the factor for the size of the saved weights.
 _ROOM = 256 << 20
 _TIMES = 4
 # A model in a model is called layer by layer: twenty of them, each of which calls the next twice,
@@ -31,7 +31,7 @@ MOST_CALLS = 1 << 15
 
 @contextmanager
 def weights_of_file(size: int) -> Iterator[None]:
-    """Layers made in the block get about as much memory as the weights in the file take."""
+    """Limit the memory of layers created in the block to about the size of the file's weights."""
     outer = _left.count, _left.file
     _left.count, _left.file = _TIMES * size + _ROOM, size
     try:
@@ -41,7 +41,7 @@ def weights_of_file(size: int) -> Iterator[None]:
 
 
 def claim(name: Any, shape: tuple[int | None, ...], width: int, what: str = "a weight") -> None:
-    """Note that a layer makes so many things of some bytes; refuse it if the file is too small."""
+    """Claim memory for a layer's items; reject it if the file is too small."""
     if _left.count is None:
         return
     needed = width * math.prod(each for each in shape if each is not None)

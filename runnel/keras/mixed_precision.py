@@ -1,4 +1,4 @@
-"""Policies: the dtype that layers compute in, and the dtype of their variables."""
+"""Dtype policies: the compute dtype of layers, and the dtype of their variables."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Policy:
         return f'<Policy "{self._name}">'
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal policy."""
+        """The constructor arguments, as a dict."""
         return {"name": self._name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Policy:
-        """A policy made from `get_config`."""
+        """Create a policy from its config."""
         return cls(**config)
 
 
@@ -72,7 +72,7 @@ _current: list[Policy | None] = [None]
 
 
 def global_policy() -> Policy:
-    """The policy of layers that are given none.
+    """The default policy of layers.
 
     >>> tf.keras.mixed_precision.global_policy()
     <Policy "float32">
@@ -81,13 +81,13 @@ def global_policy() -> Policy:
 
 
 def set_global_policy(policy: Any) -> None:
-    """Set the policy of layers that are given none."""
+    """Set the default policy of layers."""
     named = policy is None or isinstance(policy, Policy)
     _current[0] = policy if named else Policy(policy)
 
 
 def __getattr__(name: str) -> Any:
-    # Layers need policies, not optimizers: those load when first used.
+    # Layers need policies, not optimizers: those are imported lazily.
     if name == "LossScaleOptimizer":
         from .optimizers.loss_scale import LossScaleOptimizer
 

@@ -1,4 +1,4 @@
-"""tf.keras.models: models, their copies, and models from files and configs."""
+"""tf.keras.models: models, cloning, and loading from files and configs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ experimental = experimental_models
 
 
 def model_from_yaml(yaml_string: str, custom_objects: Any = None) -> Any:
-    """Not done any more: YAML could bring code along. `model_from_json` takes its place."""
+    """Not supported: YAML could execute code. Use `model_from_json`."""
     raise RuntimeError(
         "Method `model_from_yaml()` has been removed due to security risk of arbitrary code "
         "execution. Please use `Model.to_json()` and `model_from_json()` instead."
@@ -39,7 +39,7 @@ def clone_model(
 ) -> Any:
     """A model of equal layers with new weights.
 
-    `clone_function(layer)` makes the layer that takes a layer's place; inputs stay inputs.
+    `clone_function(layer)` returns the replacement of a layer; inputs stay inputs.
 
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
     >>> copy = tf.keras.models.clone_model(model)

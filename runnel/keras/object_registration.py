@@ -1,4 +1,4 @@
-"""Names under which classes and functions of the user's own can be saved and found again."""
+"""Registration of custom classes and functions for saving and loading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _names: dict[Any, str] = {}
 
 
 class _Scopes(threading.local):
-    """The objects of the custom object scopes that this thread is in."""
+    """The custom objects of the scopes that this thread is in."""
 
     objects: dict[str, Any] = {}  # noqa: RUF012 - each scope replaces it, none changes it
 
@@ -21,7 +21,7 @@ _scopes = _Scopes()
 
 
 def register_keras_serializable(package: str = "Custom", name: str | None = None) -> Callable:
-    """A decorator that makes a class or function known as `package>name` to saving and loading.
+    """A decorator that registers a class or function as `package>name` for saving and loading.
 
     >>> @tf.keras.saving.register_keras_serializable("my_package")
     ... def double(x):
@@ -45,7 +45,7 @@ def register_keras_serializable(package: str = "Custom", name: str | None = None
 
 
 class custom_object_scope:
-    """Make objects known by name in a block of code, for loading models that use them.
+    """Make objects known by name within a block, for loading models that use them.
 
     >>> def double(x):
     ...     return 2 * x
@@ -73,7 +73,7 @@ CustomObjectScope = custom_object_scope
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """The dict of all registered objects; what is put into it is known by that name.
+    """The mutable dict of all registered objects.
 
     >>> tf.keras.utils.get_custom_objects()["double"] = lambda x: 2 * x
     >>> tf.keras.activations.get("double")(4)
@@ -84,7 +84,7 @@ def get_custom_objects() -> dict[str, Any]:
 
 
 def get_registered_name(obj: Any) -> str:
-    """The name a class or function is registered under, or its own."""
+    """The registered name of a class or function, or its own."""
     if obj.__hash__ is not None and obj in _names:
         return _names[obj]
     return obj.__name__
@@ -95,7 +95,7 @@ def get_registered_object(
     custom_objects: Mapping[str, Any] | None = None,
     module_objects: Mapping[str, Any] | None = None,
 ) -> Any:
-    """What is known by a name: in a scope, by registration, or in the dicts given; else None."""
+    """Look up a name: in scopes, in the registry, or in the given dicts; else None."""
     for objects in (_scopes.objects, _objects, custom_objects, module_objects):
         if objects and name in objects:
             return objects[name]

@@ -16,7 +16,7 @@ from .serialization import Registry, names_of
 
 
 class Regularizer(RefusesUnknownKeywords):
-    """Makes a scalar penalty of a tensor; subclasses say how.
+    """Computes a scalar penalty for a tensor; subclasses implement `__call__`.
 
     >>> class Average(tf.keras.regularizers.Regularizer):
     ...     def __call__(self, x):
@@ -26,21 +26,21 @@ class Regularizer(RefusesUnknownKeywords):
     """
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return 0.0
 
     @classmethod
     def from_config(cls, config):
-        """The regularizer that `get_config` described."""
+        """Create a regularizer from its config."""
         return cls(**config)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         raise NotImplementedError(f"{self} does not implement get_config()")
 
 
 def _penalty(number: Any) -> np.ndarray:
-    """A factor of a penalty, rounded to the default float type."""
+    """A penalty factor, rounded to the default float type."""
     if not isinstance(number, int | float):
         raise ValueError(
             f"Value {number} is not a valid regularization penalty number, expected an int or "
@@ -75,11 +75,11 @@ class L1(Regularizer):
         self.l1 = _penalty(0.01 if l1 is None else l1)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return _sum_of_magnitudes(self.l1, x)
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l1": float(self.l1)}
 
 
@@ -96,11 +96,11 @@ class L2(Regularizer):
         self.l2 = _penalty(0.01 if l2 is None else l2)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         return _sum_of_squares(self.l2, x)
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l2": float(self.l2)}
 
 
@@ -122,7 +122,7 @@ class L1L2(Regularizer):
         self.l2 = _penalty(0.0 if l2 is None else l2)
 
     def __call__(self, x):
-        """The penalty of a tensor."""
+        """The penalty for a tensor."""
         if not self.l2:
             x = tf.convert_to_tensor(x)
             return _sum_of_magnitudes(self.l1, x) if self.l1 else tf.constant(0.0, x.dtype)
@@ -130,12 +130,12 @@ class L1L2(Regularizer):
         return _sum_of_magnitudes(self.l1, x) + squares if self.l1 else squares
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"l1": float(self.l1), "l2": float(self.l2)}
 
 
 class OrthogonalRegularizer(Regularizer):
-    """Keeps rows or columns apart: factor * the mean |cosine| of the angles between them.
+    """Encourages orthogonal rows or columns: factor * mean |cosine| of the angles between them.
 
     >>> regularizer = tf.keras.regularizers.OrthogonalRegularizer(factor=0.5)
     >>> float(regularizer(tf.constant([[1.0, 0.0], [0.0, 2.0]])))
@@ -152,7 +152,7 @@ class OrthogonalRegularizer(Regularizer):
         self.mode = mode
 
     def __call__(self, inputs):
-        """The penalty of a matrix."""
+        """The penalty for a matrix."""
         inputs = tf.convert_to_tensor(inputs)
         if inputs.shape.rank != 2:
             raise ValueError(
@@ -168,7 +168,7 @@ class OrthogonalRegularizer(Regularizer):
         return self.factor * 0.5 * tf.reduce_sum(tf.abs(cosines * others)) / pairs
 
     def get_config(self):
-        """The arguments that make an equal regularizer."""
+        """The constructor arguments, as a dict."""
         return {"factor": float(self.factor), "mode": self.mode}
 
 
@@ -178,7 +178,7 @@ orthogonal_regularizer = OrthogonalRegularizer
 
 
 def l1_l2(l1=0.01, l2=0.01):
-    """An `L1L2` regularizer with factors of 0.01.
+    """An `L1L2` regularizer whose factors default to 0.01.
 
     >>> round(float(tf.keras.regularizers.l1_l2()(tf.constant([1.0, -3.0]))), 4)
     0.14
@@ -199,15 +199,15 @@ def serialize(regularizer, use_legacy_format=False):
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):
-    """The regularizer of a config or name."""
+    """A regularizer from its config or name."""
     if config == "l1_l2":
-        # The name means the function with its own defaults, not the class with zeros.
+        # The name refers to the function with its own defaults, not the class with zeros.
         return l1_l2()
     return _registry.deserialize(config, custom_objects, use_legacy_format)
 
 
 def get(identifier):
-    """The regularizer for a name, a config or a function.
+    """A regularizer from a name, a config or a function.
 
     >>> tf.keras.regularizers.get("l2").get_config()
     {'l2': 0.009999999776482582}

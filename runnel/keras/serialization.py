@@ -1,6 +1,6 @@
-"""Configs: any Keras object as plain dicts, lists and numbers, and back.
+"""Serialization: Keras objects to and from plain dicts, lists and numbers.
 
-The form written is {"module", "class_name", "config", "registered_name"}; the older
+The format written is {"module", "class_name", "config", "registered_name"}; the legacy
 {"class_name", "config"} is read too, and written where a function takes `use_legacy_format`.
 """
 
@@ -32,11 +32,11 @@ from .object_registration import custom_object_scope, get_registered_name, get_r
 
 _PACKAGE = __name__.rpartition(".")[0]
 
-# The names that the packages of Keras have had; a config's module starts with one of them.
+# The package names that Keras has had; a config's module starts with one of them.
 _KERAS_NAMES = ("keras.src", "keras", "tf_keras.src", "tf_keras", "tensorflow.keras")
 
-# Whose registries have the functions that are saved by their bare name. No other is found: a file
-# must not be able to name a function that deletes files.
+# Modules whose registries resolve functions saved by their bare name. No others are searched: a
+# file must not be able to name a function that deletes files.
 _FUNCTION_HOMES = (
     "losses",
     "metrics",
@@ -61,7 +61,7 @@ _FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType, types.MethodTy
 
 
 def serialize_keras_object(obj: Any) -> Any:
-    """An object as what JSON can hold: numbers, strings, lists and dicts.
+    """An object as JSON-serializable values: numbers, strings, lists and dicts.
 
     >>> tf.keras.saving.serialize_keras_object(tf.keras.initializers.Zeros())["class_name"]
     'Zeros'
@@ -138,10 +138,10 @@ def _object_config(obj: Any) -> dict[str, Any]:
 
 
 def _address(cls: type) -> tuple[str | None, str | None]:
-    """The module a class is found in, and the name it is registered by.
+    """The public module of a class, and its registered name.
 
-    A class of Keras is in the first of its packages that offers it; what none offers belongs to
-    the inside of the original.
+    A built-in class belongs to the first Keras package that exports it; unexported ones belong to
+    the original's internals.
     """
     registered_name = get_registered_name(cls)
     home = cls.__module__
@@ -159,10 +159,10 @@ def _address(cls: type) -> tuple[str | None, str | None]:
 def deserialize_keras_object(
     config: Any, custom_objects: dict[str, Any] | None = None, safe_mode: bool = True, **kwargs: Any
 ) -> Any:
-    """The object that `serialize_keras_object` described.
+    """Create an object from the result of `serialize_keras_object`.
 
-    `custom_objects` says what the names of the user's own classes and functions mean. With
-    `safe_mode`, code that the config brings along is refused.
+    `custom_objects` maps names to custom classes and functions. With `safe_mode`, code in the
+    config is rejected.
 
     >>> config = tf.keras.saving.serialize_keras_object(tf.keras.initializers.Constant(3))
     >>> tf.keras.saving.deserialize_keras_object(config)([2]).numpy().tolist()
@@ -172,7 +172,7 @@ def deserialize_keras_object(
     kwargs.pop("printable_module_name", None)
     if kwargs:
         raise ValueError(f"The following argument(s) are not supported: {list(kwargs)}")
-    # Inside the loading of a file the user's word about the file counts.
+    # While a file is loaded, the safe mode chosen for the file applies.
     with custom_object_scope(custom_objects or {}), loading_scope(safe_mode):
         return _value_of(config, module_objects)
 
@@ -214,7 +214,7 @@ def _tensor_from(config: dict[str, Any]) -> Any:
 
 def _array_from(config: dict[str, Any]) -> Any:
     inner = config["config"]
-    # The dtype of a text would say how much memory each of its elements takes.
+    # The itemsize of a string dtype could request any amount of memory.
     dtype = inner["dtype"] if str(inner["dtype"]) in _NUMBERS else None
     return np.array(inner["value"], dtype=dtype)
 
@@ -227,7 +227,7 @@ def _lambda_from(config: dict[str, Any]) -> Callable:
 
 
 def type_spec_from(config: dict[str, Any]) -> tf.TypeSpec:
-    """The TypeSpec that a config describes."""
+    """The TypeSpec of a config."""
     name = config["spec_name"]
     kind = getattr(tf, name, None)
     if not (isclass(kind) and issubclass(kind, tf.TypeSpec)):
@@ -317,7 +317,7 @@ def _imported(module: str, name: str, config: dict[str, Any]) -> Any:
 
 
 def _kinds() -> tuple[type, ...]:
-    """The classes whose subclasses a file may name: making one of them is what configs are for."""
+    """# The base classes of what a file may name: classes meant to be created from configs."""
     keras = sys.modules[_PACKAGE]
     return (
         keras.layers.Layer,
@@ -332,7 +332,7 @@ def _kinds() -> tuple[type, ...]:
 
 
 def _class_of_keras(path: str, name: str) -> Any:
-    """A class by the original's module and name: in the nearest of our packages that has it."""
+    """A built-in class by the original's module and name: from our closest package that has it."""
     parts = path.split(".") if path else []
     for length in range(len(parts), -1, -1):
         if not all(part.isidentifier() for part in parts[:length]):
@@ -342,7 +342,7 @@ def _class_of_keras(path: str, name: str) -> Any:
         except ModuleNotFoundError:
             continue
         found = getattr(package, name, None)
-        # What the modules of Keras merely import from elsewhere is not Keras.
+        # Names that Keras modules merely import from elsewhere are excluded.
         if isclass(found) and found.__module__.partition(".")[0] == tf.__name__:
             return found
     return None
@@ -363,7 +363,7 @@ def _built(cls: Any, config: dict[str, Any]) -> Any:
 
 
 def legacy_serialize_keras_object(instance: Any) -> Any:
-    """An object in the older form: {"class_name", "config"}, or a function's name."""
+    """An object in the legacy format: {"class_name", "config"}, or a function's name."""
     if instance is None:
         return None
     if hasattr(instance, "get_config") and not isclass(instance):
@@ -389,7 +389,7 @@ def legacy_deserialize_keras_object(
     custom_objects: dict[str, Any] | None = None,
     printable_module_name: str = "object",
 ) -> Any:
-    """The object that a config in the older form, or a name, describes."""
+    """Create an object from a config in the legacy format, or a name."""
     if identifier is None:
         return None
     if isinstance(identifier, dict):
@@ -429,10 +429,10 @@ def _known_object(
 
 
 def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
-    """What to tell a user who gave a name that nothing has; with the nearest that something has."""
+    """The error message for an unknown name, with the closest known name."""
     near = nearest(name, known, count=5)
     if near:
-        # Several names of one object are one suggestion: the nearest.
+        # Several names of one object give one suggestion: the closest.
         names = {id(known[each]): each for each in reversed(near)}
         suggestion = f" Did you mean {' or '.join(map(repr, list(names.values())[:-3:-1]))}?"
     else:
@@ -446,10 +446,10 @@ def unknown_name_message(kind: str, name: str, known: Mapping[str, Any]) -> str:
 
 
 class Registry:
-    """The names of one kind of Keras object: what its `get`, `serialize` and `deserialize` do.
+    """The names of one kind of Keras object: implements its `get`, `serialize` and `deserialize`.
 
-    `objects` maps names to classes and functions, or is a function that makes such a mapping when
-    a name is first asked for.
+    `objects` maps names to classes and functions, or is a function that creates such a mapping
+    lazily.
     """
 
     def __init__(
@@ -487,14 +487,14 @@ class Registry:
         custom_objects: dict[str, Any] | None = None,
         use_legacy_format: bool = False,
     ) -> Any:
-        """The object of a config or name; ValueError, with the nearest name, if there is none."""
+        """Create an object from a config or name; ValueError, with the closest name, if none."""
         if isinstance(config, dict) and "module" in config and not use_legacy_format:
             return deserialize_keras_object(config, custom_objects, module_objects=self.objects)
         return legacy_deserialize_keras_object(config, self.objects, custom_objects, self.kind)
 
 
 def names_of(*objects: Any, **aliases: Any) -> dict[str, Any]:
-    """A registry's names for classes and functions: their own, in snake case too, and aliases."""
+    """A registry's names for classes and functions: their own, snake-case ones, and aliases."""
     names: dict[str, Any] = {}
     for each in objects:
         names[each.__name__] = each

@@ -1,4 +1,4 @@
-"""tf.keras.applications: well-known models for images."""
+"""tf.keras.applications: image models with pretrained weights."""
 
 from ...core.suggestions import suggesting as _suggesting
 from . import (

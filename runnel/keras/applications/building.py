@@ -1,4 +1,4 @@
-"""What all model families share: their inputs, their errors and their pretrained weights."""
+"""What all model families share: inputs, validation and pretrained weights."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _ORIGIN = "https://storage.googleapis.com/tensorflow/keras-applications/"
 
 
 def channel_axis() -> int:
-    """The axis of the channels in a batch of images."""
+    """The channel axis of a batch of images."""
     return 3 if tf.keras.backend.image_data_format() == "channels_last" else 1
 
 
 def check_arguments(unknown: dict[str, Any]) -> None:
-    """Raise ValueError for arguments that no model has."""
+    """Raise ValueError for arguments that no model accepts."""
     if unknown:
         raise ValueError(f"Unknown argument(s): {unknown}")
 
 
 def check_weights(weights: Any, include_top: bool, classes: int) -> None:
-    """Raise ValueError unless the weights exist and fit the number of classes."""
+    """Raise ValueError unless the weights exist and match the number of classes."""
     if weights not in (None, "imagenet") and not os.path.exists(weights):
         raise ValueError(
             "The `weights` argument should be either `None` (random initialization), `imagenet` "
@@ -42,7 +42,7 @@ def check_weights(weights: Any, include_top: bool, classes: int) -> None:
 def image_shape(
     input_shape: Any, default_size: int, smallest: int, include_top: bool, weights: Any
 ) -> tuple:
-    """The shape of one image; ValueError for one that the model cannot take."""
+    """The shape of one image; ValueError if the model does not support it."""
     first = tf.keras.backend.image_data_format() == "channels_first"
     default = (3, default_size, default_size) if first else (default_size, default_size, 3)
     if not input_shape:
@@ -79,7 +79,7 @@ def image_shape(
 
 
 def image_input(input_tensor: Any, shape: tuple) -> Any:
-    """The tensor that the first layer of a model takes."""
+    """The input tensor of a model's first layer."""
     if input_tensor is None:
         return tf.keras.Input(shape=shape)
     if tf.keras.backend.is_keras_tensor(input_tensor):
@@ -88,7 +88,7 @@ def image_input(input_tensor: Any, shape: tuple) -> Any:
 
 
 def pooled(x: Any, pooling: str | None, named: bool = False) -> Any:
-    """Features of a whole image when pooling is "avg" or "max", else the features as they are."""
+    """Global pooling of the features if `pooling` is "avg" or "max", else the features."""
     if pooling == "avg":
         name = "avg_pool" if named else None
         return tf.keras.layers.GlobalAveragePooling2D(name=name)(x)
@@ -99,18 +99,18 @@ def pooled(x: Any, pooling: str | None, named: bool = False) -> Any:
 
 
 def classified(x: Any, classes: int, activation: Any) -> Any:
-    """The mean of the features over the image, and a class from it."""
+    """Global average pooling and the classification layer."""
     x = tf.keras.layers.GlobalAveragePooling2D(name="avg_pool")(x)
     return predicted(x, classes, activation)
 
 
 def predicted(x: Any, classes: int, activation: Any) -> Any:
-    """The scores of the classes."""
+    """The classification layer."""
     return tf.keras.layers.Dense(classes, activation=activation, name="predictions")(x)
 
 
 def excited(x: Any, filters: int, activation: Any, initializer: Any, name: str) -> Any:
-    """The features, each channel times a weight between 0 and 1 found from all their means.
+    """Squeeze-and-excitation: channels scaled by gates in (0, 1) computed from all channel means.
 
     Hu and others, "Squeeze-and-Excitation Networks", 2017.
     """
@@ -129,27 +129,27 @@ def excited(x: Any, filters: int, activation: Any, initializer: Any, name: str) 
 
 
 def same_middle(x: Any, kernel: int) -> tuple[tuple[int, int], ...]:
-    """The zeros around an image with which a stride of 2 keeps its middle."""
+    """The zero padding with which a convolution of stride 2 stays centered."""
     sizes = x.shape[1:3] if channel_axis() == 3 else x.shape[2:4]
     half = kernel // 2
     return tuple((half - 1 if size is None or size % 2 == 0 else half, half) for size in sizes)
 
 
 def in_eights(filters: float) -> int:
-    """The nearest multiple of 8, not below 8 and not below nine tenths of the number."""
+    """The nearest multiple of 8, at least 8 and at least nine tenths of the number."""
     rounded = max(8, int(filters + 4) // 8 * 8)
     return rounded + 8 if rounded < 0.9 * filters else rounded
 
 
 def named_as(build: Any, name: str, summary: str) -> Any:
-    """A function made for one variant of a family, under its public name."""
+    """A function created for one variant of a family, under its public name."""
     build.__name__ = build.__qualname__ = name
     build.__doc__ = summary
     return build
 
 
 def check_classifier(activation: Any, include_top: bool, weights: Any) -> None:
-    """Raise ValueError unless pretrained scores come out as scores or probabilities."""
+    """Raise ValueError unless a pretrained classifier's activation is softmax or None."""
     if weights != "imagenet" or not include_top:
         return
     function = tf.keras.activations.get(activation)
@@ -170,10 +170,10 @@ def finished(
     origin: str | None = None,
     saved_as: str | None = None,
 ) -> Any:
-    """The model from the sources of its image to its output, with its weights loaded.
+    """The model from its image input to its output, with its weights loaded.
 
-    `file` is where ImageNet's weights lie, under `origin` or where most families have them; they
-    are downloaded when asked for, and kept under the same name or `saved_as`.
+    `file` is the ImageNet weights file, at `origin` or the default location; it is downloaded on
+    request, and cached under the same name or `saved_as`.
     """
     model = tf.keras.Model(_sources(image), x, name=name)
     if weights == "imagenet":
@@ -192,7 +192,7 @@ def _load_trained(model: Any, address: str, saved_as: str) -> None:
     except (OSError, ValueError, KeyError, IndexError, TypeError, struct.error) as error:
         if file_hash is not None:
             raise
-        # Nothing but the weights themselves tells whether a file without a known hash is whole.
+        # A file without a known hash can only be validated by loading its weights.
         os.remove(path)
         raise ValueError(
             f"The file {path}, downloaded from {address}, does not hold the weights of "
@@ -201,7 +201,7 @@ def _load_trained(model: Any, address: str, saved_as: str) -> None:
 
 
 def kernels_file(folder: str, name: str, include_top: bool) -> str:
-    """Where the weights of most families lie."""
+    """The default path of a weights file."""
     end = "" if include_top else "_notop"
     return f"{folder}/{name}_weights_tf_dim_ordering_tf_kernels{end}.h5"
 
@@ -220,7 +220,7 @@ def _sources(tensor: Any) -> Any:
 
 
 def trained_size(input_shape: Any, sizes: tuple[int, ...]) -> int:
-    """The size of a square image if there are weights for it, else 224."""
+    """The default size of square images if there are weights for it, else 224."""
     if input_shape is None:
         return 224
     first = tf.keras.backend.image_data_format() == "channels_first"

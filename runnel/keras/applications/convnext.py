@@ -1,4 +1,4 @@
-"""ConvNeXt: a convolutional model after the manner of transformers (Liu and others, 2022)."""
+"""ConvNeXt: a convolutional network modelled on transformers (Liu and others, 2022)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EPSILON = 1e-6
 
 
 class LayerScale(tf.keras.layers.Layer):
-    """Features times one learned factor per channel, small at first (Touvron and others, 2021)."""
+    """Per-channel scaling by trainable factors, small at first (Touvron and others, 2021)."""
 
     def __init__(self, init_values: float, projection_dim: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -52,7 +52,7 @@ class LayerScale(tf.keras.layers.Layer):
         return x * self.gamma
 
     def get_config(self) -> dict[str, Any]:
-        """The first value of the factors and how many there are."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         config.update({"init_values": self.init_values, "projection_dim": self.projection_dim})
         return config
@@ -100,7 +100,7 @@ ConvNeXtXLarge = _model("xlarge")
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 
@@ -124,7 +124,7 @@ def _convnext(
     x = image
     if include_preprocessing and x.shape[channel_axis()] == 3:
         x = _scaled(x, f"{name}_prestem_normalization")
-    # The layers between stages are models of their own, made before the first is called.
+    # The downsampling layers are nested models, all created before the first is called.
     halvings = [
         tf.keras.Sequential(
             [

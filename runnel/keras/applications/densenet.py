@@ -1,4 +1,4 @@
-"""DenseNet: blocks that take all that came before them (Huang and others, 2016)."""
+"""DenseNet: each layer takes all previous features of its block (Huang and others, 2016)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def DenseNet121(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 121 layers of weights."""
+    """DenseNet with 121 weight layers."""
     return _densenet(
         "densenet121",
         (6, 12, 24, 16),
@@ -55,7 +55,7 @@ def DenseNet169(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 169 layers of weights."""
+    """DenseNet with 169 weight layers."""
     return _densenet(
         "densenet169",
         (6, 12, 32, 32),
@@ -78,7 +78,7 @@ def DenseNet201(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 201 layers of weights."""
+    """DenseNet with 201 weight layers."""
     return _densenet(
         "densenet201",
         (6, 12, 48, 32),
@@ -93,7 +93,7 @@ def DenseNet201(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, standardized per colour as for DenseNet."""
+    """Standardize images in [0, 255] per channel as for DenseNet."""
     return preprocessing.preprocess_input(x, data_format, mode="torch")
 
 

@@ -1,4 +1,4 @@
-"""EfficientNet: depth, width and size of the image grown together (Tan and Le, 2019)."""
+"""EfficientNet: compound scaling of depth, width and resolution (Tan and Le, 2019)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .building import (
 )
 from .preprocessing import decode_predictions as decode_predictions
 
-# How much wider and deeper than the smallest, the size of its images and the rate of dropout.
+# The width and depth coefficients, the image size and the dropout rate of each variant.
 _VARIANTS = {
     "b0": (1.0, 1.0, 224, 0.2),
     "b1": (1.0, 1.1, 240, 0.2),
@@ -32,8 +32,7 @@ _VARIANTS = {
     "b6": (1.8, 2.6, 528, 0.5),
     "b7": (2.0, 3.1, 600, 0.5),
 }
-# How many blocks, the filters they make, how much they widen inside, kernel and strides of the
-# first: table 1 of the paper.
+# Repeats, filters, expansion ratio, kernel size and strides of each stage: table 1 of the paper.
 _STAGES = (
     (1, 16, 1, 3, 1),
     (2, 24, 6, 3, 2),
@@ -97,7 +96,7 @@ EfficientNetB7 = _model("b7")
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 
@@ -123,7 +122,7 @@ def _efficientnet(
     x = tf.keras.layers.Rescaling(1.0 / 255.0)(image)
     x = tf.keras.layers.Normalization(axis=axis)(x)
     if weights == "imagenet":
-        # The weights in the files were trained on colours over the roots of the deviations.
+        # The weights were trained with inputs divided by the square roots of the deviations.
         factors = [1.0 / math.sqrt(each) for each in _DEVIATION]
         x = tf.math.multiply(x, tf.reshape(factors, (1, 3, 1, 1) if axis == 1 else (1, 1, 1, 3)))
     x = tf.keras.layers.ZeroPadding2D(same_middle(x, 3), name="stem_conv_pad")(x)
@@ -198,7 +197,7 @@ def _block(
 
 
 def dropped(x: Any, rate: float, name: str) -> Any:
-    """The features with whole images left out at random during training."""
+    """Stochastic depth: whole images of the features dropped at random in training."""
     if rate == 0:
         return x
     return tf.keras.layers.Dropout(rate, noise_shape=(None, 1, 1, 1), name=name)(x)
@@ -224,6 +223,6 @@ def _activated(x: Any, activation: Any, name: str) -> Any:
 
 
 def _rounded(filters: float, divisor: int) -> int:
-    """The nearest multiple of the divisor, not below nine tenths of the number."""
+    """The nearest multiple of the divisor, at least nine tenths of the number."""
     rounded = max(divisor, int(filters + divisor / 2) // divisor * divisor)
     return rounded + divisor if rounded < 0.9 * filters else rounded

@@ -21,8 +21,8 @@ from .building import (
 from .efficientnet import DENSE, KERNEL, dropped
 from .preprocessing import decode_predictions as decode_predictions
 
-# Stages of a variant: how many blocks, the filters they make, how much they widen inside, the
-# strides of the first, and whether they widen with one full convolution ("fused").
+# The stages of a variant: repeats, filters, expansion ratio, strides, and whether the expansion is
+# one full convolution ("fused").
 _SMALLEST = (
     (1, 16, 1, 1, True),
     (2, 32, 4, 2, True),
@@ -57,8 +57,7 @@ _LARGE = (
     (25, 384, 6, 2, False),
     (7, 640, 6, 1, False),
 )
-# The stages, the filters before them, how much wider and deeper the model is than its table says,
-# and the size of its images.
+# The stages, the stem filters, the width and depth coefficients, and the image size.
 _VARIANTS = {
     "b0": (_SMALLEST, 32, 1.0, 1.0, 224),
     "b1": (_SMALLEST, 32, 1.0, 1.1, 240),
@@ -113,7 +112,7 @@ EfficientNetV2L = _model("l")
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 
@@ -137,7 +136,7 @@ def _efficientnet(
     x = _convolved(x, _rounded(first_filters * width), 3, 2, "stem_")
     x = _activated(x, "stem_")
     depths = [math.ceil(depth * stage[0]) for stage in stages]
-    # The rate grows as in the table, however much deeper the model is.
+    # The drop rate grows with the block count of the table, regardless of the depth coefficient.
     blocks = sum(stage[0] for stage in stages)
     index = 0
     for stage, (_, filters, ratio, first_strides, fused) in enumerate(stages):

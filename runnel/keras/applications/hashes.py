@@ -1,4 +1,4 @@
-"""The hashes (MD5 or SHA-256) of what is downloaded for ImageNet, by the names of the files."""
+"""The hashes (MD5 or SHA-256) of ImageNet downloads, by file name."""
 
 HASHES = {
     "convnext_base.h5": "52cbb006d3dadd03f6e095a8ca1aca47aecdd75acb4bc74bce1f5c695d0086e6",

@@ -1,4 +1,4 @@
-"""Inception-ResNet V2: parallel convolutions added to their input (Szegedy and others, 2016)."""
+"""Inception-ResNet V2: inception blocks with residual connections (Szegedy and others, 2016)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .building import (
 )
 from .preprocessing import decode_predictions as decode_predictions
 
-# Blocks of one kind: how many, their scale, and the convolutions of each of their branches.
+# For each kind of block: repeats, scale, and the convolutions of each branch.
 _BLOCKS = {
     "block35": (
         10,
@@ -50,7 +50,7 @@ class CustomScaleLayer(tf.keras.layers.Layer):
         return inputs[0] + inputs[1] * self.scale
 
     def get_config(self) -> dict[str, Any]:
-        """The scale."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "scale": self.scale}
 
 
@@ -64,7 +64,7 @@ def InceptionResNetV2(
     classifier_activation: Any = "softmax",
     **kwargs: Any,
 ) -> Any:
-    """The model of 43 blocks, for images of 299 x 299 pixels."""
+    """Inception-ResNet V2 with 43 blocks, for images of 299 x 299 pixels."""
     check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     shape = image_shape(input_shape, 299, 75, include_top, weights)
@@ -103,7 +103,7 @@ def InceptionResNetV2(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 

@@ -1,4 +1,4 @@
-"""Inception V3: parallel convolutions of several sizes (Szegedy and others, 2015)."""
+"""Inception V3: parallel convolutions of several kernel sizes (Szegedy and others, 2015)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def InceptionV3(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model of eleven mixed blocks, for images of 299 x 299 pixels."""
+    """Inception V3 with eleven mixed blocks, for images of 299 x 299 pixels."""
     check_weights(weights, include_top, classes)
     shape = image_shape(input_shape, 299, 75, include_top, weights)
     check_classifier(classifier_activation, include_top, weights)
@@ -59,7 +59,7 @@ def InceptionV3(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 

@@ -50,7 +50,7 @@ def MobileNet(
     classifier_activation: Any = "softmax",
     **kwargs: Any,
 ) -> Any:
-    """The model with `alpha` times the usual number of filters."""
+    """MobileNet with width multiplier `alpha`."""
     check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     size = trained_size(input_shape, (128, 160, 192, 224))
@@ -91,7 +91,7 @@ def MobileNet(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 

@@ -24,7 +24,7 @@ from .building import (
 from .preprocessing import decode_predictions as decode_predictions
 
 _SIZES = (96, 128, 160, 192, 224)
-# How many blocks, their filters and the strides of the first: table 2 of the paper.
+# Repeats, filters and strides of each stage: table 2 of the paper.
 _STAGES = ((1, 16, 1), (2, 24, 2), (3, 32, 2), (4, 64, 2), (3, 96, 1), (3, 160, 2), (1, 320, 1))
 
 
@@ -39,7 +39,7 @@ def MobileNetV2(
     classifier_activation: Any = "softmax",
     **kwargs: Any,
 ) -> Any:
-    """The model with `alpha` times the usual number of filters."""
+    """MobileNetV2 with width multiplier `alpha`."""
     check_arguments(kwargs)
     check_weights(weights, include_top, classes)
     shape = image_shape(input_shape, trained_size(input_shape, _SIZES), 32, include_top, weights)
@@ -80,7 +80,7 @@ def MobileNetV2(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 

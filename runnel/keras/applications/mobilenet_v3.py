@@ -1,4 +1,4 @@
-"""MobileNetV3: small and fast, found by search (Howard and others, 2019)."""
+"""MobileNetV3: designed by architecture search (Howard and others, 2019)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .building import (
 )
 from .preprocessing import decode_predictions as decode_predictions
 
-# How much a block widens inside, the filters it makes, its kernel and strides, whether it weighs
-# its channels, and its activation ("RE": relu, "HS": hard swish): tables 1 and 2 of the paper.
+# Expansion ratio, filters, kernel size, strides, squeeze-and-excitation and activation ("RE": relu,
+# "HS": hard swish) of each block: tables 1 and 2 of the paper.
 _LARGE = (
     (1, 16, 3, 1, False, "RE"),
     (4, 24, 3, 2, False, "RE"),
@@ -66,10 +66,10 @@ def MobileNetV3Small(
     classifier_activation: Any = "softmax",
     include_preprocessing: bool = True,
 ) -> Any:
-    """The small model with `alpha` times the usual number of filters.
+    """MobileNetV3-Small with width multiplier `alpha`.
 
-    A minimalistic one has 3 x 3 kernels and relu only, and does not weigh its channels. The model
-    scales colours from 0 to 255 itself, unless `include_preprocessing` is False.
+    The minimalistic variant has only 3 x 3 kernels and relu, and no squeeze-and-excitation. The
+    model rescales inputs in [0, 255] itself, unless `include_preprocessing` is False.
     """
     return _mobilenet(
         "small",
@@ -102,10 +102,10 @@ def MobileNetV3Large(
     classifier_activation: Any = "softmax",
     include_preprocessing: bool = True,
 ) -> Any:
-    """The large model with `alpha` times the usual number of filters.
+    """MobileNetV3-Large with width multiplier `alpha`.
 
-    A minimalistic one has 3 x 3 kernels and relu only, and does not weigh its channels. The model
-    scales colours from 0 to 255 itself, unless `include_preprocessing` is False.
+    The minimalistic variant has only 3 x 3 kernels and relu, and no squeeze-and-excitation. The
+    model rescales inputs in [0, 255] itself, unless `include_preprocessing` is False.
     """
     return _mobilenet(
         "large",
@@ -126,7 +126,7 @@ def MobileNetV3Large(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 
@@ -251,7 +251,7 @@ def _block(
 
 
 def _weighed(x: Any, channels: int, name: str) -> Any:
-    """The features, each channel times a weight found from all their means."""
+    """Squeeze-and-excitation: channels scaled by gates computed from all channel means."""
     weight = tf.keras.layers.GlobalAveragePooling2D(keepdims=True, name=f"{name}AvgPool")(x)
     weight = tf.keras.layers.Conv2D(
         in_eights(channels * 0.25), 1, padding="same", name=f"{name}Conv"

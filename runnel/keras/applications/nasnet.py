@@ -1,4 +1,4 @@
-"""NASNet: cells found by search on small images, stacked for large ones (Zoph and others, 2017)."""
+"""NASNet: cells found by architecture search, stacked (Zoph and others, 2017)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def NASNetMobile(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model of 4 cells between reductions, for images of 224 x 224 pixels."""
+    """NASNet with 4 cells between reductions, for images of 224 x 224 pixels."""
     return _nasnet(
         "mobile",
         224,
@@ -57,7 +57,7 @@ def NASNetLarge(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model of 6 cells between reductions, for images of 331 x 331 pixels."""
+    """NASNet with 6 cells between reductions, for images of 331 x 331 pixels."""
     return _nasnet(
         "large",
         331,
@@ -76,7 +76,7 @@ def NASNetLarge(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 
@@ -114,7 +114,7 @@ def _nasnet(
     for stage in range(3):
         if stage:
             x, previous = _reduction_cell(x, before, filters * 2**stage, f"reduce_{stage * cells}")
-            # The large model's next cell looks past the reduction to the cell before it.
+            # The large model's next cell takes its second input from before the reduction.
             before = before if skip_reduction else previous
         for index in range(cells):
             block = stage * cells + index + (stage > 0)
@@ -131,7 +131,7 @@ def _nasnet(
 
 
 def _normal_cell(x: Any, before: Any, filters: int, block: int) -> tuple[Any, Any]:
-    """The cell that keeps the size of the image, and what came in."""
+    """The normal cell, which preserves the image size; also returns its input."""
     old = _adjusted(before, x, filters, f"{block}")
     new = _squeezed(x, filters, f"normal_conv_1_{block}", f"normal_bn_1_{block}")
 
@@ -158,7 +158,7 @@ def _normal_cell(x: Any, before: Any, filters: int, block: int) -> tuple[Any, An
 
 
 def _reduction_cell(x: Any, before: Any, filters: int, block: str) -> tuple[Any, Any]:
-    """The cell that halves the image, and what came in."""
+    """The reduction cell, which halves the image size; also returns its input."""
     old = _adjusted(before, x, filters, block)
     new = _squeezed(x, filters, f"reduction_conv_1_{block}", f"reduction_bn_1_{block}")
     padded = tf.keras.layers.ZeroPadding2D(same_middle(new, 3), name=f"reduction_pad_1_{block}")(
@@ -190,7 +190,7 @@ def _reduction_cell(x: Any, before: Any, filters: int, block: str) -> tuple[Any,
 
 
 def _adjusted(before: Any, x: Any, filters: int, block: str) -> Any:
-    """What came in before, in the size of the image now and with this many filters."""
+    """The previous cell's input projected to the current size and number of filters."""
     if before is None:
         return x
     axis = channel_axis()
@@ -235,7 +235,7 @@ def _squeezed(x: Any, filters: int, convolution: str, normalization: str) -> Any
 
 
 def _separated(x: Any, filters: int, kernel: int, strides: int, place: str) -> Any:
-    """Two separable convolutions, the first with the strides."""
+    """Two separable convolutions, the first one strided."""
     x = tf.keras.layers.Activation("relu")(x)
     if strides == 2:
         x = tf.keras.layers.ZeroPadding2D(

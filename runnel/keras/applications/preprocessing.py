@@ -1,4 +1,4 @@
-"""How images are scaled for pretrained models, and what their predictions mean."""
+"""Preprocessing of images for pretrained models, and decoding of predictions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TORCH_DEVIATION = (0.229, 0.224, 0.225)
 
 
 def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe") -> Any:
-    """Images with colours from 0 to 255, scaled as the models were trained.
+    """Preprocess images in [0, 255] as in the models' training.
 
-    "caffe": blue, green, red in this order, minus their means; "tf": from -1 to 1; "torch": from
-    0 to 1, minus the means, over the deviations. Floating NumPy arrays are written over.
+    "caffe": BGR with the channel means subtracted; "tf": scaled to [-1, 1]; "torch": scaled to [0,
+    1] and standardized per channel. Floating-point NumPy arrays are modified in place.
 
     >>> tf.keras.applications.imagenet_utils.preprocess_input(np.array([[[[0., 255., 0.]]]]),
     ...                                                       mode="tf")
@@ -84,9 +84,9 @@ def _scaled_tensor(x: Any, data_format: str, mode: str) -> Any:
 
 
 def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, float]]]:
-    """The likeliest classes of ImageNet for each row: `(class, description, score)`.
+    """The top ImageNet classes of each row: `(class, description, score)`.
 
-    The names of the classes are downloaded when first needed.
+    The class names are downloaded on first use.
     """
     preds = np.asarray(preds)
     if preds.ndim != 2 or preds.shape[1] != 1000:

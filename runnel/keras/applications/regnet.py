@@ -1,4 +1,4 @@
-"""RegNet: widths that grow by a simple rule from stage to stage (Radosavovic and others, 2020)."""
+"""RegNet: stage widths that follow a linear rule (Radosavovic and others, 2020)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .building import (
 )
 from .preprocessing import decode_predictions as decode_predictions
 
-# The depths of the four stages, their filters and how many filters make one group: figures 16
-# and 17 of the paper. "x" and "y" are the kinds of blocks, the number is in hundreds of megaflops.
+# The depths of the four stages, their filters and the group width: figures 16 and 17 of the paper.
+# "x" and "y" are the block types, the number is in hundreds of megaflops.
 _VARIANTS = {
     "x002": ((1, 1, 4, 7), (24, 56, 152, 368), 8),
     "x004": ((1, 2, 7, 12), (32, 64, 160, 384), 16),
@@ -109,7 +109,7 @@ RegNetY320 = _model("y320")
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 
@@ -171,7 +171,7 @@ def _block(inputs: Any, filters: int, groups: int, strides: int, weighed: bool, 
 
 
 def _weighed(x: Any, filters: int, name: str) -> Any:
-    """The features, each channel times a weight between 0 and 1 found from all their means."""
+    """Squeeze-and-excitation: channels scaled by gates in (0, 1) from all channel means."""
     channels = x.shape[channel_axis()]
     weight = tf.keras.layers.GlobalAveragePooling2D(keepdims=True, name=f"{name}_gap")(x)
     weight = tf.keras.layers.Conv2D(

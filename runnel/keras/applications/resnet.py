@@ -1,4 +1,4 @@
-"""ResNet: blocks that add to their input (He and others, 2015)."""
+"""ResNet: residual blocks (He and others, 2015)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ResNet50(
     classes: int = 1000,
     **kwargs: Any,
 ) -> Any:
-    """The model with 50 layers of weights."""
+    """ResNet with 50 weight layers."""
     return _resnet(
         "resnet50",
         (3, 4, 6, 3),
@@ -55,7 +55,7 @@ def ResNet101(
     classes: int = 1000,
     **kwargs: Any,
 ) -> Any:
-    """The model with 101 layers of weights."""
+    """ResNet with 101 weight layers."""
     return _resnet(
         "resnet101",
         (3, 4, 23, 3),
@@ -78,7 +78,7 @@ def ResNet152(
     classes: int = 1000,
     **kwargs: Any,
 ) -> Any:
-    """The model with 152 layers of weights."""
+    """ResNet with 152 weight layers."""
     return _resnet(
         "resnet152",
         (3, 8, 36, 3),
@@ -93,7 +93,7 @@ def ResNet152(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, as blue, green, red, minus their means."""
+    """Convert images in [0, 255] to BGR with the channel means subtracted."""
     return preprocessing.preprocess_input(x, data_format, mode="caffe")
 
 

@@ -1,4 +1,6 @@
-"""ResNet-RS: ResNet with better training, scaling and weighed channels (Bello and others, 2021)."""
+"""ResNet-RS: ResNet with improved training, scaling and squeeze-and-excitation (Bello and others,
+2021).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from .building import (
 )
 from .preprocessing import decode_predictions as decode_predictions
 
-# The depths of the four groups of blocks, the rates of dropout before the classes and of leaving
-# out whole blocks, and the sizes of images for which there are weights.
+# The depths of the four stages, the rates of dropout and stochastic depth, and the image sizes with
+# pretrained weights.
 _VARIANTS = {
     50: ((3, 4, 6, 3), 0.25, 0.0, (160,)),
     101: ((3, 4, 23, 3), 0.25, 0.0, (160, 192)),
@@ -79,7 +81,7 @@ ResNetRS420 = _model(420)
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images as they are: the model itself scales colours from 0 to 255."""
+    """Images unchanged: the model itself rescales inputs in [0, 255]."""
     return x
 
 

@@ -1,4 +1,4 @@
-"""ResNet V2: blocks that normalize before they convolve (He and others, 2016)."""
+"""ResNet V2: pre-activation residual blocks (He and others, 2016)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ResNet50V2(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 50 layers of weights."""
+    """ResNet V2 with 50 weight layers."""
     return _resnet(
         "resnet50v2",
         (3, 4, 6, 3),
@@ -55,7 +55,7 @@ def ResNet101V2(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 101 layers of weights."""
+    """ResNet V2 with 101 weight layers."""
     return _resnet(
         "resnet101v2",
         (3, 4, 23, 3),
@@ -78,7 +78,7 @@ def ResNet152V2(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 152 layers of weights."""
+    """ResNet V2 with 152 weight layers."""
     return _resnet(
         "resnet152v2",
         (3, 8, 36, 3),
@@ -93,7 +93,7 @@ def ResNet152V2(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 

@@ -29,7 +29,7 @@ def VGG16(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 16 layers of weights."""
+    """VGG with 16 weight layers."""
     return _vgg(
         "vgg16",
         (2, 2, 3, 3, 3),
@@ -52,7 +52,7 @@ def VGG19(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model with 19 layers of weights."""
+    """VGG with 19 weight layers."""
     return _vgg(
         "vgg19",
         (2, 2, 4, 4, 4),
@@ -67,7 +67,7 @@ def VGG19(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, as blue, green, red, minus their means."""
+    """Convert images in [0, 255] to BGR with the channel means subtracted."""
     return preprocessing.preprocess_input(x, data_format, mode="caffe")
 
 

@@ -30,7 +30,7 @@ def Xception(
     classes: int = 1000,
     classifier_activation: Any = "softmax",
 ) -> Any:
-    """The model of 36 convolutions, for images of 299 x 299 pixels."""
+    """Xception with 36 convolutions, for images of 299 x 299 pixels."""
     check_weights(weights, include_top, classes)
     shape = image_shape(input_shape, 299, 71, include_top, weights)
     check_classifier(classifier_activation, include_top, weights)
@@ -61,14 +61,14 @@ def Xception(
 
 
 def preprocess_input(x: Any, data_format: str | None = None) -> Any:
-    """Images with colours from 0 to 255, scaled to the range from -1 to 1."""
+    """Scale images from [0, 255] to [-1, 1]."""
     return preprocessing.preprocess_input(x, data_format, mode="tf")
 
 
 def _halving_block(x: Any, filters: tuple[int, int], name: str) -> Any:
     residual = tf.keras.layers.Conv2D(filters[1], 1, strides=2, padding="same", use_bias=False)(x)
     residual = tf.keras.layers.BatchNormalization(axis=channel_axis())(residual)
-    # The input of the first such block comes out of an activation already.
+    # The first such block's input is already the output of an activation.
     if name != "block2":
         x = _activated(x, f"{name}_sepconv1_act")
     x = _separable(x, filters[0], f"{name}_sepconv1")

@@ -1,4 +1,4 @@
-"""tf.keras.backend: the functions that Keras itself is written on, and older programs use."""
+"""tf.keras.backend: the low-level functions that Keras layers and older programs use."""
 
 from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences without an alignment to their labels."""
+"""Connectionist temporal classification: sequences with unaligned labels."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .settings import epsilon
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     """-log of the probability of each label sequence; the last class is the blank.
 
-    `y_true` is (samples, longest label), `y_pred` (samples, time steps, classes) the result of a
-    softmax; the lengths are (samples, 1), and so is the result.
+    `y_true` is (samples, maximum label length), `y_pred` (samples, time steps, classes) the output
+    of a softmax; the lengths are (samples, 1), and so is the result.
 
     >>> y_pred = tf.constant([[[0.5, 0.5], [0.5, 0.5]]])
     >>> cost = tf.keras.backend.ctc_batch_cost([[0]], y_pred, [[2]], [[1]])
@@ -33,7 +33,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 def ctc_label_dense_to_sparse(labels, label_lengths):
-    """Labels padded to one length as a SparseTensor of those that count.
+    """Padded labels as a SparseTensor without the padding.
 
     >>> sparse = tf.keras.backend.ctc_label_dense_to_sparse([[1, 2], [3, 0]], [2, 1])
     >>> sparse.values.numpy().tolist()
@@ -48,10 +48,10 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """The most probable labels for the results of a softmax over time, and how probable they are.
+    """The most probable label sequences for softmax outputs over time, and their log probabilities.
 
-    `y_pred` is (samples, time steps, classes), the last class the blank. The labels are filled up
-    with -1 to the number of time steps; of a beam search there are `top_paths` of them.
+    `y_pred` is (samples, time steps, classes), the last class the blank. The labels are padded with
+    -1 to the number of time steps; a beam search returns `top_paths` of them.
 
     >>> y_pred = tf.constant([[[0.9, 0.0, 0.1], [0.1, 0.8, 0.1], [0.1, 0.0, 0.9]]])
     >>> (labels,), _ = tf.keras.backend.ctc_decode(y_pred, [3])
@@ -76,7 +76,7 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
 
 
 def _merged(labels):
-    """Labels that repeat their neighbour left out, the rest moved up."""
+    """Labels with consecutive repeats collapsed."""
     before = tf.pad(labels[:, :-1], [[0, 0], [1, 0]], constant_values=-2)
     kept = tf.where((labels != before) & (labels != -1))
     places = tf.cumsum(tf.cast((labels != before) & (labels != -1), tf.int64), axis=1) - 1

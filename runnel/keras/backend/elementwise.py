@@ -1,4 +1,4 @@
-"""Functions of each element: roots, powers, activations."""
+"""Element-wise functions: roots, powers, comparisons, activations."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ...core.convert import convert_to_tensor
 
 
 def with_logits(probabilities: Any, logits: Any) -> Any:
-    """Note on a result of sigmoid or softmax what it was made of.
+    """Attach the logits to a result of sigmoid or softmax.
 
-    Cross-entropies compute with the logits where they can: probabilities that are rounded to 0 or
-    1 have lost their logarithm and its gradient.
+    Cross-entropies are computed from the logits where available: for probabilities rounded to 0 or
+    1 the logarithm and its gradient are lost.
     """
     probabilities._keras_logits = logits
     return probabilities
@@ -22,8 +22,9 @@ def with_logits(probabilities: Any, logits: Any) -> Any:
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     """max(x, 0), or more generally
 
-    `max_value` where x >= max_value, x where threshold <= x < max_value, and
-    alpha * (x - threshold) below.
+        max_value               for x >= max_value
+        x                       for threshold <= x < max_value
+        alpha * (x - threshold) otherwise
 
     >>> tf.keras.activations.relu(tf.constant([-2.0, 1.0, 9.0]), alpha=0.5, max_value=6).numpy()
     array([-1.,  1.,  6.], dtype=float32)
@@ -44,7 +45,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
 
 
 def elu(x, alpha=1.0):
-    """x above 0, alpha * (exp(x) - 1) below.
+    """x for x > 0, alpha * (exp(x) - 1) otherwise.
 
     >>> tf.keras.activations.elu(tf.constant([-20.0, 3.0]), alpha=2.0).numpy()
     array([-2.,  3.], dtype=float32)
@@ -64,7 +65,7 @@ def sigmoid(x):
 
 
 def hard_sigmoid(x):
-    """0.2 * x + 0.5, kept between 0 and 1: a quick likeness of sigmoid.
+    """0.2 * x + 0.5, clipped to [0, 1]: a piecewise linear approximation of sigmoid.
 
     >>> tf.keras.activations.hard_sigmoid(tf.constant([-3.0, 0.0, 1.0])).numpy()
     array([0. , 0.5, 0.7], dtype=float32)
@@ -101,7 +102,7 @@ def tanh(x):
 
 
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along `axis`: probabilities that add up to 1.
+    """exp(x) / sum(exp(x)) along `axis`: probabilities that sum to 1.
 
     >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0]])).numpy().tolist()
     [[0.5, 0.5]]
@@ -150,7 +151,7 @@ def log(x):
 
 
 def round(x):
-    """The nearest whole number; of two equally near ones, the even one."""
+    """The nearest integer; ties round to even."""
     return tf.round(x)
 
 
@@ -160,7 +161,7 @@ def sign(x):
 
 
 def pow(x, a):
-    """x to the power of a."""
+    """x to the power of a, element-wise."""
     return tf.pow(x, a)
 
 
@@ -175,7 +176,7 @@ def cos(x):
 
 
 def clip(x, min_value, max_value):
-    """x kept between two values, None meaning no bound.
+    """x clipped to two bounds; None means no bound.
 
     >>> tf.keras.backend.clip(tf.constant([-2.0, 0.5, 2.0]), 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
@@ -189,40 +190,40 @@ def clip(x, min_value, max_value):
 
 
 def equal(x, y):
-    """x == y for each element."""
+    """x == y, element-wise."""
     return tf.equal(x, y)
 
 
 def not_equal(x, y):
-    """x != y for each element."""
+    """x != y, element-wise."""
     return tf.not_equal(x, y)
 
 
 def greater(x, y):
-    """x > y for each element."""
+    """x > y, element-wise."""
     return tf.greater(x, y)
 
 
 def greater_equal(x, y):
-    """x >= y for each element."""
+    """x >= y, element-wise."""
     return tf.greater_equal(x, y)
 
 
 def less(x, y):
-    """x < y for each element."""
+    """x < y, element-wise."""
     return tf.less(x, y)
 
 
 def less_equal(x, y):
-    """x <= y for each element."""
+    """x <= y, element-wise."""
     return tf.less_equal(x, y)
 
 
 def maximum(x, y):
-    """The larger of two numbers, for each element."""
+    """The element-wise maximum."""
     return tf.maximum(x, y)
 
 
 def minimum(x, y):
-    """The smaller of two numbers, for each element."""
+    """The element-wise minimum."""
     return tf.minimum(x, y)

@@ -1,4 +1,4 @@
-"""tf.keras.backend.experimental: how layers draw random numbers."""
+"""tf.keras.backend.experimental: which random number generator layers use."""
 
 from .random_generator import (
     disable_tf_random_generator as disable_tf_random_generator,

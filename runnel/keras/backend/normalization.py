@@ -6,7 +6,7 @@ import runnel as tf
 
 
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """A batch scaled to mean 0 and variance 1 along axes, and the mean and variance it had.
+    """A batch standardized to mean 0 and variance 1 along axes, with its mean and variance.
 
     `gamma` and `beta`, if not None, scale and shift the result.
 
@@ -28,14 +28,14 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
         x, spread(mean), spread(variance), spread(beta), spread(gamma), epsilon
     )
     if x.shape.rank == 4 and list(reduction_axes) == [0, 1, 2]:
-        # For images the original gives the estimate for the population: a sum over n - 1.
+        # For images the original returns the unbiased variance: divided by n - 1.
         count = tf.cast(tf.reduce_prod(sizes[:3]), x.dtype)
         variance *= count / tf.maximum(count - 1.0, 1.0)
     return normed, mean, variance
 
 
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
-    """gamma * (x - mean) / sqrt(var + epsilon) + beta; images have their channels at `axis`."""
+    """gamma * (x - mean) / sqrt(var + epsilon) + beta; the channel axis of images is `axis`."""
     x = tf.convert_to_tensor(x)
     if x.shape.rank == 4 and axis in (1, -3):
         mean, var, beta, gamma = (
@@ -50,7 +50,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 
 def moving_average_update(x, value, momentum):
-    """Move a variable to momentum * x + (1 - momentum) * value.
+    """Update a variable to momentum * x + (1 - momentum) * value.
 
     >>> average = tf.Variable(0.0)
     >>> tf.keras.backend.moving_average_update(average, 10.0, momentum=0.75).numpy().item()

@@ -1,4 +1,4 @@
-"""The state of the program: learning phase, names given so far, switches; models as functions."""
+"""Global state: learning phase, name counters, switches; and `function`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ name_scope = tf.name_scope
 
 
 def get_uid(prefix=""):
-    """The next number for a prefix, from 1 on.
+    """The next counter value for a prefix, from 1 on.
 
     >>> first = tf.keras.backend.get_uid("something")
     >>> tf.keras.backend.get_uid("something") - first
@@ -28,21 +28,21 @@ def get_uid(prefix=""):
 
 
 def reset_uids():
-    """Count the names of layers from the beginning again."""
+    """Reset the name counters of layers."""
     naming.reset()
 
 
 def clear_session():
-    """Forget all state: the names of layers, the learning phase, how far random numbers got."""
+    """Reset all global state: name counters, the learning phase, random number generators."""
     naming.reset()
     context.learning_phase = None
     seeds.begin_streams_anew()
 
 
 def learning_phase():
-    """1 or True while training, 0 or False in inference, if it was set; else 0.
+    """The learning phase if it was set, 1 or True in training, 0 or False in inference; else 0.
 
-    In a program's graph it is a tensor, to be fed, if it was not set.
+    In a program's graph, if it was not set, it is a tensor to be fed.
 
     >>> tf.keras.backend.learning_phase()
     0
@@ -68,14 +68,14 @@ def _checked_phase(value: Any) -> Any:
 
 
 def set_learning_phase(value):
-    """Fix the learning phase: 1 for training, 0 for inference."""
+    """Set the learning phase: 1 for training, 0 for inference."""
     _deprecated("set_learning_phase")
     context.learning_phase = _checked_phase(value)
 
 
 @contextmanager
 def learning_phase_scope(value) -> Iterator[None]:
-    """Fix the learning phase for a block of code."""
+    """Set the learning phase within a block."""
     _deprecated("learning_phase_scope")
     outer, context.learning_phase = context.learning_phase, _checked_phase(value)
     try:
@@ -89,7 +89,7 @@ def _value(x: Any) -> Any:
 
 
 def in_train_phase(x, alt, training=None):
-    """x while training, else `alt`; both may be functions, of which one is called.
+    """x in training, else `alt`; if these are functions, only one is called.
 
     >>> tf.keras.backend.in_train_phase(lambda: "drop", lambda: "keep", training=True)
     'drop'
@@ -102,14 +102,14 @@ def in_train_phase(x, alt, training=None):
 
 
 def in_test_phase(x, alt, training=None):
-    """x in inference, else `alt`; both may be functions, of which one is called."""
+    """x in inference, else `alt`; if these are functions, only one is called."""
     return in_train_phase(alt, x, training)
 
 
 def switch(condition, then_expression, else_expression):
-    """One of two values by a scalar condition, or one of two elements by each of a tensor's.
+    """Select one of two values by a scalar condition, or element-wise by a tensor.
 
-    The expressions may be functions; a scalar condition calls one of them only.
+    The expressions may be functions; a scalar condition calls only one of them.
 
     >>> tf.keras.backend.switch(tf.constant(True), lambda: 1, lambda: 2).numpy().item()
     1
@@ -134,16 +134,16 @@ def switch(condition, then_expression, else_expression):
 
 
 def manual_variable_initialization(value):
-    """Accepted for programs of TensorFlow 1; variables have their values at once."""
+    """Accepted for TensorFlow 1 programs and ignored; variables are initialized when created."""
 
 
 def gradients(loss, variables):
-    """Gradients in a graph; a running program uses `tf.GradientTape`."""
+    """Symbolic gradients in a graph; use `tf.GradientTape` for eager execution."""
     return tf.gradients(loss, variables)
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """An input of a functional model, its batch axis included in `shape`.
+    """A symbolic input of a functional model; `shape` includes the batch axis.
 
     >>> tf.keras.backend.placeholder((2, 3)).shape
     TensorShape([2, 3])
@@ -157,7 +157,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):
-    """A Python function from inputs of a functional model to some of its values, in NumPy.
+    """A Python function from a functional model's inputs to NumPy arrays of its values.
 
     >>> x = tf.keras.Input([2])
     >>> tf.keras.backend.function([x], [x * 2])([np.ones([1, 2])])

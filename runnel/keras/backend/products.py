@@ -1,4 +1,4 @@
-"""Products of tensors along axes."""
+"""Tensor contractions: `dot` and `batch_dot`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import runnel as tf
 
 
 def dot(x, y):
-    """The product along the last axis of x and the last but one of y.
+    """The contraction of the last axis of x with the second to last of y.
 
     >>> tf.keras.backend.dot(tf.ones([2, 3]), tf.ones([4, 3, 5])).shape
     TensorShape([2, 4, 5])
@@ -20,9 +20,9 @@ def dot(x, y):
 
 
 def batch_dot(x, y, axes=None):
-    """The product of each sample of x with that of y along one axis of each.
+    """A batched contraction of x and y along one axis of each.
 
-    `axes` is that axis, or a pair of them; by default the last of x and the last but one of y.
+    `axes` is that axis, or a pair of them; by default the last of x and the second to last of y.
 
     >>> tf.keras.backend.batch_dot(tf.ones([8, 1, 20]), tf.ones([8, 30, 20]), axes=(2, 2)).shape
     TensorShape([8, 1, 30])

@@ -1,4 +1,4 @@
-"""The seeds of Keras, and the random numbers that layers and initializers draw by them."""
+"""The seeds of Keras, and the random generators of layers and initializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HIGHEST_SEED = 10**9
 
 
 class _Seeds:
-    """Where seeds come from that nobody gave: Python's generator until `set_random_seed`."""
+    """The source of default seeds: Python's generator until `set_random_seed`."""
 
     def __init__(self) -> None:
         self.source: Any = random
@@ -30,7 +30,7 @@ _seeds = _Seeds()
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed everything a Keras program draws from: Python, NumPy, operations and initializers.
+    """Seed all sources of randomness of a Keras program: Python, NumPy, ops and initializers.
 
     >>> tf.keras.utils.set_random_seed(812)
     >>> first = tf.keras.initializers.GlorotUniform()([2])
@@ -50,28 +50,28 @@ def set_random_seed(seed: int) -> None:
 
 
 def enable_tf_random_generator() -> None:
-    """Let layers draw from a `tf.random.Generator` of their own."""
+    """Make layers use their own `tf.random.Generator`."""
     _seeds.use_generators = True
 
 
 def disable_tf_random_generator() -> None:
-    """Let layers draw by seeds of operations, the default."""
+    """Make layers use seeded ops, the default."""
     _seeds.use_generators = False
 
 
 def is_tf_random_generator_enabled() -> bool:
-    """Whether layers draw from a `tf.random.Generator` of their own."""
+    """Whether layers use their own `tf.random.Generator`."""
     return _seeds.use_generators
 
 
 class RandomGenerator:
-    """The random numbers of one layer or initializer.
+    """The random number generator of one layer or initializer.
 
     `rng_type` is one of
-    'stateless': every call gives the same numbers, those of the seed (initializers);
-    'stateful': the numbers of a `tf.random.Generator` (augmentation layers);
-    'legacy_stateful': the numbers of operations with a seed of their own, which grows by one from
-    call to call, or without one, by the global seed alone (dropout, noise).
+    'stateless': every call returns the same numbers for a seed (initializers);
+    'stateful': a `tf.random.Generator` (augmentation layers);
+    'legacy_stateful': ops with an operation seed that increments at each call, or without one,
+    with the global seed only (dropout, noise).
     """
 
     def __init__(self, seed: Any = None, rng_type: str | None = None) -> None:
@@ -87,7 +87,7 @@ class RandomGenerator:
         self._generator: Any = None
 
     def seed_for_stateless_op(self, nonce: int | None = None) -> Any:
-        """The seed of two numbers for a stateless operation; a nonce makes others of it."""
+        """The two-element seed of a stateless op; a nonce derives a different one."""
         if self.rng_type == "stateful":
             return self.generator.make_seeds()[:, 0]
         if self.rng_type == "legacy_stateful":
@@ -98,7 +98,7 @@ class RandomGenerator:
         return seed if nonce is None else tf.random.fold_in(seed, nonce)
 
     def next_legacy_seed(self) -> Any:
-        """The seed of the next stateful operation; None if this generator has none."""
+        """The seed of the next stateful op; None if this generator has none."""
         seed = self._seed
         if seed is not None:
             self._seed = seed + 1
@@ -114,15 +114,15 @@ class RandomGenerator:
         return self._generator
 
     def random_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, nonce=None):
-        """Numbers of a normal distribution."""
+        """Normally distributed values."""
         return self._draw("normal", shape, mean, stddev, dtype, nonce)
 
     def random_uniform(self, shape, minval=0.0, maxval=None, dtype=None, nonce=None):
-        """Numbers spread evenly from `minval` to `maxval`."""
+        """Uniformly distributed values between `minval` and `maxval`."""
         return self._draw("uniform", shape, minval, maxval, dtype, nonce)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, nonce=None):
-        """Numbers of a normal distribution, none further than two deviations from the mean."""
+        """Truncated normal values: none further than two standard deviations from the mean."""
         return self._draw("truncated_normal", shape, mean, stddev, dtype, nonce)
 
     def _draw(self, kind: str, shape: Any, first: Any, second: Any, dtype: Any, nonce: Any) -> Any:
@@ -136,7 +136,7 @@ class RandomGenerator:
         return function(shape, first, second, dtype, seed=self.next_legacy_seed())
 
     def dropout(self, inputs, rate, noise_shape=None):
-        """Some inputs zero, the others scaled up so that their expected sum stays the same."""
+        """Set some inputs to zero, and scale the others to preserve the expected sum."""
         if self.rng_type == "legacy_stateful":
             return tf.nn.dropout(inputs, rate, noise_shape, self.next_legacy_seed())
         if self.rng_type == "stateful":

@@ -1,4 +1,4 @@
-"""Random tensors and variables; without a seed they follow from NumPy's global one."""
+"""Random tensors and variables; default seeds are drawn from NumPy's global generator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import runnel as tf
 from ...core.context import seeds
 from .settings import floatx
 
-# Up to where seeds are drawn that nobody gave: for tensors, and for variables.
+# The upper bounds of default seeds: for tensors, and for variables.
 _TENSOR_SEEDS = 10**7
 _VARIABLE_SEEDS = 10**9
 
@@ -25,7 +25,7 @@ def _seed(seed: Any, limit: int = _TENSOR_SEEDS) -> Any:
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Numbers of a normal distribution.
+    """Normally distributed values.
 
     >>> tf.keras.backend.random_normal([2, 3]).shape
     TensorShape([2, 3])
@@ -34,17 +34,17 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
-    """Numbers spread evenly from `minval` to `maxval`."""
+    """Uniformly distributed values between `minval` and `maxval`."""
     return tf.random.uniform(shape, minval, maxval, dtype or floatx(), _seed(seed))
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Numbers of a normal distribution, none further than two deviations from the mean."""
+    """Truncated normal values: none further than two standard deviations from the mean."""
     return tf.random.truncated_normal(shape, mean, stddev, dtype or floatx(), _seed(seed))
 
 
 def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
-    """Ones with the probability p, else zeros.
+    """Ones with probability p, else zeros.
 
     >>> tf.keras.backend.random_bernoulli([3], p=1.0).numpy()
     array([1., 1., 1.], dtype=float32)
@@ -65,21 +65,21 @@ def random_binomial(shape, p=0.0, dtype=None, seed=None):
 
 
 def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
-    """A variable with numbers of a normal distribution."""
+    """A variable with normally distributed values."""
     dtype = dtype or floatx()
     numbers = tf.random.normal(shape, mean, scale, dtype, _seed(seed, _VARIABLE_SEEDS))
     return tf.Variable(numbers, dtype=dtype, name=name)
 
 
 def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
-    """A variable with numbers spread evenly from `low` to `high`."""
+    """A variable with uniformly distributed values between `low` and `high`."""
     dtype = dtype or floatx()
     numbers = tf.random.uniform(shape, low, high, dtype, _seed(seed, _VARIABLE_SEEDS))
     return tf.Variable(numbers, dtype=dtype, name=name)
 
 
 def dropout(x, level, noise_shape=None, seed=None):
-    """Elements set to zero with the probability `level`, the others scaled up.
+    """Set elements to zero with probability `level`, and scale the others.
 
     >>> tf.keras.backend.dropout(tf.ones([2]), 0.0).numpy()
     array([1., 1.], dtype=float32)

@@ -11,14 +11,14 @@ from ...core.context import seeds, state
 from ...ops.random_streams import Rounds
 from .. import loading_limits
 
-# About what one step of an unrolled loop takes in a graph.
+# The approximate number of bytes that a step of an unrolled loop takes in a graph.
 _BYTES_OF_STEP = 20_000
 
 
 class _Masking(NamedTuple):
-    """Which time steps of which samples count, and what stands for the output of others."""
+    """The mask of valid time steps per sample, and the replacement of masked outputs."""
 
-    # One boolean tensor (samples,) per step, or (steps, samples) for a loop in a graph.
+    # One boolean tensor (samples,) per step, or (steps, samples) for a graph loop.
     steps: Any
     zero_output: bool
 
@@ -28,7 +28,7 @@ class _Masking(NamedTuple):
 
 
 def _spread(mask: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """A mask of samples with axes of size 1 to go with values of any rank."""
+    """A sample mask expanded with axes of size 1 to broadcast against values of any rank."""
     return tf.reshape(mask, [-1, *[1] * (len(values.shape) - 1)])
 
 
@@ -48,11 +48,12 @@ def rnn(
     """Run `step_function(inputs, states) -> (output, new_states)` over the time axis.
 
     `inputs` are one tensor or a structure of them, (samples, time, ...), or (time, samples, ...)
-    with `time_major`. `mask` (samples, time) says which steps count: at others the states stay and
-    the output is the one before, or zero with `zero_output_for_mask`. `input_length`, a tensor of
-    the samples' lengths, can stand for a mask. `constants` are passed behind the states.
+    with `time_major`. `mask` (samples, time) is true at valid steps: at others the states are
+    unchanged and the output is the previous one, or zero with `zero_output_for_mask`.
+    `input_length`, a tensor of sequence lengths, can replace a mask. `constants` are passed after
+    the states.
 
-    Returns the last output, all outputs along the time axis (the last alone unless
+    Returns the last output, all outputs along the time axis (only the last unless
     `return_all_outputs`) and the new states.
 
     >>> def add(x, states):
@@ -116,12 +117,12 @@ def _mask_of_lengths(inputs: Any, lengths: tf.Tensor, axis: int, go_backwards: b
     time = tf.expand_dims(time, 1 - axis)
     if not go_backwards:
         return time < lengths
-    # Time runs from the end of the longest sequence; `rnn` reverses this mask with the inputs.
+    # Aligned to the end of the longest sequence; `rnn` reverses this mask with the inputs.
     return tf.reverse(time > tf.reduce_max(lengths) - 1 - lengths, [axis])
 
 
 def _time_major_mask(mask: Any, axis: int, steps: int | None, go_backwards: bool) -> tf.Tensor:
-    """The mask as booleans of the shape (time, samples), in the order of the steps."""
+    """The mask as booleans of shape (time, samples), in step order."""
     mask = tf.convert_to_tensor(mask)
     if mask.dtype is not tf.bool:
         mask = tf.cast(mask, tf.bool)
@@ -179,7 +180,7 @@ def _looped(
     axis: int,
     return_all: bool,
 ) -> tuple[Any, Any, Any]:
-    """The same by `tf.while_loop`, for numbers of steps that only the run will tell."""
+    """The same by `tf.while_loop`, for a number of steps unknown before execution."""
     inputs = tf.nest.map_structure(lambda x: _swapped(x, axis), inputs)
     steps = tf.shape(tf.nest.flatten(inputs)[0])[0]
     first, _ = step(tf.nest.map_structure(lambda x: x[0], inputs), states)
@@ -215,7 +216,7 @@ def _looped(
 
 
 def _swapped(x: tf.Tensor, axis: int) -> tf.Tensor:
-    """With the first two axes swapped, if time is the second."""
+    """The first two axes swapped, unless the input is time-major."""
     if axis == 0:
         return x
     return tf.transpose(x, [1, 0, *range(2, len(x.shape))])

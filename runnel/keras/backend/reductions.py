@@ -1,4 +1,4 @@
-"""Functions that make one number of many along some axes."""
+"""Reductions along axes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def prod(x, axis=None, keepdims=False):
 
 
 def max(x, axis=None, keepdims=False):
-    """The largest number along axes."""
+    """The maximum along axes."""
     return tf.reduce_max(x, axis, keepdims)
 
 
 def min(x, axis=None, keepdims=False):
-    """The smallest number along axes."""
+    """The minimum along axes."""
     return tf.reduce_min(x, axis, keepdims)
 
 
@@ -39,7 +39,7 @@ def _numbers(x: Any) -> tf.Tensor:
 
 
 def mean(x, axis=None, keepdims=False):
-    """The mean along axes; of booleans the share that is true.
+    """The mean along axes; for booleans the fraction that is true.
 
     >>> tf.keras.backend.mean(tf.constant([True, False])).numpy().item()
     0.5
@@ -58,37 +58,37 @@ def std(x, axis=None, keepdims=False):
 
 
 def any(x, axis=None, keepdims=False):
-    """Whether one element along axes is true, or not zero."""
+    """Logical or along axes; nonzero is true."""
     return tf.reduce_any(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def all(x, axis=None, keepdims=False):
-    """Whether all elements along axes are true, or not zero."""
+    """Logical and along axes; nonzero is true."""
     return tf.reduce_all(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def argmax(x, axis=-1):
-    """The index of the largest number along an axis."""
+    """The index of the maximum along an axis."""
     return tf.argmax(x, axis)
 
 
 def argmin(x, axis=-1):
-    """The index of the smallest number along an axis."""
+    """The index of the minimum along an axis."""
     return tf.argmin(x, axis)
 
 
 def cumsum(x, axis=0):
-    """The sum of all elements up to each one, along an axis."""
+    """The cumulative sum along an axis."""
     return tf.cumsum(x, axis)
 
 
 def cumprod(x, axis=0):
-    """The product of all elements up to each one, along an axis."""
+    """The cumulative product along an axis."""
     return tf.math.cumprod(x, axis)
 
 
 def l2_normalize(x, axis=None):
-    """x divided by its Euclidean norm along axes.
+    """x divided by its L2 norm along axes.
 
     >>> tf.keras.backend.l2_normalize(tf.constant([3.0, 4.0])).numpy()
     array([0.6, 0.8], dtype=float32)

@@ -1,4 +1,4 @@
-"""What Keras assumes where nobody says otherwise: the float type, the fuzz factor, the layout."""
+"""Keras defaults: the float type, epsilon, the image data format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DATA_FORMATS = ("channels_last", "channels_first")
 
 
 class _Settings:
-    """The settings of the program, at first those of the user's `~/.keras/keras.json`."""
+    """The settings of the program, initialized from the user's `~/.keras/keras.json`."""
 
     def __init__(self) -> None:
         self.floatx = "float32"
@@ -41,7 +41,7 @@ def set_floatx(value: str) -> None:
 
 
 def epsilon() -> float:
-    """The small number that keeps logarithms and quotients finite.
+    """The fuzz factor that keeps logarithms and quotients finite.
 
     >>> tf.keras.backend.epsilon()
     1e-07
@@ -50,12 +50,12 @@ def epsilon() -> float:
 
 
 def set_epsilon(value: float) -> None:
-    """Set the small number that keeps logarithms and quotients finite."""
+    """Set the fuzz factor that keeps logarithms and quotients finite."""
     _settings.epsilon = value
 
 
 def image_data_format() -> str:
-    """Where images have their channels: 'channels_last' or 'channels_first'.
+    """The default image data format: 'channels_last' or 'channels_first'.
 
     >>> tf.keras.backend.image_data_format()
     'channels_last'
@@ -64,12 +64,12 @@ def image_data_format() -> str:
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Set where images have their channels: 'channels_last' or 'channels_first'."""
+    """Set the default image data format: 'channels_last' or 'channels_first'."""
     _settings.image_data_format = checked_data_format(data_format)
 
 
 def checked_data_format(data_format: Any) -> str:
-    """A data format if it is one of the two."""
+    """A data format, validated."""
     if data_format not in _DATA_FORMATS:
         raise ValueError(
             f"Unknown `data_format`: {data_format}. Expected one of {set(_DATA_FORMATS)}"
@@ -83,7 +83,7 @@ def resolved_data_format(data_format: str | None) -> str:
 
 
 def backend() -> str:
-    """The name of what Keras computes with."""
+    """The name of the Keras backend."""
     return "tensorflow"
 
 

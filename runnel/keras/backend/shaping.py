@@ -1,4 +1,4 @@
-"""Functions that move elements: reshaping, joining, padding, picking."""
+"""Data movement: reshaping, concatenation, padding, gather."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .settings import checked_data_format, resolved_data_format
 
 
 def reshape(x, shape):
-    """The same elements in another shape."""
+    """Reshape without changing the order of elements."""
     return tf.reshape(x, shape)
 
 
 def flatten(x):
-    """The elements as a vector."""
+    """Flatten to a vector."""
     return tf.reshape(x, [-1])
 
 
 def batch_flatten(x):
-    """Each sample's elements as a vector.
+    """Flatten each sample to a vector.
 
     >>> tf.keras.backend.batch_flatten(tf.ones([2, 3, 4])).shape
     TensorShape([2, 12])
@@ -38,22 +38,22 @@ def transpose(x):
 
 
 def permute_dimensions(x, pattern):
-    """The axes in another order."""
+    """Transpose to another order of axes."""
     return tf.transpose(x, pattern)
 
 
 def expand_dims(x, axis=-1):
-    """A new axis of size 1."""
+    """Insert an axis of size 1."""
     return tf.expand_dims(x, axis)
 
 
 def squeeze(x, axis):
-    """Without an axis of size 1."""
+    """Remove an axis of size 1."""
     return tf.squeeze(x, [axis])
 
 
 def concatenate(tensors, axis=-1):
-    """Tensors one after the other along an axis.
+    """Concatenate tensors along an axis.
 
     >>> tf.keras.backend.concatenate([tf.ones([2, 1]), tf.zeros([2, 2])]).shape
     TensorShape([2, 3])
@@ -62,7 +62,7 @@ def concatenate(tensors, axis=-1):
 
 
 def stack(x, axis=0):
-    """Tensors side by side along a new axis."""
+    """Stack tensors along a new axis."""
     return tf.stack(x, axis)
 
 
@@ -77,7 +77,7 @@ def tile(x, n):
 
 
 def repeat(x, n):
-    """Each row n times, along a new second axis.
+    """Repeat each row n times along a new second axis.
 
     >>> tf.keras.backend.repeat(tf.ones([2, 3]), 4).shape
     TensorShape([2, 4, 3])
@@ -89,7 +89,7 @@ def repeat(x, n):
 
 
 def repeat_elements(x, rep, axis):
-    """Each element `rep` times in a row along an axis.
+    """Repeat each element `rep` times along an axis.
 
     >>> tf.keras.backend.repeat_elements(tf.constant([1, 2]), 2, axis=0).numpy().tolist()
     [1, 1, 2, 2]
@@ -98,7 +98,7 @@ def repeat_elements(x, rep, axis):
 
 
 def arange(start, stop=None, step=1, dtype="int32"):
-    """Numbers from `start` up to `stop`, or from 0 up to `start`.
+    """Integers from `start` up to `stop`, or from 0 up to `start`.
 
     >>> tf.keras.backend.arange(1, 7, 2).numpy().tolist()
     [1, 3, 5]
@@ -119,12 +119,12 @@ def one_hot(indices, num_classes):
 
 
 def gather(reference, indices):
-    """The rows at some indices."""
+    """Gather the rows at given indices."""
     return tf.gather(reference, indices)
 
 
 def temporal_padding(x, padding=(1, 1)):
-    """Zeros before and after the time steps of a sequence.
+    """Zero-pad the time steps of a sequence.
 
     >>> tf.keras.backend.temporal_padding(tf.ones([2, 3, 4]), (0, 5)).shape
     TensorShape([2, 8, 4])
@@ -134,7 +134,7 @@ def temporal_padding(x, padding=(1, 1)):
 
 
 def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
-    """Zeros around the height and the width of images.
+    """Zero-pad the height and width of images.
 
     >>> tf.keras.backend.spatial_2d_padding(tf.ones([1, 2, 3, 4])).shape
     TensorShape([1, 4, 5, 4])
@@ -143,7 +143,7 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
 
 
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Zeros around the three axes of volumes."""
+    """Zero-pad the three spatial axes of volumes."""
     return _spatial_padding(x, padding, data_format, 3)
 
 
@@ -164,7 +164,7 @@ def _require_pairs(padding, count):
 
 
 def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
-    """Images larger by whole factors.
+    """Upsample images by integer factors.
 
     >>> tf.keras.backend.resize_images(tf.ones([1, 2, 3, 4]), 2, 3, "channels_last").shape
     TensorShape([1, 4, 9, 4])
@@ -181,7 +181,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
 
 
 def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
-    """Volumes larger by whole factors, each element repeated.
+    """Upsample volumes by integer factors, repeating each element.
 
     >>> tf.keras.backend.resize_volumes(tf.ones([1, 2, 2, 2, 3]), 1, 2, 3, "channels_last").shape
     TensorShape([1, 2, 4, 6, 3])

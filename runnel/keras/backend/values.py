@@ -1,4 +1,4 @@
-"""Variables and constants: making, reading, changing and describing them."""
+"""Variables and constants: creation, reading, assignment, inspection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .settings import floatx
 
 
 def variable(value, dtype=None, name=None, constraint=None):
-    """A variable of the default float type, unless `dtype` says otherwise.
+    """A variable of dtype `floatx()`, unless `dtype` is given.
 
     >>> tf.keras.backend.variable([1, 2])
     <tf.Variable 'Variable:0' shape=(2,) dtype=float32, numpy=array([1., 2.], dtype=float32)>
@@ -22,7 +22,7 @@ def variable(value, dtype=None, name=None, constraint=None):
 
 
 def constant(value, dtype=None, shape=None, name=None):
-    """A tensor of the default float type, unless `dtype` says otherwise.
+    """A tensor of dtype `floatx()`, unless `dtype` is given.
 
     >>> tf.keras.backend.constant(3)
     <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
@@ -56,7 +56,7 @@ def ones_like(x, dtype=None, name=None):
 
 
 def get_value(x):
-    """The value of a tensor or variable as a NumPy array; anything else as it is.
+    """The value of a tensor or variable as a NumPy array; other values unchanged.
 
     >>> tf.keras.backend.get_value(tf.Variable([1.0, 2.0]))
     array([1., 2.], dtype=float32)
@@ -70,12 +70,12 @@ def batch_get_value(tensors):
 
 
 def set_value(x, value):
-    """Give a variable a new value."""
+    """Assign a variable."""
     x.assign(np.asarray(value, dtype=x.dtype.as_numpy_dtype))
 
 
 def batch_set_value(tuples):
-    """Give several variables new values: pairs (variable, value)."""
+    """Assign several variables: pairs (variable, value)."""
     for x, value in tuples:
         set_value(x, value)
 
@@ -86,7 +86,7 @@ def eval(x):
 
 
 def update(x, new_x):
-    """Give a variable a new value; returns it."""
+    """Assign a variable; returns it."""
     return x.assign(new_x)
 
 
@@ -101,12 +101,12 @@ def update_sub(x, decrement):
 
 
 def cast(x, dtype):
-    """The elements in another dtype."""
+    """Cast to another dtype."""
     return tf.cast(x, dtype)
 
 
 def cast_to_floatx(x):
-    """A tensor or array in the default float type.
+    """Cast a tensor or array to `floatx()`.
 
     >>> tf.keras.backend.cast_to_floatx(np.array([1, 2]))
     array([1., 2.], dtype=float32)
@@ -131,7 +131,7 @@ def shape(x):
 
 
 def int_shape(x):
-    """The shape as a tuple of numbers, None where it is not known; None if the rank is not.
+    """The static shape as a tuple, None for unknown sizes; None if the rank is unknown.
 
     >>> tf.keras.backend.int_shape(tf.ones([2, 3]))
     (2, 3)
@@ -148,12 +148,12 @@ def ndim(x):
 
 
 def count_params(x):
-    """How many elements a tensor or variable has."""
+    """The number of elements of a tensor or variable."""
     return np.prod(tf.TensorShape(x.shape).as_list())
 
 
 def is_keras_tensor(x):
-    """Whether x is a value in a functional model, made by `tf.keras.Input` or a layer.
+    """Whether x is a symbolic value of a functional model, from `tf.keras.Input` or a layer.
 
     >>> tf.keras.backend.is_keras_tensor(tf.ones([2]))
     False
@@ -178,28 +178,28 @@ def is_sparse(tensor):
 
 
 def to_dense(tensor):
-    """A sparse tensor made dense; another one as it is."""
+    """A sparse tensor converted to dense; dense ones unchanged."""
     return tf.sparse.to_dense(tensor) if is_sparse(tensor) else tensor
 
 
 def stop_gradient(variables):
-    """The same values, which gradients do not pass through; for a list, a list."""
+    """The same values, through which no gradient is propagated; for a list, a list."""
     if isinstance(variables, list | tuple):
         return [tf.stop_gradient(each) for each in variables]
     return tf.stop_gradient(variables)
 
 
 def print_tensor(x, message="", summarize=3):
-    """Print a tensor behind a message, and give it back.
+    """Print a tensor after a message, and return it.
 
-    `summarize` is how many elements of each axis are printed at both ends.
+    `summarize` is the number of elements printed at both ends of each axis.
     """
     tf.print(message, x, summarize=summarize)
     return x
 
 
 def map_fn(fn, elems, name=None, dtype=None):
-    """A function called on each row, the results stacked.
+    """Apply a function to each row, and stack the results.
 
     >>> tf.keras.backend.map_fn(lambda x: 2 * x, tf.constant([1, 2])).numpy().tolist()
     [2, 4]
@@ -208,10 +208,10 @@ def map_fn(fn, elems, name=None, dtype=None):
 
 
 def foldl(fn, elems, initializer=None, name=None):
-    """Rows combined by a function of two, from the first to the last."""
+    """Reduce rows with a binary function, first to last."""
     return tf.foldl(fn, elems, initializer, name=name)
 
 
 def foldr(fn, elems, initializer=None, name=None):
-    """Rows combined by a function of two, from the last to the first."""
+    """Reduce rows with a binary function, last to first."""
     return tf.foldr(fn, elems, initializer, name=name)

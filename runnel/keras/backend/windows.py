@@ -1,4 +1,4 @@
-"""Convolutions and pooling, with channels last or first."""
+"""Convolutions and pooling, for both data formats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _padding(padding: str) -> str:
 def _channels_last(
     x: Any, data_format: str | None, axes: int, compute: Callable[[tf.Tensor], tf.Tensor]
 ) -> tf.Tensor:
-    """Compute on a tensor with its channels last, whichever way it has them."""
+    """Run a channels-last computation in either data format, transposing as necessary."""
     x = tf.convert_to_tensor(x)
     if resolved_data_format(data_format) == "channels_last":
         return compute(x)
@@ -81,7 +81,7 @@ def conv2d_transpose(
     data_format=None,
     dilation_rate=(1, 1),
 ):
-    """The gradient of a convolution as an operation of its own, also called deconvolution.
+    """A transposed convolution: the gradient of a convolution with respect to its input.
 
     >>> kernel = tf.ones([2, 2, 3, 4])
     >>> tf.keras.backend.conv2d_transpose(
@@ -113,7 +113,7 @@ def conv2d_transpose(
 def depthwise_conv2d(
     x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
 ):
-    """A convolution of each channel by itself.
+    """A depthwise convolution: each channel separately.
 
     >>> tf.keras.backend.depthwise_conv2d(tf.ones([1, 5, 5, 2]), tf.ones([3, 3, 2, 4])).shape
     TensorShape([1, 3, 3, 8])
@@ -137,7 +137,7 @@ def separable_conv2d(
     data_format=None,
     dilation_rate=(1, 1),
 ):
-    """A convolution of each channel by itself, then one of 1x1 that mixes the channels."""
+    """A depthwise convolution followed by a pointwise (1x1) one."""
     padding = _padding(padding)
     if len(strides) != 2:
         raise ValueError(f"`strides` must be a tuple of 2 integers. Received: {strides}")
@@ -156,7 +156,7 @@ def separable_conv2d(
 
 
 def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest ("max") or the mean ("avg") number of each window of images.
+    """Max or average pooling ("max" or "avg") of images.
 
     >>> tf.keras.backend.pool2d(tf.ones([1, 6, 6, 2]), (2, 2), strides=(2, 2)).shape
     TensorShape([1, 3, 3, 2])
@@ -165,7 +165,7 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
 
 
 def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest ("max") or the mean ("avg") number of each window of volumes."""
+    """Max or average pooling ("max" or "avg") of volumes."""
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
 
 
@@ -183,9 +183,9 @@ def _pool(x, pool_size, strides, padding, data_format, pool_mode, axes):
 
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """A convolution along one axis with other weights at each place.
+    """A convolution along one axis with unshared weights.
 
-    `kernel` has the shape (places, kernel_size * channels, filters).
+    `kernel` has the shape (positions, kernel_size * channels, filters).
 
     >>> tf.keras.backend.local_conv1d(tf.ones([1, 5, 2]), tf.ones([3, 6, 4]), (3,), (1,)).shape
     TensorShape([1, 3, 4])
@@ -195,10 +195,10 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution along two axes with other weights at each place.
+    """A convolution along two axes with unshared weights.
 
-    `kernel` has the shape (places, kernel sizes * channels, filters), `output_shape` says how
-    many places there are along each axis.
+    `kernel` has the shape (positions, kernel sizes * channels, filters), `output_shape` is the
+    number of positions along each axis.
     """
     return _local_convolution(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
@@ -211,7 +211,8 @@ def _local_convolution(inputs, kernel, kernel_size, strides, places, data_format
         tf.reshape(window, [-1, features])
         for window in _windows(inputs, kernel_size, strides, places, channels_first)
     ]
-    # One product per place: (places, batch, features) by (places, features, filters).
+    # A batched matmul over positions: (positions, batch, features) @ (positions, features,
+    # filters).
     results = tf.transpose(tf.matmul(tf.stack(windows), kernel), [1, 0, 2])
     filters = tf.TensorShape(kernel.shape)[2]
     results = tf.reshape(results, [-1, *places, filters])
@@ -222,7 +223,7 @@ def _local_convolution(inputs, kernel, kernel_size, strides, places, data_format
 
 
 def _windows(inputs, kernel_size, strides, places, channels_first):
-    """The part of the inputs that each place looks at, in the order of the places."""
+    """The input window of each position, in position order."""
     whole = slice(None)
     slices: list[tuple[slice, ...]] = [()]
     for count, size, stride in zip(places, kernel_size, strides, strict=True):
@@ -233,7 +234,7 @@ def _windows(inputs, kernel_size, strides, places, channels_first):
 
 
 def bias_add(x, bias, data_format=None):
-    """x plus a bias: of one number per channel, or of one per element of a sample.
+    """x plus a bias: one value per channel, or one per element of a sample.
 
     >>> tf.keras.backend.bias_add(tf.zeros([1, 2]), tf.constant([1.0, 2.0])).numpy().tolist()
     [[1.0, 2.0]]

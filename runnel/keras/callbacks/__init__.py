@@ -1,4 +1,4 @@
-"""tf.keras.callbacks: what happens at certain moments of training."""
+"""tf.keras.callbacks: hooks into training."""
 
 from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental

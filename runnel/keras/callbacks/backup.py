@@ -1,4 +1,4 @@
-"""BackupAndRestore: training that goes on where it was interrupted."""
+"""BackupAndRestore: fault-tolerant training that resumes after an interruption."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ _MISFIT = (
 
 
 class BackupAndRestore(Callback):
-    """Keep a backup of the training; an interrupted `fit`, called again, goes on from it.
+    """Back up the training state; an interrupted `fit`, called again, resumes from it.
 
     The backup holds the model's weights, the optimizer's state and the epoch (with an integer
-    `save_freq` also the batch). It is written beside the old one and then takes its place, so a
-    crash never leaves a broken one. It is deleted after a whole training, unless
-    `delete_checkpoint` is False.
+    `save_freq` also the batch). It replaces the previous one atomically, so a crash never leaves a
+    broken one. It is deleted after training completes, unless `delete_checkpoint` is False.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class BackupAndRestore(Callback):
         self._since_backup = 0
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Take up the backup, if there is one."""
+        """Restore the backup, if there is one."""
         if not self.model.built:
             tf.get_logger().warning(_UNBUILT, self.model)
         self._since_backup = 0
@@ -59,11 +58,11 @@ class BackupAndRestore(Callback):
             self.model._resume_at = self._restore()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Note the epoch that is running."""
+        """Record the current epoch."""
         self._epoch = epoch
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Make a backup every so many batches."""
+        """Back up at the given batch frequency."""
         if not isinstance(self.save_freq, int):
             return
         self._since_backup += 1
@@ -73,19 +72,19 @@ class BackupAndRestore(Callback):
             self._save(self._epoch + whole, 0 if whole else batch + 1)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Make a backup after an epoch."""
+        """Back up after an epoch."""
         if self.save_freq == "epoch":
             self._save(epoch + 1, 0)
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Delete the backup: the training is complete."""
+        """Delete the backup: training is complete."""
         if self.delete_checkpoint:
             self._path.unlink(missing_ok=True)
 
     def _state(self) -> dict[str, Any]:
-        """Everything a backup holds, by name."""
+        """The backed-up state, by name."""
         optimizer = self.model.optimizer
-        # The original builds the optimizer at its first step; a backup has to fit from the start.
+        # The original builds the optimizer at its first step; a backup must match from the start.
         if hasattr(optimizer, "build") and not getattr(optimizer, "_built", False):
             optimizer.build(self.model.trainable_variables)
         variables = optimizer.variables

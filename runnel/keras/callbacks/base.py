@@ -1,4 +1,4 @@
-"""What a callback is, and the list that calls them all."""
+"""Callback, the base class, and CallbackList, which calls them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def _hook(callback: Any, name: str) -> Any:
 
 
 class Callback(RefusesUnknownKeywords):
-    """Something to do at certain moments of training, evaluation and prediction.
+    """Hooks into training, evaluation and prediction.
 
-    Override the methods whose moments matter. `self.model` is the model, `self.params` a dict with
-    `verbose`, `epochs` and `steps`; `logs` has the loss and the metrics as Python floats.
+    Override the hooks of interest. `self.model` is the model, `self.params` a dict with `verbose`,
+    `epochs` and `steps`; `logs` has the loss and the metrics as Python floats.
 
     >>> class Announcer(tf.keras.callbacks.Callback):
     ...     def on_epoch_end(self, epoch, logs=None):
@@ -56,11 +56,11 @@ class Callback(RefusesUnknownKeywords):
         self.params: dict[str, Any] = {}
 
     def set_params(self, params: dict[str, Any]) -> None:
-        """Take the parameters of the run: verbose, epochs, steps."""
+        """Set the parameters of the run: verbose, epochs, steps."""
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Take the model that is trained."""
+        """Set the model being trained."""
         self.model = model
 
     def on_batch_begin(self, batch: int, logs: dict[str, Any] | None = None) -> None:
@@ -114,11 +114,11 @@ class Callback(RefusesUnknownKeywords):
         """Called at the end of prediction."""
 
     def _listens(self, hook: str) -> bool:
-        """Whether a hook of batches does anything here, so that it need not be called in vain."""
+        """Whether a batch hook is overridden, so that no-op calls can be skipped."""
         return _overrides(self, hook) or _overrides(self, _OLD_NAMES.get(hook, hook))
 
     def _meet(self, others: list[Any]) -> None:
-        """Know the callbacks that are called beside this one."""
+        """Receive the callbacks that are called beside this one."""
 
 
 def _overrides(callback: Callback, hook: str) -> bool:
@@ -127,15 +127,15 @@ def _overrides(callback: Callback, hook: str) -> bool:
 
 
 class CallbackList:
-    """Callbacks called as one; it hands them logs of plain Python floats.
+    """A list of callbacks; passes them logs of Python floats.
 
-    Batches are frequent, so which callbacks listen to them is found out once: where nobody does,
-    a hook of batches costs one call of an empty loop, and `listens(hook)` is False.
+    Batches are frequent, so the callbacks that override a batch hook are determined once: where
+    none does, a batch hook costs a call with an empty loop, and `listens(hook)` is False.
 
     Args:
-      callbacks: Callbacks, nested as one likes.
-      add_history: Add a `History`, which is then `model.history` too, unless one is there.
-      add_progbar: Add a progress bar unless one is there.
+      callbacks: Callbacks, arbitrarily nested.
+      add_history: Add a `History`, which becomes `model.history`, unless there is one.
+      add_progbar: Add a progress bar unless there is one.
       model: The model.
       **params: The parameters of the run: verbose, epochs, steps.
     """
@@ -168,19 +168,19 @@ class CallbackList:
             self.set_params(params)
 
     def append(self, callback: Any) -> None:
-        """Add a callback at the end."""
+        """Append a callback."""
         self.callbacks.append(callback)
         self._find_listeners()
 
     def set_params(self, params: dict[str, Any]) -> None:
-        """Hand the parameters of the run to all callbacks."""
+        """Pass the parameters of the run to all callbacks."""
         self.params = params
         for callback in self.callbacks:
             callback.set_params(params)
         self._find_listeners()
 
     def set_model(self, model: Any) -> None:
-        """Hand the model to all callbacks."""
+        """Pass the model to all callbacks."""
         self.model = model
         if self._history is not None:
             model.history = self._history
@@ -190,7 +190,7 @@ class CallbackList:
             callback.set_model(model)
 
     def listens(self, hook: str) -> bool:
-        """Whether any callback does something in a hook of batches such as "on_train_batch_end"."""
+        """Whether any callback overrides a batch hook such as "on_train_batch_end"."""
         return bool(self._listeners[hook])
 
     def _find_listeners(self) -> None:
@@ -290,9 +290,9 @@ class CallbackList:
     def make_logs(
         self, model: Any, logs: dict[str, Any], outputs: Any, mode: str, prefix: str = ""
     ) -> dict[str, Any]:
-        """Add the values of the model's metrics after a batch to the logs.
+        """Add the model's metric values after a batch to the logs.
 
-        `outputs` are, as `train_on_batch` returns them, the loss and then the metrics.
+        `outputs` is the loss followed by the metrics, as `train_on_batch` returns them.
         """
         if mode in ("train", "test") and (names := getattr(model, "metrics_names", None)):
             logs.update({prefix + name: value for name, value in zip(names, outputs, strict=False)})
@@ -311,7 +311,7 @@ def _tell(hooks: list[Callable], batch: int, logs: dict[str, Any] | None) -> Non
 
 
 def plain_logs(logs: dict[str, Any] | None) -> dict[str, Any]:
-    """Logs with a Python number for each scalar, and NumPy arrays for the other tensors."""
+    """Logs with scalars as Python numbers, and other tensors as NumPy arrays."""
     if not logs:
         return {}
     return {name: value if type(value) is float else _plain(value) for name, value in logs.items()}

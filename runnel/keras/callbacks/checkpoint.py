@@ -1,4 +1,4 @@
-"""Callbacks that save the model while it is trained."""
+"""Callbacks that save the model during training."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .monitoring import known_mode
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model, or its weights, at the end of epochs or every so many batches.
+    """Saves the model, or its weights, at the end of epochs or every `save_freq` batches.
 
     Args:
-      filepath: Where to, with names from the logs and `epoch` and `batch` in braces, such as
+      filepath: The path, with format fields for the logs, `epoch` and `batch`, such as
         "weights.{epoch:02d}-{val_loss:.2f}.h5".
-      monitor: Name of the quantity that says which model is best.
-      verbose: 1 says what happens.
-      save_best_only: Save only when the quantity is better than ever.
+      monitor: Name of the quantity that determines the best model.
+      verbose: 1 prints messages.
+      save_best_only: Save only when the quantity improves.
       save_weights_only: Save the weights rather than the whole model.
-      mode: "min" (it should fall), "max" (it should rise) or "auto" (by its name).
-      save_freq: "epoch", or the number of batches between two savings.
-      options: Options for saving, handed on.
-      initial_value_threshold: A quantity that is not better than this is not saved at all.
+      mode: "min" (lower is better), "max" (higher is better) or "auto" (by the name).
+      save_freq: "epoch", or the number of batches between saves.
+      options: Options passed to the save function.
+      initial_value_threshold: The initial best value: a model that is not better is not saved.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ModelCheckpoint(Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         if self.save_freq == "epoch":
             return
-        # With several steps at one execution, batches arrive in leaps.
+        # With several steps per execution, the batch index advances in leaps.
         leap = batch + 1 if batch <= self._last_batch else batch - self._last_batch
         self._batches_since_last_save += leap
         self._last_batch = batch

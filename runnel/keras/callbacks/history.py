@@ -8,9 +8,9 @@ from .base import Callback
 
 
 class History(Callback):
-    """Collects the logs of every epoch: `history[name]` is a list with one value for each.
+    """Records the logs of every epoch: `history[name]` is a list with one value per epoch.
 
-    `fit` adds one by itself and returns it.
+    `fit` adds one automatically and returns it.
     """
 
     def __init__(self) -> None:
@@ -24,5 +24,5 @@ class History(Callback):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
-        # A second `fit` may have set another history in between.
+        # A second `fit` may have replaced the history in between.
         self.model.history = self

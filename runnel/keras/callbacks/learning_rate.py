@@ -31,8 +31,8 @@ class LearningRateScheduler(Callback):
     """Set the learning rate at the start of each epoch.
 
     Args:
-      schedule: A function of the epoch, or of the epoch and the present rate, that returns a float.
-      verbose: 1 says what happens.
+      schedule: A function of the epoch, or of the epoch and the current rate, that returns a float.
+      verbose: 1 prints messages.
     """
 
     def __init__(self, schedule: Callable, verbose: int = 0) -> None:
@@ -47,7 +47,7 @@ class LearningRateScheduler(Callback):
         except TypeError:
             if not callable(self.schedule):
                 raise TypeError(_NO_SCHEDULE.format(schedule=self.schedule)) from None
-            # A function of the epoch alone, as schedules used to be.
+            # A function of the epoch only, the older signature of schedules.
             rate = self.schedule(epoch)
         if not isinstance(rate, tf.Tensor | float | np.float32 | np.float64):
             raise ValueError(f'The output of the "schedule" function should be float. Got: {rate}')
@@ -68,17 +68,17 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """Lower the learning rate when a quantity no longer improves.
+    """Reduce the learning rate when a quantity stops improving.
 
     Args:
       monitor: Name of the quantity in the logs.
-      factor: The new rate is the old one times this.
-      patience: How many epochs without improvement to bear.
-      verbose: 1 says what happens.
-      mode: "min" (it should fall), "max" (it should rise) or "auto" (by its name).
-      min_delta: A smaller change does not count as an improvement.
-      cooldown: How many epochs to wait after a change before watching again.
-      min_lr: The rate does not fall below this.
+      factor: The rate is multiplied by this.
+      patience: Number of epochs without improvement before a reduction.
+      verbose: 1 prints messages.
+      mode: "min" (lower is better), "max" (higher is better) or "auto" (by the name).
+      min_delta: The minimum change that counts as an improvement.
+      cooldown: Number of epochs after a reduction before monitoring resumes.
+      min_lr: Lower bound of the rate.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ReduceLROnPlateau(Callback):
     def _reset(self) -> None:
         mode = known_mode(self.mode, "acc" in self.monitor, "Learning rate reduction")
         if self.mode not in ("min", "max"):
-            # Said once is enough; training starts come again.
+            # Warns once only; training may start several times.
             self.mode = "auto"
         self._sign = 1 if mode == "max" else -1
         self.best = -self._sign * np.inf
@@ -163,5 +163,5 @@ class ReduceLROnPlateau(Callback):
         self.wait = 0
 
     def in_cooldown(self) -> bool:
-        """Whether a change of the rate was so recent that the quantity is not judged yet."""
+        """Whether the rate was changed so recently that the quantity is not evaluated yet."""
         return self.cooldown_counter > 0

@@ -1,4 +1,4 @@
-"""Callbacks that write down what happens, or hand it to functions."""
+"""Callbacks that log to files, servers or functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .base import Callback
 
 
 class BaseLogger(Callback):
-    """Averages metrics over an epoch, weighted by the `size` in the logs of each batch."""
+    """Averages metrics over an epoch, weighted by each batch's `size`."""
 
     def __init__(self, stateful_metrics: Iterable[str] | None = None) -> None:
         super().__init__()
@@ -54,8 +54,8 @@ class CSVLogger(Callback):
 
     Args:
       filename: Path of the file.
-      separator: What stands between the values.
-      append: Add to a file that is there rather than begin it anew.
+      separator: The delimiter.
+      append: Append to an existing file instead of overwriting it.
     """
 
     def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
@@ -87,7 +87,7 @@ class CSVLogger(Callback):
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(name.startswith("val_") for name in self.keys):
-                # Validation may come in later epochs only; its columns must be there by then.
+                # Validation may start in later epochs; its columns must exist from the first.
                 self.keys += ["val_" + name for name in self.keys]
         if self.writer is None:
             self.writer = csv.DictWriter(
@@ -113,7 +113,7 @@ def _cell(value: Any) -> Any:
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions, each named after the moment at which it is called.
+    """A callback made of functions, each named after its hook.
 
     >>> teller = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch))
     >>> teller.on_epoch_end(3, {})
@@ -147,11 +147,11 @@ class RemoteMonitor(Callback):
     """Sends the logs of every epoch to a server, by HTTP POST.
 
     Args:
-      root: Address of the server.
-      path: Path on it.
-      field: Name of the form field that holds the JSON.
+      root: URL of the server.
+      path: Path on the server.
+      field: Name of the form field with the JSON.
       headers: HTTP headers to send.
-      send_as_json: Send JSON itself rather than a form with JSON in it.
+      send_as_json: Send a JSON body instead of a form.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class RemoteMonitor(Callback):
         try:
             urllib.request.urlopen(request).close()
         except urllib.error.HTTPError as refusal:
-            # The server is there; what it makes of the logs is its own affair.
+            # The server was reached; its response is ignored.
             refusal.close()
         except OSError:
             tf.get_logger().warning(

@@ -1,4 +1,4 @@
-"""What counts as better, for the callbacks that watch one quantity."""
+"""Comparison of a monitored quantity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import runnel as tf
 
 
 def known_mode(mode: str, rises: bool, owner: str) -> str:
-    """ "min" or "max": as asked for, or for "auto" by whether the quantity should rise."""
+    """ "min" or "max": as given; for "auto", "max" if the quantity should rise."""
     if mode not in ("auto", "min", "max"):
         tf.get_logger().warning("%s mode %s is unknown, fallback to auto mode.", owner, mode)
         mode = "auto"
@@ -18,7 +18,7 @@ def known_mode(mode: str, rises: bool, owner: str) -> str:
 
 
 def monitored(logs: dict[str, Any] | None, monitor: str, purpose: str) -> Any:
-    """The monitored value, or None with a warning that lists what there is."""
+    """The monitored value, or None with a warning that lists the available ones."""
     value = (logs or {}).get(monitor)
     if value is None:
         tf.get_logger().warning(
@@ -31,7 +31,7 @@ def monitored(logs: dict[str, Any] | None, monitor: str, purpose: str) -> Any:
 
 
 def learning_rate_of(optimizer: Any) -> Any:
-    """The cell that holds an optimizer's learning rate."""
+    """The variable with an optimizer's learning rate."""
     for name in ("lr", "learning_rate"):
         if hasattr(optimizer, name):
             return getattr(optimizer, name)
@@ -45,7 +45,7 @@ def learning_rate(optimizer: Any) -> Any:
 
 
 def set_learning_rate(optimizer: Any, value: Any) -> None:
-    """Put a new learning rate into the optimizer."""
+    """Set the optimizer's learning rate."""
     rate = learning_rate_of(optimizer)
     if callable(getattr(rate, "assign", None)):
         rate.assign(value)

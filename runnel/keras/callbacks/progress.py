@@ -12,11 +12,11 @@ from .base import Callback
 
 
 class ProgbarLogger(Callback):
-    """Shows progress and metrics on the screen; `fit` and the others add one by themselves.
+    """Prints progress and metrics; `fit` and the others add one automatically.
 
     Args:
       count_mode: "steps" counts batches, "samples" the `size` in each batch's logs.
-      stateful_metrics: Names of values to show as they are, not averaged over the epoch.
+      stateful_metrics: Names of values displayed unchanged, not averaged over the epoch.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ProgbarLogger(Callback):
         super().set_params(params)
         self.verbose = params.get("verbose", self.verbose)
         self.epochs = params.get("epochs", self.epochs)
-        # Without a number of samples beforehand, the end of the first epoch tells it.
+        # An unknown number of samples is determined at the end of the first epoch.
         self.target = params.get("steps") if self.use_steps else None
 
     def _listens(self, hook: str) -> bool:
@@ -79,7 +79,7 @@ class ProgbarLogger(Callback):
         self._start()
 
     def on_predict_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        # The outputs in the logs are no quantity to show.
+        # The outputs in the logs are not displayed.
         self._step(batch, None)
 
     def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
@@ -91,7 +91,7 @@ class ProgbarLogger(Callback):
             self.target,
             verbose=self.verbose,
             stateful_metrics=self.stateful_metrics,
-            # In a file or a pipe the end of an epoch is enough: one line.
+            # In a file or pipe, one line at the end of an epoch is enough.
             interval=0.05 if interactive.is_watched() else math.inf,
             unit_name="step" if self.use_steps else "sample",
         )
@@ -100,8 +100,8 @@ class ProgbarLogger(Callback):
         if self.progbar is None:
             self._start()
         assert self.progbar is not None
-        # Metrics are averaged by themselves; some are made with the first batch only. To find them
-        # all layers are looked at, which takes longer than a small step.
+        # Metrics are averages already; some are created with the first batch only. Finding them
+        # traverses all layers, which takes longer than a small step.
         if self.model and logs and not self.progbar.stateful_metrics.issuperset(logs):
             self.progbar.stateful_metrics |= {metric.name for metric in self.model.metrics}
         return self.progbar

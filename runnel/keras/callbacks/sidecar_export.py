@@ -1,4 +1,4 @@
-"""SidecarEvaluatorModelExport: the best of the checkpoints, kept by the evaluator."""
+"""SidecarEvaluatorModelExport: saves the model of the best checkpoint."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class SidecarEvaluatorModelExport(ModelCheckpoint):
     """Saves the model of the best checkpoint that a `SidecarEvaluator` has evaluated.
 
     Args:
-      export_filepath: Where to; `{epoch}` is the epoch of training of the checkpoint.
-      checkpoint_filepath: The path of the checkpoints, as `ModelCheckpoint` has it in training.
+      export_filepath: The output path; `{epoch}` is the training epoch of the checkpoint.
+      checkpoint_filepath: The path of the checkpoints, as passed to `ModelCheckpoint` in training.
       **kwargs: Arguments of `ModelCheckpoint`, such as `monitor` and `save_weights_only`.
     """
 
@@ -26,7 +26,7 @@ class SidecarEvaluatorModelExport(ModelCheckpoint):
         self.export_index = 0
 
     def on_test_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Find out the epoch of the latest checkpoint; the first, where its path does not tell."""
+        """Parse the epoch from the latest checkpoint's path; the first one by default."""
         folder, pattern = os.path.split(self._checkpoint_filepath)
         latest = os.path.basename(tf.train.latest_checkpoint(folder) or "")
         found = re.fullmatch(_expression(pattern), latest)
@@ -38,7 +38,7 @@ class SidecarEvaluatorModelExport(ModelCheckpoint):
 
 
 def _expression(pattern: str) -> str:
-    """A regular expression for the names that a pattern with fields in braces makes."""
+    """A regular expression for the file names of a format string."""
     parts = re.split(r"(\{[^}]*\})", pattern)
     seen = False
     expression = ""

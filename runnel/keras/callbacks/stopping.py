@@ -1,4 +1,4 @@
-"""Callbacks that end training early."""
+"""Callbacks that stop training early."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .monitoring import known_mode, monitored
 
 
 class EarlyStopping(Callback):
-    """Stop training when a quantity no longer improves.
+    """Stop training when a quantity stops improving.
 
     Args:
       monitor: Name of the quantity in the logs.
-      min_delta: A smaller change does not count as an improvement.
-      patience: How many epochs without improvement to bear.
-      verbose: 1 says what happens.
-      mode: "min" (it should fall), "max" (it should rise) or "auto" (by its name).
-      baseline: Stop too if the quantity is not better than this.
-      restore_best_weights: Go back to the weights of the best epoch at the end.
-      start_from_epoch: Watch from this epoch on.
+      min_delta: The minimum change that counts as an improvement.
+      patience: Number of epochs without improvement before stopping.
+      verbose: 1 prints messages.
+      mode: "min" (lower is better), "max" (higher is better) or "auto" (by the name).
+      baseline: Also stop if the quantity does not improve on this.
+      restore_best_weights: Restore the weights of the best epoch at the end.
+      start_from_epoch: The first epoch to monitor.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class EarlyStopping(Callback):
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            # A quantity that never improves (NaN) still leaves weights to go back to.
+            # If the quantity never improves (NaN), there still are weights to restore.
             self.best_weights = self.model.get_weights()
             self.best_epoch = epoch
         self.wait += 1
@@ -95,7 +95,7 @@ class EarlyStopping(Callback):
             self.model.set_weights(self.best_weights)
 
     def get_monitor_value(self, logs: dict[str, Any] | None) -> Any:
-        """The watched quantity, or None with a warning."""
+        """The monitored quantity, or None with a warning."""
         return monitored(logs, self.monitor, "Early stopping")
 
     def _is_improvement(self, value: Any, reference: Any) -> bool:

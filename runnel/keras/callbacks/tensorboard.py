@@ -1,4 +1,4 @@
-"""TensorBoard: the curves, weights, graphs and profiles of training, as event files."""
+"""TensorBoard: scalars, histograms, graphs and profiles of training, as event files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core.suggestions import keyword_advice
 from ...summary.encoding import metadata
 from .base import Callback
 
-# Arguments of earlier versions, and what is said about them.
+# Arguments of earlier versions, and the warnings about them.
 _OLD = {
     "write_grads": (
         "`write_grads` will be ignored in TensorFlow 2.0 for the `TensorBoard` Callback."
@@ -40,24 +40,24 @@ _BATCH_ENDS = {"on_train_batch_end", "on_test_batch_end"}
 
 
 class TensorBoard(Callback):
-    """Writes what TensorBoard shows: `tensorboard --logdir logs`.
+    """Writes event files for `tensorboard --logdir logs`.
 
-    The curves of training go to the folder "train", those of validation to "validation".
+    The scalars of training go to the folder "train", those of validation to "validation".
 
     Args:
       log_dir: The folder.
-      histogram_freq: Write the distributions of the weights every so many epochs; 0: never.
-      write_graph: Write the model as a graph, and the program of a step of training.
-      write_images: Write the weights as images along with their distributions.
-      write_steps_per_second: Write how many batches are done per second.
-      update_freq: Write the losses and metrics "epoch" by epoch, and with a number every so many
-        batches, too ("batch" is 1). As in tf.keras, nobody looks at batches, and none are written,
-        in a `fit` of `verbose=0` or 2 without `profile_batch`, `write_steps_per_second` or another
-        callback that listens to batches.
+      histogram_freq: Write histograms of the weights every this many epochs; 0: never.
+      write_graph: Write the model's graph, and the graph of a training step.
+      write_images: Write the weights as images, along with their histograms.
+      write_steps_per_second: Write the number of batches per second.
+      update_freq: Write the losses and metrics per "epoch", and with a number also every this many
+        batches ("batch" is 1). As in tf.keras, batch hooks are not called, and no batches are
+        written, in a `fit` of `verbose=0` or 2 without `profile_batch`, `write_steps_per_second` or
+        another callback that overrides batch hooks.
       profile_batch: Profile this batch, or the batches from the first to the second of a pair.
-      embeddings_freq: Write the weights of embeddings every so many epochs; 0: never.
-      embeddings_metadata: The file with the names of embedded things, or a dict of such files by
-        the names of layers.
+      embeddings_freq: Write the embedding weights every this many epochs; 0: never.
+      embeddings_metadata: The file with the labels of embeddings, or a dict of such files by layer
+        name.
 
     >>> import tempfile
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
@@ -106,7 +106,7 @@ class TensorBoard(Callback):
         self._batches = 0
         self._batches_before_epoch = 0
 
-    # Who hears of batches.
+    # Which batch hooks are active.
 
     def _meet(self, others: list[Any]) -> None:
         hooks = ("on_train_batch_begin", "on_train_batch_end")
@@ -127,7 +127,7 @@ class TensorBoard(Callback):
     # Writers.
 
     def _writer(self, run: str) -> Any:
-        """The writer of "train" or "validation", made when it is first needed."""
+        """The writer of "train" or "validation", created lazily."""
         known = self._writers.get(run)
         if known is None:
             folder = os.path.join(self.log_dir, run)
@@ -136,12 +136,12 @@ class TensorBoard(Callback):
 
     @contextlib.contextmanager
     def _writing(self, run: str) -> Iterator[None]:
-        """Write the summaries of a block to a run, whatever the condition outside is."""
+        """Write the summaries of a block to a run, regardless of an outer recording condition."""
         with self._writer(run).as_default(), tf.summary.record_if(True):
             yield
 
     def _enter(self, run: str, counter: Any) -> None:
-        """Let the model's own summaries go to a run, too, every `update_freq` batches."""
+        """Record the model's own summaries to a run, too, every `update_freq` batches."""
         stack = contextlib.ExitStack()
         if self.update_freq != "epoch":
             stack.enter_context(self._writer(run).as_default(step=tf.constant(0, tf.int64)))
@@ -157,14 +157,14 @@ class TensorBoard(Callback):
     # The model.
 
     def set_model(self, model: Any) -> None:
-        """Take the model, and write its graph."""
+        """Set the model, and write its graph."""
         self.model = model
-        # Of a run that an exception ended.
+        # Left by a run that ended with an exception.
         while self._contexts:
             self._leave()
         self._writers = {}
         self._writes_train_graph = False
-        # What a function reads that was traced for an earlier run.
+        # Read by functions that were traced in an earlier run.
         if not hasattr(self, "_train_step"):
             self._train_step = tf.Variable(0, dtype=tf.int64, trainable=False)
             self._test_step = tf.Variable(0, dtype=tf.int64, trainable=False)
@@ -175,7 +175,7 @@ class TensorBoard(Callback):
             self._write_projector_config()
 
     def _write_model(self) -> None:
-        """Write the layers, as TensorBoard's conceptual graph."""
+        """Write the layers as TensorBoard's conceptual graph."""
         model = self.model
         if not isinstance(model, tf.keras.Sequential) and not getattr(
             model, "_is_graph_network", False
@@ -191,7 +191,7 @@ class TensorBoard(Callback):
             tf.summary.write("keras", tf.constant(text), step=0, metadata=about)
 
     def _write_train_graph(self) -> None:
-        """Write the program of a step of training."""
+        """Write the graph of a training step."""
         self._writes_train_graph = False
         step = getattr(self.model, "_traced_steps", {}).get("train_step")
         traces = [] if step is None else [concrete for _, concrete in step.function._traces]
@@ -361,9 +361,9 @@ def _range_of(profile_batch: Any) -> tuple[int, int]:
 
 
 def _picture(weight: Any) -> Any:
-    """A weight as images [count, height, width, channels]; None where it is no picture.
+    """A weight as images [count, height, width, channels]; None if its shape does not fit.
 
-    Matrices lie on their longer side, and of the kernels of convolutions each is an image.
+    Matrices are oriented with the longer side horizontal; each convolution kernel is an image.
     """
     values = tf.squeeze(tf.convert_to_tensor(weight))
     sizes: list[int] = values.shape.as_list()  # type: ignore[assignment]

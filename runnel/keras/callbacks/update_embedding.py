@@ -1,4 +1,4 @@
-"""UpdateEmbeddingCallback: a fresh vocabulary every few seconds of training."""
+"""UpdateEmbeddingCallback: updates a vocabulary at intervals during training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base import Callback
 class UpdateEmbeddingCallback(TimedThread, Callback):
     """Updates a DynamicEmbedding layer every `interval` seconds.
 
-    The optimizer's state for its vectors starts again from zero. Use it with `with`, and as a
+    The optimizer slots of its vectors are reset to zero. Use it as a context manager, and as a
     callback of the `fit` inside.
 
     Args:
@@ -28,7 +28,7 @@ class UpdateEmbeddingCallback(TimedThread, Callback):
         self._epoch = 0
 
     def on_interval(self) -> None:
-        """Update the layer, and forget what the optimizer knows of the old vectors."""
+        """Update the layer, and reset the optimizer slots of its vectors."""
         self._dynamic_embedding_layer.update_embeddings(None)
         optimizer = getattr(self.model, "optimizer", None)
         if optimizer is None or not self._dynamic_embedding_layer.built:
@@ -40,5 +40,5 @@ class UpdateEmbeddingCallback(TimedThread, Callback):
                 slot.assign(tf.zeros_like(slot))
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Note the epoch that is running."""
+        """Record the current epoch."""
         self._epoch = epoch

@@ -1,4 +1,4 @@
-"""tf.keras.datasets: small datasets to begin with, downloaded when first asked for."""
+"""tf.keras.datasets: small datasets, downloaded on first use."""
 
 from . import (
     boston_housing as boston_housing,

@@ -25,7 +25,7 @@ def load_data(
 
 
 def check_test_split(test_split: float) -> None:
-    """Raise ValueError unless it is a part from 0 to below 1."""
+    """Raise ValueError unless the fraction is in [0, 1)."""
     if not 0 <= test_split < 1:
         raise ValueError(
             f"Invalid `test_split` argument: {test_split}. It must be between 0 and 1 "
@@ -34,7 +34,7 @@ def check_test_split(test_split: float) -> None:
 
 
 def mixed_and_split(x: np.ndarray, y: np.ndarray, test_split: float, seed: int) -> tuple:
-    """The rows in random order, the last part of them for testing."""
+    """The rows shuffled and split; the last part is the test data."""
     order = np.arange(len(x))
     np.random.RandomState(seed).shuffle(order)
     x, y = x[order], y[order]

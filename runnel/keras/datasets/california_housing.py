@@ -19,8 +19,8 @@ def load_data(
     Args:
       version: "large" for all districts, "small" for the first 600.
       path: Name of the file in the cache.
-      test_split: The part kept for testing.
-      seed: Seed of the order.
+      test_split: The fraction of test data.
+      seed: Seed of the shuffle.
     """
     check_test_split(test_split)
     if version not in ("large", "small"):

@@ -15,7 +15,7 @@ def load_data(label_mode: str = "fine", cache_dir: Any = None) -> tuple:
     """Photographs of 32 x 32 pixels: `(x_train, y_train), (x_test, y_test)`.
 
     Args:
-      label_mode: "fine" for 100 classes, "coarse" for the 20 groups of them.
+      label_mode: "fine" for 100 classes, "coarse" for the 20 superclasses.
       cache_dir: The cache; by default `~/.keras`.
     """
     if label_mode not in ("fine", "coarse"):

@@ -1,4 +1,4 @@
-"""tf.keras.datasets.imdb: 50,000 reviews of films, praising or not."""
+"""tf.keras.datasets.imdb: 50,000 film reviews, positive or negative."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def load_data(
     cache_dir: Any = None,
     **kwargs: Any,
 ) -> tuple:
-    """Reviews as lists of word numbers: `(x_train, y_train), (x_test, y_test)`, labels 0 and 1.
+    """Reviews as lists of word indices: `(x_train, y_train), (x_test, y_test)`, labels 0 and 1.
 
     Args:
       path: Name of the file in the cache.
-      num_words: Words of this rank and beyond become `oov_char`.
+      num_words: Words of this rank and above become `oov_char`.
       skip_top: The most frequent words that become `oov_char`.
-      maxlen: Leave out reviews that are not shorter than this.
-      seed: Seed of the order.
-      start_char: What each review begins with.
-      oov_char: What stands for words left out; None leaves no trace of them.
-      index_from: Number of the most frequent word, less one.
+      maxlen: Drop reviews that are not shorter than this.
+      seed: Seed of the shuffle.
+      start_char: The index that starts each review.
+      oov_char: The index of out-of-vocabulary words; None drops them.
+      index_from: Index of the most frequent word, minus one.
       cache_dir: The cache; by default `~/.keras`.
     """
     num_words = word_numbers.take_old_arguments(kwargs, num_words)
@@ -67,6 +67,6 @@ def load_data(
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
-    """The rank of each word, beginning with 1; `load_data` adds `index_from` to it."""
+    """The rank of each word, from 1 on; `load_data` adds `index_from` to it."""
     with open(fetch("imdb_word_index.json", path), encoding="utf-8") as file:
         return json.load(file)

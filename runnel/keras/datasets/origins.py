@@ -1,4 +1,4 @@
-"""Where the datasets come from, and how their files are recognized."""
+"""URLs and hashes of the datasets, and safe loading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..utils.files import get_file
 
 
 class Origin(NamedTuple):
-    """The address of a file, and its hash if it is published."""
+    """The URL of a file, and its hash if published."""
 
     url: str
     file_hash: str | None = None
@@ -60,16 +60,16 @@ ORIGINS = {
 
 
 def fetch(name: str, path: Any = None, **kwargs: Any) -> str:
-    """The path of a dataset's file in the cache, downloaded if need be.
+    """The path of a dataset's file in the cache, downloaded if necessary.
 
-    `path` is the name to keep it under, by default its own.
+    `path` is the name in the cache, by default its own.
     """
     origin = ORIGINS[name]
     return get_file(path or name, origin=origin.url, file_hash=origin.file_hash, **kwargs)
 
 
 class _ArraysOnly(pickle.Unpickler):
-    """Reads pickles of plain values and NumPy arrays, and refuses all that could run code."""
+    """An unpickler for plain values and NumPy arrays; rejects all that could run code."""
 
     def find_class(self, module: str, name: str) -> Any:
         if name == "_reconstruct" and module in (
@@ -80,7 +80,7 @@ class _ArraysOnly(pickle.Unpickler):
         if module == "numpy" and name in ("ndarray", "dtype"):
             return getattr(np, name)
         if (module, name) == ("_codecs", "encode"):
-            # How Python 3 writes bytes in the older protocols.
+            # How Python 3 pickles bytes in older protocols.
             return lambda text, encoding: text.encode(encoding)
         raise pickle.UnpicklingError(
             f"{module}.{name} does not belong into a file of arrays; the file is not what it "
@@ -89,7 +89,7 @@ class _ArraysOnly(pickle.Unpickler):
 
 
 def read_pickle(path: str) -> dict[str, Any]:
-    """The dict in a pickle of CIFAR, its keys as text."""
+    """Load the dict in a CIFAR pickle, with its keys as str."""
     with open(path, "rb") as file:
         content = _ArraysOnly(io.BytesIO(file.read()), encoding="bytes").load()
     return {

@@ -1,4 +1,4 @@
-"""tf.keras.datasets.reuters: 11,228 news in 46 topics."""
+"""tf.keras.datasets.reuters: 11,228 newswires in 46 topics."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def load_data(
     cache_dir: Any = None,
     **kwargs: Any,
 ) -> tuple:
-    """News as lists of word numbers: `(x_train, y_train), (x_test, y_test)`, labels 0 to 45.
+    """Newswires as lists of word indices: `(x_train, y_train), (x_test, y_test)`, labels 0 to 45.
 
     Args:
       path: Name of the file in the cache.
-      num_words: Words of this rank and beyond become `oov_char`.
+      num_words: Words of this rank and above become `oov_char`.
       skip_top: The most frequent words that become `oov_char`.
-      maxlen: Leave out news that are not shorter than this.
-      test_split: The part kept for testing.
-      seed: Seed of the order.
-      start_char: What each text begins with.
-      oov_char: What stands for words left out; None leaves no trace of them.
-      index_from: Number of the most frequent word, less one.
+      maxlen: Drop newswires that are not shorter than this.
+      test_split: The fraction of test data.
+      seed: Seed of the shuffle.
+      start_char: The index that starts each text.
+      oov_char: The index of out-of-vocabulary words; None drops them.
+      index_from: Index of the most frequent word, minus one.
       cache_dir: The cache; by default `~/.keras`.
     """
     num_words = word_numbers.take_old_arguments(kwargs, num_words)
@@ -64,7 +64,7 @@ def load_data(
 
 
 def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
-    """The rank of each word, beginning with 1; `load_data` adds `index_from` to it."""
+    """The rank of each word, from 1 on; `load_data` adds `index_from` to it."""
     with open(fetch("reuters_word_index.json", path), encoding="utf-8") as file:
         return json.load(file)
 

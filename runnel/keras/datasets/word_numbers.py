@@ -1,4 +1,4 @@
-"""What the datasets of texts, which are lists of word numbers, have in common."""
+"""What the text datasets, which are lists of word indices, have in common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import runnel as tf
 
 
 def take_old_arguments(kwargs: dict[str, Any], num_words: int | None) -> int | None:
-    """`num_words`, or what older programs call `nb_words`; refuses all other arguments."""
+    """`num_words`, or its older name `nb_words`; rejects all other arguments."""
     if "nb_words" in kwargs:
         tf.get_logger().warning(
             "The `nb_words` argument in `load_data` has been renamed `num_words`."
@@ -22,7 +22,7 @@ def take_old_arguments(kwargs: dict[str, Any], num_words: int | None) -> int | N
 
 
 def with_special_numbers(texts: Any, start_char: int | None, index_from: int | None) -> list:
-    """The texts with numbers shifted by `index_from`, each beginning with `start_char`."""
+    """The texts with indices shifted by `index_from`, each prefixed with `start_char`."""
     if start_char is not None:
         return [[start_char] + [word + (index_from or 0) for word in text] for text in texts]
     if index_from:
@@ -31,7 +31,7 @@ def with_special_numbers(texts: Any, start_char: int | None, index_from: int | N
 
 
 def without_long_texts(maxlen: int, texts: list, labels: Any) -> tuple[list, list]:
-    """Only the texts shorter than `maxlen`, with their labels."""
+    """The texts shorter than `maxlen`, with their labels."""
     kept = [pair for pair in zip(texts, labels, strict=True) if len(pair[0]) < maxlen]
     return [text for text, _ in kept], [label for _, label in kept]
 
@@ -39,7 +39,7 @@ def without_long_texts(maxlen: int, texts: list, labels: Any) -> tuple[list, lis
 def within_vocabulary(
     texts: list, num_words: int | None, skip_top: int, oov_char: int | None
 ) -> list:
-    """The texts with the words from `skip_top` to `num_words`; others are `oov_char` or go."""
+    """The texts with words `skip_top` to `num_words`; others become `oov_char` or are dropped."""
     if not num_words:
         num_words = max(max(text) for text in texts)
     if oov_char is not None:
@@ -50,7 +50,7 @@ def within_vocabulary(
 
 
 def as_objects(texts: list) -> np.ndarray:
-    """An array whose elements are the lists."""
+    """An object array of the lists."""
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array

@@ -1,1 +1,1 @@
-"""The machinery of Keras: layers, models and their training."""
+"""The core of Keras: layers, models and their training."""

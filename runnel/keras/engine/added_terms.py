@@ -1,4 +1,4 @@
-"""Losses and metrics of values inside of a functional model, as layers of it."""
+"""Losses and metrics on intermediate values of a functional model, as layers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .base_layer import Layer
 
 
 class AddLoss(Layer):
-    """Adds its input to the loss of the model."""
+    """A layer that adds its input to the model's loss."""
 
     def __init__(self, unconditional: bool = True, **kwargs: Any) -> None:
         kwargs["autocast"] = False
@@ -16,17 +16,17 @@ class AddLoss(Layer):
         self.unconditional = unconditional
 
     def call(self, inputs: Any) -> Any:
-        """The input, which is a loss from now on."""
+        """Register the input as a loss, and return it."""
         self.add_loss(inputs)
         return inputs
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "unconditional": self.unconditional}
 
 
 class AddMetric(Layer):
-    """Reports the mean of its input under a name."""
+    """A layer that reports the mean of its input as a named metric."""
 
     def __init__(
         self, aggregation: str | None = None, metric_name: str | None = None, **kwargs: Any
@@ -36,12 +36,12 @@ class AddMetric(Layer):
         self.metric_name = metric_name
 
     def call(self, inputs: Any) -> Any:
-        """The input, which the metric has seen by then."""
+        """Update the metric with the input, and return it."""
         self.add_metric(inputs, name=self.metric_name, aggregation=self.aggregation)
         return inputs
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "aggregation": self.aggregation,

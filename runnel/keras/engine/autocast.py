@@ -1,4 +1,4 @@
-"""Variables of layers that compute in another float type than they store."""
+"""Variables of mixed-precision layers, cast to the compute dtype when read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .call_context import context
 
 
 def _as_stored(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of plain variables, which shall see the type that the variable is stored in."""
+    """A method of plain variables, run with the storage dtype."""
 
     @functools.wraps(method)
     def run(variable: AutoCastVariable, *args: Any, **kwargs: Any) -> Any:
@@ -28,7 +28,7 @@ def _as_stored(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cast_and(method: Callable[..., Any]) -> Callable[..., Any]:
-    """An update that takes what a layer computed, in the type that it computes in."""
+    """An update with a value in the compute dtype, cast to the storage dtype."""
     update = _as_stored(method)
 
     @functools.wraps(method)
@@ -42,7 +42,7 @@ def _cast_and(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class AutoCastVariable(tf.Variable):
-    """A variable that a layer's call reads in the float type the layer computes in.
+    """A variable that is cast to the layer's compute dtype when read inside its call.
 
     >>> layer = tf.keras.layers.Dense(2, dtype="mixed_float16")
     >>> layer(tf.ones([1, 3])).dtype, layer.kernel.dtype
@@ -51,7 +51,7 @@ class AutoCastVariable(tf.Variable):
 
     @property
     def dtype(self) -> tf.DType:
-        """The type that reading gives: inside a layer's call, the one it computes in."""
+        """The dtype of reads: inside a layer's call, the compute dtype."""
         return context.compute_dtype or self.true_dtype
 
     @dtype.setter
@@ -60,7 +60,7 @@ class AutoCastVariable(tf.Variable):
 
     @property
     def true_dtype(self) -> Any:
-        """The type that the variable is stored in."""
+        """The storage dtype."""
         return self.__dict__["dtype"]
 
     _replace = _as_stored(tf.Variable._replace)

@@ -1,4 +1,4 @@
-"""Layer: weights, and a computation on them that is built at its first call."""
+"""Layer: weights and a computation, built at the first call."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ _FAILED_IN = (
 
 
 class MadeByConstructor:
-    """In the place of an attribute that `Layer.__init__` sets: an error where it was not called."""
+    """A placeholder for an attribute that `Layer.__init__` sets: reading it raises if that was not
+    called.
+    """
 
     def __get__(self, layer: Any, owner: type) -> Any:
         if layer is None:
@@ -53,7 +55,7 @@ class MadeByConstructor:
 
 
 class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
-    """A computation with weights of its own: `call` does it, `build` makes the weights.
+    """A computation with weights: `build` creates the weights, `call` computes the outputs.
 
     >>> class Scale(tf.keras.layers.Layer):
     ...     def build(self, input_shape):
@@ -64,20 +66,20 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     [1.0, 2.0]
     """
 
-    # What every layer has that called the constructor of this class.
+    # Attributes that `Layer.__init__` sets on every layer.
     _autocast: Any = MadeByConstructor()
     _dtype_policy: Any = MadeByConstructor()
     _name: Any = MadeByConstructor()
-    # Whether the layer keeps states between batches, and whether it passes masks on.
+    # Whether the layer is stateful across batches, and whether it propagates masks.
     stateful = False
     supports_masking = False
-    # Whether the `call` in the same class is a computation and nothing else: it makes no variables,
-    # calls no other layers, and asks for no training, mask or name scope.
+    # Whether this class's `call` is pure computation: it creates no variables, calls no other
+    # layers, and uses no training flag, mask or name scope.
     _only_computes = False
-    # The dtype and the sizes, but for the first, of inputs that such a layer was found to take as
-    # they are. Forgotten when any attribute is set.
+    # The dtype and the sizes, except the first, of inputs that skip preprocessing. Reset when any
+    # attribute is set.
     _plain_inputs: Any = None
-    # The dtype and shape of the last inputs that were found to be as the input_spec says.
+    # The dtype and shape of the last inputs that passed the input_spec.
     _fitting_inputs: Any = None
 
     def __init__(
@@ -110,12 +112,12 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         self._dynamic = dynamic
         self.built = False
         self._build_input_shape: Any = None
-        # With the shapes, what a SavedModel says of the inputs.
+        # With the shapes, the input signature of a SavedModel.
         self._build_input_dtypes: Any = None
         self._input_spec: Any = None
         self._inbound_nodes: list[Any] = []
         self._outbound_nodes: list[Any] = []
-        # The losses of calls, and those of calls on KerasTensors, which have no values.
+        # The losses of eager calls, and of symbolic calls on KerasTensors.
         self._eager_losses: list[Any] = []
         self._losses: list[Any] = []
         self._loss_functions: list[Callable[[], Any]] = []
@@ -145,7 +147,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         self._dtype_policy = dtype if isinstance(dtype, Policy) else _policy_of(dtype)
         self._compute_dtype_object = _dtype_or_none(self._dtype_policy.compute_dtype)
 
-    # What a layer is.
+    # Properties of the layer.
 
     @property
     def name(self) -> str:
@@ -198,7 +200,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     # Building and calling.
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights; for subclasses to override."""
+        """Create the weights; for subclasses to override."""
         self._build_input_shape = input_shape
         self.built = True
 
@@ -226,7 +228,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         return self._call_with_care(args, kwargs)
 
     def _call_with_care(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make of the arguments what `call` takes, build the layer if need be, and run it."""
+        """Preprocess the arguments of `call`, build the layer if necessary, and run it."""
         spec = call_spec(type(self))
         if args:
             inputs, rest = args[0], args[1:]
@@ -260,7 +262,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         return outputs
 
     def _note_plain_inputs(self, inputs: Any) -> None:
-        """Let the next inputs like these go straight to `call`, if nothing else is done to them."""
+        """Let later inputs like these bypass preprocessing, if it does nothing to them."""
         if (
             type(inputs) is Tensor
             and inputs._array.shape
@@ -275,7 +277,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     def _run(self, spec: CallSpec, inputs: Any, rest: tuple[Any, ...], kwargs: Any) -> Any:
         if spec.takes_mask:
             given_mask = spec.has_mask_at(rest) or "mask" in kwargs
-            # None, where it is given, means that the masks of the inputs do not count.
+            # An explicit None disables the masks of the inputs.
             mask = spec.mask_of(rest, kwargs) if given_mask else masking.masks_of(inputs)
             if mask is not None and not given_mask:
                 kwargs["mask"] = mask
@@ -284,7 +286,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
             mask = kwargs["mask"] if given_mask else None
         training, depth, scope = context.training, context.depth, context.scope
         names, compute_dtype = state.name_scope, context.compute_dtype
-        # Whatever is changed is changed inside, for an interrupt may come into any call.
+        # State is changed inside the try block: an interrupt may occur during any call.
         try:
             if spec.takes_training:
                 given = spec.training_of(rest, kwargs)
@@ -300,7 +302,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
             elif "training" in kwargs:
                 context.training = kwargs.pop("training")
             context.scope = self._scope()
-            # Operations and summaries are named after the layers, in the same scope at each call.
+            # Operations and summaries are named after the layers, in the same scope for each call.
             state.name_scope = context.scope + "/"
             context.compute_dtype = self._compute_dtype_object
             context.depth = depth + 1
@@ -320,7 +322,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         return outputs
 
     def _name_in(self, failure: OpError, inputs: Any) -> None:
-        """Say in the error of an operation which layer it was in, the innermost one."""
+        """Add the name of the innermost layer to an operation's error."""
         if _IN_LAYER not in failure.message:
             failure._message = _FAILED_IN.format(
                 name=self._name,
@@ -330,7 +332,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
             )
 
     def _call_in_graph(self, inputs: Any) -> Any:
-        """The `call` for a graph; what it is called with in the program's own is noted."""
+        """The graph-mode `call`; in a program's own graph its inputs are recorded."""
         if main_graph_being_built() is not None:
             set_plainly(self, "_graph_inputs", [*self._graph_inputs, *tf.nest.flatten(inputs)])
         return graph_call(self)
@@ -364,7 +366,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
         if all(hasattr(tensor, "shape") for tensor in tensors):
             shapes = tf.nest.map_structure(lambda value: value.shape, inputs)
             self._build_input_dtypes = tf.nest.map_structure(lambda value: value.dtype, inputs)
-        # The weights outlive the function or functional model that is being made.
+        # The weights outlive the function or functional model under construction.
         with naming.names_of_graph(), tf.init_scope(), tf.name_scope(self._scope() + "/"):
             self.build(shapes)
         self._build_input_shape = shapes
@@ -374,14 +376,14 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
             self._initial_weights = None
 
     def _scope(self) -> str:
-        """The name scope of the weights: the layers being called, this one last."""
+        """The name scope of the weights: the stack of layers being called."""
         outer = context.scope if context.depth else get_current_name_scope()
         return f"{outer}/{self._name}" if outer else self._name
 
     # Masks.
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The mask of the outputs: the inputs' own, for layers that support masking."""
+        """The output mask: the inputs' own, for layers that support masking."""
         if not self.supports_masking:
             if any(each is not None for each in tf.nest.flatten(mask)):
                 raise TypeError(
@@ -399,7 +401,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
             masking.attach(outputs, masks)
 
     def finalize_state(self) -> None:
-        """Called when the weights of a layer that adapts to data are final."""
+        """Called when the weights of an adapted layer are final."""
 
 
 def _spec_text(value: Any) -> Any:
@@ -409,12 +411,12 @@ def _spec_text(value: Any) -> Any:
 
 
 def _is_own(function: Any) -> bool:
-    """Whether a function is none of the user's, which might ask for the name scope."""
+    """Whether a function is built in; user functions may read the name scope."""
     return getattr(function, "__module__", "runnel").partition(".")[0] == "runnel"
 
 
 def _takes_any_count(spec: Any, rank: int) -> bool:
-    """Whether a spec says nothing about the first size of inputs of a rank."""
+    """Whether a spec leaves the batch size of inputs of some rank unconstrained."""
     if spec is None:
         return True
     if not isinstance(spec, InputSpec) or (spec.shape and spec.shape[0] is not None):

@@ -1,4 +1,4 @@
-"""What a layer called inside another layer's call inherits from it."""
+"""The context that nested layer calls inherit."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ...core.graph.main_graph import main_graph_being_built
 
 
 class CallContext(threading.local):
-    """The innermost call in progress: the value of `training`, and how deep we are."""
+    """The innermost call in progress: its `training` value and the nesting depth."""
 
     training: Any = None
     depth: int = 0
     scope: str = ""
-    # The float type that variables of mixed precision are read in; None: their own.
+    # The dtype that mixed-precision variables are cast to when read; None: no cast.
     compute_dtype: Any = None
-    # Whether only the shapes and dtypes of the outputs are wanted, not their values.
+    # Whether this is shape inference: only shapes and dtypes of outputs are used.
     trial: bool = False
-    # The graph that a layer is built for, outside of it.
+    # The outer graph that a layer is built for.
     building: Any = None
-    # The value set with tf.keras.backend.set_learning_phase; None: never set.
+    # The value of tf.keras.backend.set_learning_phase; None: never set.
     learning_phase: Any = None
-    # Whether any layer, in any thread, ever added a loss in its call: most never do.
+    # Whether any layer in any thread ever added a loss in its call: usually none does.
     losses_made: bool = False
 
 
@@ -31,7 +31,7 @@ context = CallContext()
 
 
 def phase_of_graph(graph: Any) -> Any:
-    """The learning phase of a program's graph: a tensor to feed 1 or True for, while training."""
+    """The learning phase of a program's graph: a tensor, fed with 1 or True in training."""
     if graph.keras_learning_phase is None:
         with graph.as_default(), graph.control_dependencies(None), graph.name_scope(None):
             name = "keras_learning_phase"
@@ -40,7 +40,7 @@ def phase_of_graph(graph: Any) -> Any:
 
 
 def phase_in_graph(layer: Any) -> Any:
-    """What a layer of Keras itself takes for `training` in a program's graph, if nobody says."""
+    """The default `training` of built-in layers in a program's graph."""
     graph = main_graph_being_built()
     if graph is None or not type(layer).__module__.startswith("runnel.keras.layers"):
         return None

@@ -1,4 +1,4 @@
-"""What the signature of a layer's `call` says."""
+"""The signature of a layer's `call`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CallSpec:
-    """What the signature of a layer's `call` says."""
+    """The signature of a layer's `call`, analyzed."""
 
     def __init__(self, kind: Any) -> None:
         from .base_layer import Layer
@@ -19,7 +19,7 @@ class CallSpec:
         self.first = self.names[0] if self.names else "inputs"
         self.takes_training = "training" in self.names or takes_any
         self.takes_mask = "mask" in self.names
-        # Whether the layer may give a mask to outputs of inputs that have none.
+        # Whether the layer may create an output mask when the inputs have none.
         self.makes_masks = kind.compute_mask is not Layer.compute_mask
         owner = next(each for each in kind.__mro__ if "call" in each.__dict__)
         self.only_computes = bool(owner.__dict__.get("_only_computes")) and not (
@@ -31,17 +31,17 @@ class CallSpec:
         self._mask_position = self.names.index("mask") - 1 if "mask" in self.names else -1
 
     def training_of(self, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The value given for `training`, by position or name."""
+        """The `training` argument, by position or name."""
         if 0 <= self._position < len(rest):
             return rest[self._position]
         return kwargs.get("training")
 
     def has_mask_at(self, rest: tuple[Any, ...]) -> bool:
-        """Whether a value for `mask` is given by position."""
+        """Whether `mask` is passed by position."""
         return 0 <= self._mask_position < len(rest)
 
     def mask_of(self, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The value given for `mask`, by position or name."""
+        """The `mask` argument, by position or name."""
         return rest[self._mask_position] if self.has_mask_at(rest) else kwargs.get("mask")
 
 
@@ -49,7 +49,7 @@ _call_specs: dict[Any, CallSpec] = {}
 
 
 def call_spec(kind: Any) -> CallSpec:
-    """The signature of `call` of a class of layers, looked at once."""
+    """The signature of a layer class's `call`, cached."""
     found = _call_specs.get(kind)
     if found is None:
         found = _call_specs[kind] = CallSpec(kind)
@@ -57,7 +57,7 @@ def call_spec(kind: Any) -> CallSpec:
 
 
 def graph_call(layer: Any) -> Any:
-    """A layer's `call` for a graph: the user's own with its control flow converted."""
+    """A layer's `call` for graphs: user code with its control flow converted by AutoGraph."""
     call = layer.call
     if getattr(type(layer).call, "__module__", "runnel").partition(".")[0] == "runnel":
         return call

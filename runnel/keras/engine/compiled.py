@@ -19,7 +19,7 @@ _OTHER_COUNT = (
 
 
 class _Container:
-    """Per-output settings in the order of the outputs, once these are known."""
+    """Per-output settings in output order, resolved once the outputs are known."""
 
     def __init__(self, output_names: list[str] | None) -> None:
         self._names = output_names
@@ -27,7 +27,7 @@ class _Container:
         self.built = False
 
     def _spread(self, settings: Any, outputs: Any) -> list[Any]:
-        """One setting for each output, given one for all, a list, or a dict by name."""
+        """One setting per output, from a single one, a list, or a dict by name."""
         flat = tf.nest.flatten(outputs)
         if isinstance(outputs, dict) and isinstance(settings, dict):
             unknown = set(settings) - set(outputs)
@@ -61,7 +61,7 @@ class _Container:
         return [f"output_{index + 1}" for index in range(count)]
 
     def _align(self, outputs: Any, given: Any, names: list[str]) -> list[Any]:
-        """Targets or weights in the order of the outputs."""
+        """Targets or weights in output order."""
         if isinstance(given, dict):
             keys = sorted(outputs) if isinstance(outputs, dict) else names
             self._refuse(set(given) - set(keys), keys)
@@ -75,7 +75,7 @@ class _Container:
 
 
 class CompiledLoss(_Container):
-    """The total loss of a model, and the means of its parts for the logs."""
+    """The total loss of a model, and the mean of each component for the logs."""
 
     def __init__(self, losses: Any, loss_weights: Any, output_names: list[str] | None) -> None:
         super().__init__(output_names)
@@ -91,7 +91,7 @@ class CompiledLoss(_Container):
         return [self._total, *[metric for metric in self._parts if metric is not None]]
 
     def build(self, y_pred: Any) -> None:
-        """Find the losses for outputs of this structure."""
+        """Resolve the losses for the output structure."""
         names = self._output_names(y_pred)
         self._losses = [_loss_object(_alone(loss)) for loss in self._spread(self._given, y_pred)]
         self._weights = [_alone(each) for each in self._spread(self._weights_given, y_pred)]
@@ -122,7 +122,7 @@ class CompiledLoss(_Container):
                 self._parts[index].update_state(value, sample_weight=_rows(output))
             factor = self._weights[index]
             terms.append(value if factor is None else value * factor)
-        # Without targets every batch counts the same, as in the original.
+        # Without targets every batch has the same weight, as in the original.
         rows = _rows(outputs[0]) if terms else None
         if regularization_losses:
             terms.extend(tf.cast(term, "float32") for term in regularization_losses)
@@ -133,7 +133,7 @@ class CompiledLoss(_Container):
         return total
 
     def reset_state(self) -> None:
-        """Start the means of a new epoch."""
+        """Reset the means at the start of an epoch."""
         for metric in self.metrics:
             metric.reset_state()
 
@@ -160,7 +160,7 @@ class CompiledMetrics(_Container):
         ]
 
     def build(self, y_pred: Any, y_true: Any) -> None:
-        """Find the metrics for outputs and targets of these shapes."""
+        """Resolve the metrics for the shapes of outputs and targets."""
         names = self._output_names(y_pred)
         outputs = tf.nest.flatten(y_pred)
         targets = self._align(y_pred, y_true, names)
@@ -184,7 +184,7 @@ class CompiledMetrics(_Container):
         self.built = True
 
     def _spread_lists(self, settings: Any, outputs: Any) -> list[Any]:
-        # A plain list is for every output; a list of lists has one for each.
+        # A flat list applies to every output; a nested list has one entry per output.
         count = len(tf.nest.flatten(outputs))
         listed = isinstance(settings, list | tuple)
         if listed and count == 1:
@@ -195,7 +195,7 @@ class CompiledMetrics(_Container):
         return self._spread(settings, outputs)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take the results of a batch into account."""
+        """Update the metrics with a batch."""
         if not self._given and not self._weighted_given:
             self.built = True
             return
@@ -217,7 +217,7 @@ class CompiledMetrics(_Container):
                 metric.update_state(target, output, sample_weight=weight)
 
     def reset_state(self) -> None:
-        """Start the metrics of a new epoch."""
+        """Reset the metrics at the start of an epoch."""
         for metric in self.metrics:
             metric.reset_state()
 
@@ -229,12 +229,12 @@ def _copied(metric: Any) -> Any:
 
 
 def _listed(settings: Any) -> list[Any]:
-    """The metrics of one output, which may be in lists in a list."""
+    """The metrics of one output, flattened from nested lists."""
     return tf.nest.flatten(settings) if isinstance(settings, list | tuple) else [settings]
 
 
 def _alone(setting: Any) -> Any:
-    """What is for one output, be it alone or in lists."""
+    """The value for one output, unwrapped from nested lists."""
     while isinstance(setting, list | tuple) and len(setting) == 1:
         setting = setting[0]
     return setting
@@ -255,7 +255,7 @@ def _loss_object(loss: Any) -> Any:
 
 
 def _matched(target: Any, weight: Any, output: Any) -> tuple[Any, Any]:
-    """Targets and weights of the rank of rows, and of the outputs' dtype if it is of their kind."""
+    """Targets and weights expanded to the outputs' rank and cast to their dtype if of its kind."""
     return _like_output(convert_to_tensor(target), output), (
         None if weight is None else _like_output(convert_to_tensor(weight), output)
     )
@@ -278,7 +278,7 @@ def _loss_value(loss: Any, target: Any, output: Any, weight: Any) -> Any:
 
 
 def _tell_apart(plain: list[Any], weighted: list[Any], prefix: str) -> None:
-    """Give the metrics of an output names of their own."""
+    """Give the metrics of an output unique names."""
     taken: set[str] = set()
     for metric in (*plain, *weighted):
         name = metric._name
@@ -314,7 +314,7 @@ def _metric_object(metric: Any, target: Any, output: Any) -> Any:
 
 
 def _name_of(metric: Any) -> str:
-    """A loss has a name of its own; functions and other callables are called what Python does."""
+    """The name of a loss or metric: its own, or the Python name of a callable."""
     if isinstance(metric, str):
         return metric
     name = getattr(metric, "name", None) if isinstance(metric, tf.keras.losses.Loss) else None
@@ -331,7 +331,7 @@ def _require_different(metrics: list[Any]) -> None:
 
 
 def _by_shape(name: str, target: Any, output: Any) -> Any:
-    """The accuracy or crossentropy that fits targets and outputs of these shapes."""
+    """The accuracy or crossentropy for the shapes of targets and outputs."""
     metrics = tf.keras.metrics
     binary = output.shape[-1] == 1
     sparse = (

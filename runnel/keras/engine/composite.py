@@ -65,7 +65,7 @@ KINDS = {
 
 
 def _called_by_an_operation() -> bool:
-    """Whether a member is used by the library's operations, and not by a user or a layer."""
+    """Whether a member is accessed by a library op, not by a user or a layer."""
     return (
         sys._getframe(2).f_globals.get("__name__", "").startswith(("runnel.ops.", "runnel.core."))
     )
@@ -99,7 +99,7 @@ def _property(kind: type, name: str) -> Any:
     return property(get, doc=plain.__doc__)
 
 
-# What users ask of them becomes a layer of the model, as in the original.
+# User calls of these become layers of the model, as in the original.
 RAGGED_PROPERTIES = ("values", "flat_values", "row_splits", "nested_row_splits")
 RAGGED_METHODS = (
     "value_rowids", "nested_value_rowids", "nrows", "row_starts", "row_limits", "row_lengths",

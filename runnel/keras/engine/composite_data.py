@@ -1,4 +1,4 @@
-"""Ragged and sparse data for fit, evaluate and predict: rows picked, batches put together."""
+"""Ragged and sparse data for fit, evaluate and predict: row selection and concatenation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .kinds import is_ragged, is_sparse
 
 
 def is_composite(value: Any) -> bool:
-    """Whether a value is made of several tensors that have rows, or a sparse matrix of SciPy."""
+    """Whether a value is a composite tensor with rows, or a SciPy sparse matrix."""
     return is_ragged(value) or is_sparse(value) or is_encoded(value) or _is_scipy_matrix(value)
 
 
 def is_encoded(value: Any) -> bool:
-    """Whether a value is encoded to be put into batches, as those of extension types are."""
+    """Whether a value is encoded before batching, as extension types are."""
     kind = type(value)
     return hasattr(kind, "_type_spec") and isinstance(value._type_spec, BatchableTypeSpec)
 
@@ -29,7 +29,7 @@ def _is_scipy_matrix(value: Any) -> bool:
 
 
 def tensor_of_composite(value: Any) -> Any:
-    """A matrix of SciPy as a sparse tensor; anything else as it is."""
+    """A SciPy matrix as a sparse tensor; other values unchanged."""
     if not _is_scipy_matrix(value):
         return value
     matrix = value.tocoo()
@@ -41,7 +41,7 @@ def tensor_of_composite(value: Any) -> Any:
 
 
 class EncodedRows:
-    """The examples in a batch of values of an extension type, to be picked by number."""
+    """The examples of a batched extension-type value, selectable by index."""
 
     def __init__(self, value: Any) -> None:
         spec = value._type_spec
@@ -53,7 +53,7 @@ class EncodedRows:
         return len(self._parts[0])
 
     def part(self, where: Any) -> Any:
-        """The examples in a slice, or at places in any order."""
+        """The examples of a slice, or at indices in any order."""
         picked = (
             tf.constant(each[where]) if isinstance(each, np.ndarray) else each.part(where)
             for each in self._parts
@@ -62,12 +62,12 @@ class EncodedRows:
 
 
 def rows_of(value: Any) -> Any:
-    """The examples in a value made of several tensors, to be picked by number."""
+    """The examples of a composite value, selectable by index."""
     return EncodedRows(value) if is_encoded(value) else CompositeRows(value)
 
 
 class CompositeRows:
-    """The examples of a ragged or sparse tensor, to be picked by number."""
+    """The examples of a ragged or sparse tensor, selectable by index."""
 
     def __init__(self, value: Any) -> None:
         self._value = tensor_of_composite(value)
@@ -81,7 +81,7 @@ class CompositeRows:
         return self._count
 
     def part(self, where: Any) -> Any:
-        """The examples in a slice, or at places in any order."""
+        """The examples of a slice, or at indices in any order."""
         if not is_ragged(self._value):
             return self._sparse_part(np.arange(self._count)[where])
         return self._value[where] if isinstance(where, slice) else tf.gather(self._value, where)
@@ -100,14 +100,14 @@ class CompositeRows:
 
 
 def plain(output: Any) -> Any:
-    """An output of a model as NumPy's array to write to, unless it is made of several tensors."""
+    """A model output as a writable NumPy array, unless it is composite."""
     if type(output) is Tensor:
         return np.array(output._array)
     return output if is_composite(output) else np.array(output)
 
 
 def joined(parts: Any) -> Any:
-    """The outputs of several batches as one."""
+    """The outputs of several batches, concatenated."""
     if is_ragged(parts[0]):
         return tf.concat(list(parts), axis=0)
     if is_sparse(parts[0]):
@@ -119,7 +119,7 @@ def joined(parts: Any) -> Any:
         results = ([plain(part) for part in column] for column in columns)
         return value_of(whole, (_tensor(joined(each)) for each in results))
     if len({part.shape[1:] for part in parts}) > 1:
-        # Batches that were padded to different sizes.
+        # Batches were padded to different sizes.
         rank = max(axis for part in parts for axis in _differing(part, parts[0])) or 1
         rows = [tf.RaggedTensor.from_tensor(part, ragged_rank=rank) for part in parts]
         return tf.concat(rows, axis=0)
@@ -131,6 +131,6 @@ def _tensor(value: Any) -> Any:
 
 
 def _differing(part: Any, other: Any) -> list[int]:
-    """The axes along which two arrays have other sizes; 0 if there is none."""
+    """The axes along which two arrays differ in size; 0 if none."""
     sizes = zip(part.shape, other.shape, strict=True)
     return [axis for axis, (one, two) in enumerate(sizes) if axis and one != two] or [0]

@@ -1,4 +1,4 @@
-"""From what users pass to fit, evaluate and predict to batches of tensors."""
+"""Convert the arguments of fit, evaluate and predict to batches of tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .composite_data import CompositeRows, EncodedRows, is_composite, rows_of, t
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """The inputs, targets and weights in a batch; None for what is not there."""
+    """The inputs, targets and sample weights of a batch; None for missing ones."""
     if isinstance(data, list):
         data = tuple(data)
     if not isinstance(data, tuple):
@@ -36,7 +36,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """A batch as `train_step` takes it."""
+    """A batch in the form that `train_step` takes."""
     if y is None and sample_weight is None:
         return (x,) if isinstance(x, list | tuple) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
@@ -56,10 +56,10 @@ def one_batch(x: Any, y: Any = None, sample_weight: Any = None, class_weight: An
 
 
 class Batches:
-    """Batches for one call of fit, evaluate or predict: `steps` (None: unknown) and `epoch()`."""
+    """Batches for a fit, evaluate or predict call: `steps` (None: unknown) and `epoch()`."""
 
     steps: int | None = None
-    ran_out = False  # Whether an epoch ended before its steps were done: fit ends with it.
+    ran_out = False  # Whether the data ran out before the epoch's steps were done: fit stops then.
 
     def epoch(self) -> Iterator[Any]:
         """The batches of the next epoch."""
@@ -74,12 +74,12 @@ class Batches:
 
 
 def _repacked(batch: Any) -> Any:
-    """A batch without the parts at its end that are None."""
+    """A batch without trailing None."""
     return pack_x_y_sample_weight(*unpack_x_y_sample_weight(batch))
 
 
 class ArrayBatches(Batches):
-    """Slices of arrays in memory, with nothing between the array and the tensor."""
+    """Slices of in-memory arrays, converted directly to tensors."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ArrayBatches(Batches):
         self._shuffle = shuffle
         self._epochs = epochs
         self._begin_anew = begin_anew
-        # With steps of another number than the batches, epochs go on where the last one ended.
+        # If steps differ from the number of batches, epochs continue where the last one ended.
         self._places: Iterator[Any] | None = None
         self.steps = self._limit = math.ceil(self._count / batch_size) if steps is None else steps
 
@@ -122,7 +122,7 @@ class ArrayBatches(Batches):
                 yield tf.nest.pack_sequence_as(self._structure, parts)
 
     def _all_places(self) -> Iterator[Any]:
-        """Where the rows of each batch are, for all passes over the arrays."""
+        """The row indices of each batch, for all passes over the arrays."""
         count, size = self._count, self._batch_size
         if not self._shuffle:
             for _ in range(self._epochs):
@@ -133,7 +133,7 @@ class ArrayBatches(Batches):
             for order in self._shuffled_rows().as_numpy_iterator():
                 yield from (order[start : start + size] for start in range(0, count, size))
 
-    # The orders that the original draws with the same seed: datasets of the same form.
+    # The same shuffle orders as the original's for a seed: built by equal datasets.
 
     def _shuffled_rows(self) -> Any:
         rows = np.arange(self._count)
@@ -160,19 +160,19 @@ def _in_memory(value: Any) -> Any:
         return rows_of(value)
     keeps_dtype = isinstance(value, tf.Tensor | tf.Variable)
     if type(value) is not np.ndarray:
-        if hasattr(value, "iloc"):  # of pandas: a series is a column
+        if hasattr(value, "iloc"):  # A pandas series becomes a column.
             value = value.to_numpy()
             keeps_dtype = value.ndim > 1
             value = value[:, None] if value.ndim == 1 else value
         value = np.asarray(value.values if hasattr(value, "values") else value)
-    # Floats become Keras's own, whatever their precision; tensors and tables stay what they are.
+    # Floats are cast to floatx, whatever their precision; tensors and data frames are unchanged.
     if value.dtype.kind == "f" and not keeps_dtype:
         value = value.astype(tf.keras.backend.floatx(), copy=False)
     return value
 
 
 def _in_tuples(structure: Any) -> Any:
-    """Lists of arrays as tuples, which is how batches hold them."""
+    """Lists of arrays converted to tuples, the structure of batches."""
     if isinstance(structure, list) or type(structure) is tuple:
         return tuple(_in_tuples(each) for each in structure)
     if type(structure) is dict:
@@ -181,7 +181,7 @@ def _in_tuples(structure: Any) -> Any:
 
 
 def _picker(array: Any) -> Callable[[Any], Any]:
-    """What gives the rows of an array in a slice, or at places in any order, as a tensor."""
+    """A function from a slice or indices to the rows of an array, as a tensor."""
     if array is None:
         return lambda where: None
     if isinstance(array, CompositeRows | EncodedRows):
@@ -189,7 +189,7 @@ def _picker(array: Any) -> Callable[[Any], Any]:
     if array.dtype.kind not in "fiub":
         return lambda where: tf.constant(array[where])
     dtype = from_numpy(array.dtype)
-    # Rows in order share the memory of the array, which nobody changes through them.
+    # A slice is a view of the array; it is never written to.
     shared = array.view()
     shared.flags.writeable = False
 
@@ -220,13 +220,13 @@ class SequenceBatches(Batches):
 
 
 class IterableBatches(Batches):
-    """Batches of a generator or of anything else to loop over, such as a dataset."""
+    """Batches of a generator or another iterable, such as a dataset."""
 
     def __init__(self, iterable: Any, steps: int | None, begin_anew: bool = False) -> None:
         self._iterable = iterable
         self._iterator: Iterator[Any] | None = None
         self.steps = steps if steps is not None else _length(iterable)
-        # A dataset would begin an iteration, and draw its random order, only to be asked.
+        # `iter` on a dataset would start an iteration and advance its shuffle order.
         dataset = isinstance(iterable, tf.data.Dataset)
         if dataset and steps is None and iterable.cardinality() == tf.data.INFINITE_CARDINALITY:
             raise ValueError(
@@ -240,8 +240,8 @@ class IterableBatches(Batches):
         self._limit = steps
         whole = dataset and (steps is None or steps == _length(iterable))
         self._anew = not self._one_way and (steps is None or whole or (dataset and begin_anew))
-        # As in the original, where the first epoch has the second of the random orders, and so
-        # has each validation.
+        # As in the original, where the first epoch and each validation use the second shuffle
+        # order.
         self._skips_order = whole
         self._begin_anew = begin_anew
         self._is_first = True
@@ -250,7 +250,7 @@ class IterableBatches(Batches):
         return map(tensors_of, self.elements())
 
     def elements(self) -> Iterator[Any]:
-        """The batches of an epoch as they come."""
+        """The batches of an epoch, unconverted."""
         if self._skips_order and (self._is_first or self._begin_anew):
             iter(self._iterable)
         if self._iterator is None or self._anew:
@@ -279,7 +279,7 @@ def _length(iterable: Any) -> int | None:
 
 
 def tensors_of(batch: Any) -> Any:
-    """A batch with tensors in place of arrays; double precision becomes Keras's own."""
+    """A batch with arrays converted to tensors; float64 is cast to floatx."""
 
     def convert(value: Any) -> Any:
         if value is None or isinstance(value, tf.Tensor):
@@ -302,9 +302,9 @@ def batches_of(
     begin_anew: bool = False,
     epochs: int = 1,
 ) -> Batches:
-    """The batches that the arguments of fit, evaluate or predict describe.
+    """The batches for the arguments of fit, evaluate or predict.
 
-    With `begin_anew`, a number of steps always means the first batches of the data.
+    With `begin_anew`, each pass restarts at the first batches of the data.
     """
     if isinstance(x, tf.keras.utils.experimental.DatasetCreator):
         _refuse(y, sample_weight, "DatasetCreator")
@@ -320,7 +320,7 @@ def batches_of(
     if batch_size is not None and batch_size <= 0:
         raise ValueError(f"Expected batch_size to be positive. Received is {batch_size}.")
     if _is_list_of_numbers(x):
-        # The original shuffles lists once, and every epoch has that order.
+        # The original shuffles lists once; every epoch reuses that order.
         epochs, begin_anew = 1, True
     x, y, sample_weight = _from_lists(x, y, sample_weight)
     check_cardinality(x, y, sample_weight)
@@ -332,7 +332,7 @@ def batches_of(
 
 
 def _batch_size_for(data: Any, steps: int | None) -> int:
-    """The size of the batches where it is not given: `steps` of them hold all of the data."""
+    """The default batch size: such that `steps` batches cover all data."""
     flat = [each for each in tf.nest.flatten(data) if each is not None]
     if not steps or any(map(is_composite, flat)):
         return 32
@@ -340,7 +340,7 @@ def _batch_size_for(data: Any, steps: int | None) -> int:
 
 
 def _from_lists(*data: Any) -> tuple[Any, ...]:
-    """Lists of numbers as arrays: other lists hold one array for each input or output."""
+    """Lists of numbers as arrays; other lists hold one array per input or output."""
     of_numbers = [_is_list_of_numbers(each) for each in data]
     given = [each for each, value in zip(of_numbers, data, strict=True) if value is not None]
     if any(given) and not all(given):
@@ -364,7 +364,7 @@ def _is_iterable_of_batches(x: Any) -> bool:
     if is_composite(x):
         return False
     if hasattr(x, "values") and hasattr(x, "iloc"):
-        return False  # of pandas
+        return False  # pandas objects
     return hasattr(x, "__iter__") or hasattr(x, "__next__")
 
 
@@ -378,7 +378,7 @@ def _refuse(y: Any, sample_weight: Any, kind: str) -> None:
 
 
 def check_cardinality(x: Any, y: Any, sample_weight: Any) -> None:
-    """Raise ValueError unless all arrays have equally many rows."""
+    """Raise ValueError unless all arrays have the same number of rows."""
     named = [("x", x), ("y", y), ("sample_weight", sample_weight)]
     for name, value in named:
         for each in tf.nest.flatten(value):
@@ -433,7 +433,7 @@ _NO_CLASS_WEIGHT = (
 
 
 def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
-    """A function that gives the examples of a batch the weights of their classes."""
+    """A function that maps the examples of a batch to their class weights."""
     if set(class_weight) != set(range(len(class_weight))):
         raise ValueError(
             "Expected `class_weight` to be a dict with keys from 0 to one less than the number of "
@@ -454,7 +454,7 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
         if labels.ndim > 1 and labels.shape[-1] > 1:
             labels = labels.argmax(-1)
         else:
-            # One weight for each position of an image or a sequence.
+            # One weight per position of an image or a sequence.
             flat = labels.reshape(labels.shape[:-1]) if labels.ndim > 1 else labels
             labels = flat.round().astype(np.int64)
         try:
@@ -474,7 +474,7 @@ def class_weights(class_weight: dict[int, float]) -> Callable[[Any], Any]:
 
 
 def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, Any]:
-    """The first part of all arrays for training, and the rest for validation."""
+    """Split all arrays: the first part for training, the rest for validation."""
     flat = [each for each in tf.nest.flatten(arrays) if each is not None]
     for each in flat:
         if not hasattr(each, "shape") or is_composite(each):

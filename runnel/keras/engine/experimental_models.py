@@ -1,3 +1,3 @@
-"""tf.keras.models.experimental: models around models."""
+"""tf.keras.models.experimental: wrappers around models."""
 
 from .sharpness import SharpnessAwareMinimization as SharpnessAwareMinimization

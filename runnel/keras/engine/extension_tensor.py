@@ -1,4 +1,4 @@
-"""Values of extension types in functional models."""
+"""Extension types in functional models."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .keras_tensor import CompositeKerasTensor, KerasTensor
 
 
 class ExtensionKerasTensor(CompositeKerasTensor):
-    """Stands for a value of an extension type, whose tensors are KerasTensors.
+    """A symbolic value of an extension type, whose component tensors are KerasTensors.
 
-    Layers take it, as they take the value; its fields and properties are those of the value.
+    Layers accept it like the value itself; it has the same fields and properties.
     """
 
     def __init__(self, spec: Any, parts: list[Any]) -> None:

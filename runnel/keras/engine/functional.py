@@ -1,4 +1,4 @@
-"""Functional models: the calls of layers that lead from inputs to outputs."""
+"""Functional models: the graph of layer calls from inputs to outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .pickling import pickled
 
 
 class Functional(Model):
-    """A model made of the layers between given inputs and outputs.
+    """A model of the layer graph between given inputs and outputs.
 
     >>> inputs = tf.keras.Input([4])
     >>> outputs = tf.keras.layers.Dense(2)(inputs)
@@ -57,7 +57,7 @@ class Functional(Model):
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs = tf.nest.flatten(inputs)
         self.outputs = tf.nest.flatten(outputs)
-        # What the model computes beside its outputs: losses and metrics of values inside.
+        # Losses and metrics on intermediate values, computed beside the outputs.
         self._terms: list[Any] = []
         self._find_layers()
         self.input_names = [tensor.layer_name for tensor in self.inputs]
@@ -67,7 +67,7 @@ class Functional(Model):
         self._input_spec, self._fitting_inputs = self._spec_of_inputs(), None
 
     def _find_layers(self) -> None:
-        """Know the layers between the inputs and what the model computes."""
+        """Collect the layers between the inputs and everything that the model computes."""
         ends = [*self.outputs, *self._terms]
         self._steps = steps_between(self.inputs, ends)
         self._layers = ordered_layers(self.inputs, ends)
@@ -82,7 +82,7 @@ class Functional(Model):
         return pickled(self) if self.built else super().__reduce__()
 
     def add_loss(self, losses: Any, **kwargs: Any) -> None:
-        """Add a term to the loss: a value inside of the model, a tensor, or a function.
+        """Add a loss term: an intermediate value of the model, a tensor, or a function.
 
         >>> inputs = tf.keras.Input([1])
         >>> outputs = tf.keras.layers.Dense(1, kernel_initializer="ones")(inputs)
@@ -99,7 +99,7 @@ class Functional(Model):
             self._add_terms(inside)
 
     def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
-        """Report the mean of a value inside of the model, or of one made in `call`."""
+        """Report the mean of an intermediate value of the model, or of one computed in `call`."""
         if is_keras_tensor(value):
             layer = AddMetric(kwargs.pop("aggregation", None), name)
             self._add_terms([layer(value, **kwargs)])
@@ -107,7 +107,7 @@ class Functional(Model):
             super().add_metric(value, name, **kwargs)
 
     def _spec_of_inputs(self) -> Any:
-        """What the inputs must be like, but for their number."""
+        """The input specs, ignoring the number of inputs."""
         nested = self._nested_inputs
         if isinstance(nested, list | tuple | dict) and len(nested) != len(self.inputs):
             return None
@@ -152,11 +152,11 @@ class Functional(Model):
         return tf.nest.pack_sequence_as(self._nested_outputs, flat)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The masks of the outputs, as the layers make them; None without any."""
+        """The output masks that the layers compute; None if there are none."""
         return masking.masks_of(self.call(inputs, mask=mask))
 
     def _pass_masks_on(self, inputs: Any, outputs: Any, mask: Any) -> None:
-        # The layers of the model have given the outputs their masks.
+        # The layers of the model attached the masks to the outputs.
         pass
 
     def _flat_inputs(self, inputs: Any) -> list[Any]:
@@ -173,20 +173,20 @@ class Functional(Model):
         return flat
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shapes of the outputs for inputs of these shapes."""
+        """The output shapes for the input shapes."""
         if tf.nest.map_structure(lambda t: t.shape, self._nested_inputs) == input_shape:
             return tf.nest.map_structure(lambda t: t.shape, self._nested_outputs)
         return super().compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """The configurations of the layers, and how they are connected."""
+        """The layers' configs, and how they are connected."""
         from .functional_config import functional_config
 
         return functional_config(self)
 
 
 def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
-    """The calls that lead to the outputs, in the order they were made."""
+    """The calls that the outputs depend on, in creation order."""
     known = {id(part) for tensor in inputs for part in parts_of(tensor)}
     steps: dict[int, Any] = {}
     pending = [part for tensor in outputs for part in parts_of(tensor)]
@@ -208,7 +208,7 @@ def steps_between(inputs: list[Any], outputs: list[Any]) -> list[Any]:
 
 
 def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
-    """The inputs and outputs of a model, with new inputs in place of the outputs of layers."""
+    """The inputs and outputs of a model, with new inputs in place of intermediate values."""
     flat = tf.nest.flatten(inputs)
     if all(isinstance(tensor.op.layer, tf.keras.layers.InputLayer) for tensor in flat):
         return inputs, outputs
@@ -224,7 +224,7 @@ def _from_input_layers(inputs: Any, outputs: Any) -> tuple[Any, Any]:
 
 
 def _alone(structure: Any) -> Any:
-    """The one element of a list of one, anything else as it is, in containers of its own."""
+    """A list of one element unwrapped, other values unchanged, in plain containers."""
     if isinstance(structure, list) and len(tf.nest.flatten(structure)) == 1:
         structure = structure[0]
     return tf.nest.map_structure(lambda tensor: tensor, structure)
@@ -265,7 +265,7 @@ def _unique_names(names: list[str]) -> list[str]:
 
 
 def _fitted(value: Any, tensor: Any) -> Any:
-    """An input with the rank and dtype that the model was made for."""
+    """An input adapted to the rank and dtype that the model was built for."""
     if type(value) is Tensor and value.dtype is tensor.dtype:
         wanted = tensor.shape.rank
         if wanted is None or len(value._array.shape) == wanted:

@@ -1,7 +1,7 @@
-"""Functional models as configs: the layers, and for each its calls on the outputs of others.
+"""Functional models as configs: the layers, and the calls of each on the outputs of others.
 
-A reference to a tensor is [layer name, index of the layer's call, index of the output], and in the
-calls themselves a fourth entry holds the other arguments. The form is that of Keras 2 files.
+A reference to a tensor is [layer name, index of the layer's call, index of the output]; within
+calls a fourth entry holds the other arguments. This is the format of Keras 2 files.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def functional_config(model: Any) -> dict[str, Any]:
 
 
 def _first_index(layer: Any) -> int:
-    """The index of a layer's first call: a model's own graph counts as call 0 of the model."""
+    """The index of a layer's first call; a model's own graph is call 0 of the model."""
     from .functional import Functional
 
     return 1 if isinstance(layer, Functional) and getattr(layer, "inputs", None) else 0
 
 
 class _Writer:
-    """Writes the layers of one model, numbering their calls inside it."""
+    """Serializes the layers of one model, numbering their calls within it."""
 
     def __init__(self, model: Any) -> None:
         steps = {id(step) for step in model._steps}
@@ -64,7 +64,7 @@ class _Writer:
             self._calls[id(layer)] = [] if is_input else calls
 
     def layer(self, layer: Any) -> dict[str, Any]:
-        """The config of a layer with its calls."""
+        """The config of a layer, including its calls."""
         config = serialize_keras_object(layer)
         if isinstance(layer, TFOpLambda | InstanceProperty):
             config["module"] = "tf_keras.src.layers.core.tf_op_layer"
@@ -74,7 +74,7 @@ class _Writer:
         return config
 
     def structure(self, tensors: Any) -> Any:
-        """The references to inputs or outputs of a model, in their structure."""
+        """The references to a model's inputs or outputs, in their structure."""
         if is_keras_tensor(tensors):
             return [self._reference(tensors)]
         return tf.nest.map_structure(self._reference, tensors)
@@ -141,7 +141,7 @@ def functional_from_config(cls: Any, config: dict[str, Any], custom_objects: Any
 
 
 class _Reader:
-    """Makes the layers of a model, and calls them as soon as what they take is there."""
+    """Creates the layers of a model, and calls each as soon as its inputs are available."""
 
     def __init__(self, config: dict[str, Any], custom_objects: Any) -> None:
         self._layers: dict[str, Any] = {}
@@ -161,7 +161,7 @@ class _Reader:
         self._call_all(waiting)
 
     def _call_all(self, waiting: dict[str, list[Any]]) -> None:
-        # Layers that were called since others waited for them, or that were not looked at yet.
+        # A worklist: layers that others waited for and that were called since, or not visited yet.
         for calls in waiting.values():
             calls.reverse()
         ready = list(waiting)
@@ -186,7 +186,7 @@ class _Reader:
             )
 
     def _missing(self, value: Any) -> str | None:
-        """A layer that has to be called before a call with these arguments."""
+        """A layer that must be called before a call with these arguments."""
         if self._is_reference(value):
             if value[0] != _CONSTANT and self._found(value) is None:
                 return str(value[0])
@@ -205,7 +205,8 @@ class _Reader:
         name, index = value[0], value[1]
         if not isinstance(name, str) or not isinstance(index, int):
             return False
-        # Three values may be an argument that only looks like a reference; four are none.
+        # Three-element values may be arguments that only look like references; with four it is
+        # certain.
         return name in self._layers or (len(value) == 4 and isinstance(value[3], dict))
 
     def _found(self, reference: Any) -> Any:
@@ -217,7 +218,7 @@ class _Reader:
         return calls[call][output] if 0 <= call < len(calls) else None
 
     def _value(self, value: Any) -> Any:
-        """An argument with the tensors in place of references."""
+        """An argument with its references resolved to tensors."""
         if self._is_reference(value):
             return value[2] if value[0] == _CONSTANT else self._found(value)
         if isinstance(value, dict):
@@ -246,7 +247,7 @@ class _Reader:
         self._outputs[name].append(tf.nest.flatten(layer(inputs, **kwargs)))
 
     def _kwargs(self, data: Any) -> dict[str, Any]:
-        """The other arguments of a call: they stand beside each of its inputs."""
+        """The other arguments of a call: stored with each of its inputs."""
         if self._is_reference(data):
             return data[3] if len(data) == 4 else {}
         parts = data.values() if isinstance(data, dict) else data
@@ -255,13 +256,13 @@ class _Reader:
         return {}
 
     def terms(self) -> list[Any]:
-        """What the layers give that add losses and metrics of values inside of the model."""
+        """The outputs of layers that add losses and metrics on intermediate values."""
         kinds = tuple(_TERMS.values())
         named = [name for name, layer in self._layers.items() if isinstance(layer, kinds)]
         return [tensor for name in named for call in self._outputs[name] for tensor in call]
 
     def structure(self, references: Any) -> Any:
-        """The inputs or outputs of a model; one alone is not in a list."""
+        """The inputs or outputs of a model; a single one is not in a list."""
         if isinstance(references, list | tuple) and len(references) == 1:
             references = references[0]
         return self._value(references)

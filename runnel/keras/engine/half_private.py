@@ -1,7 +1,7 @@
-"""Names with an underscore that programs and libraries use all the same: what they stand for here.
+"""Underscore attributes that programs and libraries nevertheless rely on.
 
-They are attributes of the original's layers and models; here most are views of what is kept
-under other names.
+They are attributes of the original's layers and models; here most are views of state stored under
+other names.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .tracking import is_metric, leaves_of, unique
 
 
 class _OwnVariables(list):
-    """The variables of a layer itself; those that are added become the layer's."""
+    """The variables of a layer itself; appended variables are tracked by the layer."""
 
     def __init__(self, layer: Any, variables: Iterable[Any]) -> None:
         super().__init__(variables)
         self._layer = layer
 
     def append(self, variable: Any) -> None:
-        """Let the layer have one more variable."""
+        """Add a variable to the layer."""
         super().append(variable)
         _track(self._layer, variable)
 
     def extend(self, variables: Iterable[Any]) -> None:
-        """Let the layer have more variables."""
+        """Add variables to the layer."""
         for variable in variables:
             self.append(variable)
 
@@ -43,7 +43,7 @@ def _track(layer: Any, value: Any) -> None:
 
 
 class LayerInternals:
-    """Names with an underscore that programs use of layers."""
+    """Underscore attributes of layers."""
 
     _tracked: list[Any]
 
@@ -78,7 +78,7 @@ class LayerInternals:
         self._replace_variables(variables, trainable=False)
 
     def _replace_variables(self, variables: Iterable[Any], trainable: bool) -> None:
-        """Let these be the variables of the layer that are trained, or are not."""
+        """Replace the trainable or non-trainable variables of the layer."""
         new = list(variables)
         tracked = self._tracked
         tracked[:] = [
@@ -91,7 +91,7 @@ class LayerInternals:
 
     @property
     def _self_tracked_trackables(self) -> list[Any]:
-        """The layers, modules and containers that were set as attributes."""
+        """The layers, modules and containers assigned as attributes."""
         tracked = self._tracked
         return [
             value
@@ -103,7 +103,7 @@ class LayerInternals:
 
     @property
     def _obj_reference_counts(self) -> Any:
-        """How many attributes hold each value."""
+        """How many attributes refer to each value."""
         counts: dict[int, int] = {}
         for value in vars(self).values():
             counts[id(value)] = counts.get(id(value), 0) + 1
@@ -118,7 +118,7 @@ class LayerInternals:
         return call_spec(type(self)).takes_mask
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        """Let checkpoints of this object hold another one, under a name."""
+        """Add a named child to this object's checkpoints."""
         if not overwrite and getattr(self, name, trackable) is not trackable:
             raise ValueError(
                 f"Called `_track_trackable` with name={name!r}, but an object of this name is "
@@ -128,7 +128,7 @@ class LayerInternals:
         return trackable
 
     def _flatten_modules(self, recursive: bool = True, include_self: bool = True) -> Any:
-        """This layer and the modules below it."""
+        """This module and all submodules."""
         found: list[Any] = [self] if include_self else []
         modules: list[Any] = [
             leaf
@@ -142,28 +142,28 @@ class LayerInternals:
         return iter(unique(found))
 
     def _set_dtype_policy(self, dtype: Any) -> None:
-        """Let the layer compute in another dtype."""
+        """Set the layer's dtype policy."""
         raise NotImplementedError
 
     def _handle_activity_regularization(self, inputs: Any, outputs: Any) -> None:
-        """Add the losses that the layer's activity regularizer makes of its outputs."""
+        """Add the losses of the activity regularizer on the layer's outputs."""
         if self._activity_regularizer is not None:  # type: ignore[attr-defined]
             self._regularize_activity(inputs, outputs)  # type: ignore[attr-defined]
 
 
 class ModelInternals:
-    """Names with an underscore that programs use of models."""
+    """Underscore attributes of models."""
 
     _build_input_shape: Any
     _build_input_dtypes: Any
 
     @property
     def _is_graph_network(self) -> bool:
-        """Whether the model is made of the calls between its inputs and outputs."""
+        """Whether the model is a functional graph."""
         return bool(getattr(self, "_nested_outputs", None) is not None and self.outputs)  # type: ignore[attr-defined]
 
     def _set_save_spec(self, inputs: Any, args: Any = None, kwargs: Any = None) -> None:
-        """Note what inputs are like, where the model was never called on any."""
+        """Set the input signature of a model that was never called."""
         if self._build_input_shape is None:
             self._build_input_shape = tf.nest.map_structure(lambda each: each.shape, inputs)
             self._build_input_dtypes = tf.nest.map_structure(lambda each: each.dtype, inputs)

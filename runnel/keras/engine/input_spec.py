@@ -17,7 +17,7 @@ _NO_BATCH_AXIS = (
 
 
 class InputSpec:
-    """The rank, shape, dtype and sizes of axes that a layer accepts.
+    """The rank, shape, dtype and axis sizes that a layer accepts.
 
     >>> tf.keras.layers.InputSpec(ndim=4, axes={-1: 3})
     InputSpec(ndim=4, axes={-1: 3})
@@ -67,13 +67,13 @@ class InputSpec:
         return f"InputSpec({', '.join(text for name, text in parts if getattr(self, name))})"
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> InputSpec:
-        """Made from `get_config`."""
+        """Create a spec from its config."""
         return cls(**config)
 
 
@@ -97,9 +97,9 @@ def _renamed(missing: str, inputs: dict[str, Any]) -> str:
 
 
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
-    """Raise ValueError unless the inputs of a layer are as its input_spec says."""
+    """Raise ValueError unless the inputs of a layer match its input_spec."""
     if type(specs) is list and len(specs) == 1 and isinstance(inputs, tf.Tensor):
-        # A model of one input.
+        # A model with a single input.
         specs = specs[0]
         if specs is None:
             return
@@ -160,7 +160,7 @@ def _check_one(index: int, shape: Any, dtype: Any, spec: InputSpec, layer_name: 
 
 
 def _an_axis_less(rank: int, wanted: int) -> str:
-    # For values of models under construction the call of the layer knows more.
+    # For symbolic inputs the layer's call gives a better error message.
     return _NO_BATCH_AXIS if rank == wanted - 1 and not context.trial else ""
 
 

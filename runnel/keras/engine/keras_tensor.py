@@ -1,4 +1,4 @@
-"""KerasTensor: a value in a model under construction, and the calls that made it."""
+"""KerasTensor: a symbolic value in a model under construction, and the calls that produced it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _NO_LOOP = (
     "of known size."
 )
 
-# Members of composites stand between the operations that use them, and what looks for handlers
-# between a function's stand-in and the function itself.
+# Modules whose frames are skipped: members of composites between the ops that use them, and the
+# dispatch between a function's stand-in and the function itself.
 _BETWEEN = frozenset({"runnel.keras.engine.composite", "runnel.core.dispatch"})
-# Public names of what Python's operators do, by the name of the op they come to.
+# The public functions of Python's operators, by the op that they call.
 _OPERATORS = {
     "AddV2": "__operators__.add", "Sub": "math.subtract", "Mul": "math.multiply",
     "RealDiv": "math.truediv", "FloorDiv": "compat.v1.floor_div", "FloorMod": "math.floormod",
@@ -49,8 +49,8 @@ _OPERATORS = {
     "StridedSlice": "__operators__.getitem",
 }  # fmt: skip
 _NAMESPACES = ("math", "linalg", "nn", "random", "bitwise", "dtypes", "image", "signal", "strings")
-# What the original calls functions that have several names, or an older form whose arguments are
-# the same.
+# The original's canonical names of functions with several names, or with an older form of equal
+# arguments.
 _NAMES = {
     **{
         name: f"compat.v1.{name}"
@@ -61,7 +61,7 @@ _NAMES = {
     **{name: name for name in ("cast", "einsum", "eye", "space_to_batch", "tensordot")},
     "matrix_square_root": "linalg.sqrtm",
 }
-# Functions whose `name` is written into configs even if it is None, as that of operators is.
+# Functions whose `name` is serialized even if it is None, as for operators.
 _NAMED = frozenset(
     {f"math.{name}" for name in (
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma",
@@ -87,7 +87,7 @@ _INPUT_SHAPE = (
 
 
 class KerasHistory(NamedTuple):
-    """Which output of which call of which layer a KerasTensor is."""
+    """The coordinates of a KerasTensor: layer, call index, output index."""
 
     layer: Any
     node_index: int
@@ -95,7 +95,7 @@ class KerasHistory(NamedTuple):
 
 
 class KerasTensor(SymbolicTensor):
-    """A value in a functional model: its shape and dtype, and the layer that makes it.
+    """A symbolic value in a functional model: shape, dtype, and the layer that produces it.
 
     >>> tf.keras.Input([4])
     <KerasTensor: shape=(None, 4) dtype=float32 (created by layer 'input_...')>
@@ -113,7 +113,7 @@ class KerasTensor(SymbolicTensor):
 
     @property
     def layer_name(self) -> str:
-        """The name of the layer that makes this value."""
+        """The name of the layer that produces this value."""
         return self.op.layer.name  # type: ignore[attr-defined]
 
     def _no_value(self, what: str) -> NoReturn:
@@ -132,11 +132,11 @@ class KerasTensor(SymbolicTensor):
 
     @property
     def numpy(self) -> NoReturn:
-        """Not there: the value of a model under construction is not known."""
+        """Not available: a symbolic value has no data."""
         raise AttributeError(_NO_VALUE.format(tensor=self, use="an array of NumPy"))
 
     def _adopt(self, composite: Any) -> None:
-        """Make a ragged or sparse tensor of such values one of Keras's own."""
+        """Convert a ragged or sparse tensor of symbolic values to a Keras one."""
         from .composite import KINDS
 
         composite.__class__ = KINDS[type(composite)]
@@ -159,25 +159,25 @@ class KerasTensor(SymbolicTensor):
 
 
 class CompositeKerasTensor:
-    """A value made of tensors in a functional model: its tensors are KerasTensors."""
+    """A symbolic composite tensor in a functional model: its components are KerasTensors."""
 
     _type_spec: Any
 
     @property
     def _main(self) -> KerasTensor:
-        """The tensor of the values, which stands for the whole."""
+        """The component with the values, which represents the whole."""
         raise NotImplementedError
 
     def _parts_of_value(self, value: Any) -> list[Any]:
-        """The tensors of a value that may be given for this one, be it dense."""
+        """The components of a value passed for this one; it may be dense."""
         raise NotImplementedError
 
     def _parts(self) -> list[Any]:
-        """The tensors that this one is made of."""
+        """The component tensors."""
         return list(self._type_spec._to_components(self))
 
     def _of_parts(self, parts: list[Any]) -> Any:
-        """The value made of these tensors."""
+        """The composite with these components."""
         return self._type_spec._from_components(parts)
 
     @property
@@ -190,7 +190,7 @@ class CompositeKerasTensor:
 
     @property
     def layer_name(self) -> str:
-        """The name of the layer that makes this value."""
+        """The name of the layer that produces this value."""
         return self._main.layer_name
 
     @property
@@ -208,26 +208,26 @@ class CompositeKerasTensor:
 
 
 def is_keras_tensor(value: Any) -> bool:
-    """Whether a value is one of a functional model, be it dense or made of several tensors."""
+    """Whether a value is symbolic, dense or composite."""
     return isinstance(value, KerasTensor | CompositeKerasTensor)
 
 
 def parts_of(value: Any) -> list[KerasTensor]:
-    """The KerasTensors that a value of a functional model is made of."""
+    """The KerasTensors that make up a symbolic value."""
     if isinstance(value, KerasTensor):
         return [value]
     return [part for part in value._parts() if isinstance(part, KerasTensor)]
 
 
 def value_in(values: dict[int, Any], tensor: Any) -> Any:
-    """The value of a KerasTensor, or of a composite by the values of its parts."""
+    """The value assigned to a KerasTensor, or to a composite through its components."""
     if isinstance(tensor, CompositeKerasTensor) and id(tensor) not in values:
         return tensor._of_parts([values.get(id(part), part) for part in tensor._parts()])
     return values[id(tensor)]
 
 
 def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
-    """Note the value of a KerasTensor, and those of the parts of a composite."""
+    """Assign the value of a KerasTensor, and those of a composite's components."""
     values[id(tensor)] = value
     if isinstance(tensor, CompositeKerasTensor):
         for part, each in zip(tensor._parts(), tensor._parts_of_value(value), strict=True):
@@ -237,7 +237,7 @@ def note_value(values: dict[int, Any], tensor: Any, value: Any) -> None:
 class Node:
     """One call of a layer on KerasTensors."""
 
-    # Its outputs have no value yet: to the operations on them they are placeholders.
+    # Its outputs act as placeholders for the operations on them.
     op = Placeholder
     inputs = ()
 
@@ -275,7 +275,7 @@ class Node:
         return tensor
 
     def _composite_output(self, index: int, traced: Any) -> Any:
-        """What stands for a value of an extension type; anything else as it is."""
+        """The symbolic counterpart of an extension-type value; other values unchanged."""
         if not is_composite(type(traced)):
             return traced
         from .extension_tensor import ExtensionKerasTensor
@@ -287,7 +287,7 @@ class Node:
 
     @property
     def input_tensors(self) -> Any:
-        """What the layer was called on: its first argument."""
+        """The inputs of the call: its first argument."""
         return self.arguments[0]
 
     def run(self, values: dict[int, Any]) -> None:
@@ -310,7 +310,7 @@ class Node:
 
 
 class OperationNode(Operation):
-    """An operation on KerasTensors outside of any layer: part of a TFOpLambda layer."""
+    """An operation on KerasTensors outside of layers: part of a TFOpLambda layer."""
 
     __slots__ = ("layer", "order")
 
@@ -318,7 +318,7 @@ class OperationNode(Operation):
     order: int
 
     def run(self, values: dict[int, Any]) -> None:  # type: ignore[override]
-        """Do the operation on the values of its inputs."""
+        """Run the operation on the values of its inputs."""
         inputs = [
             values[id(each)] if isinstance(each, KerasTensor) else each for each in self.inputs
         ]
@@ -330,12 +330,12 @@ class OperationNode(Operation):
 
     @property
     def keras_inputs(self) -> list[Any]:
-        """The inputs that come from the model."""
+        """The inputs that are produced in the model."""
         return [each for each in self.inputs if isinstance(each, KerasTensor)]
 
 
 class LayersGraph(Graph):
-    """The one graph of all KerasTensors; operations on them are added whenever they are done."""
+    """The single graph of all KerasTensors; operations on them are appended as they are called."""
 
     open = True
     tensor_type = KerasTensor
@@ -352,11 +352,11 @@ class LayersGraph(Graph):
         return self.add_to(self._layer_of_call(op, inputs), op, inputs, attrs)
 
     def add_to(self, layer: Any, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
-        """Add an operation to those of a layer."""
+        """Append an operation to those of a layer."""
         try:
             types = op.types_of_results(inputs, attrs)
         except tf.errors.InvalidArgumentError as mismatch:
-            # As in every graph, a program that can never run is an error of types.
+            # As in every graph, an operation that can never run is a TypeError.
             raise TypeError(mismatch.message) from None
         shapes = op.infer_shapes(inputs, attrs)
         node = OperationNode(self, op, op.name, inputs, attrs)
@@ -375,7 +375,7 @@ class LayersGraph(Graph):
         return node.outputs[0] if op.single else list(node.outputs)
 
     def _layer_of_call(self, op: Any, inputs: Sequence[Any]) -> Any:
-        """One layer for all operations of one call of a public function."""
+        """One layer for all operations of one public function call."""
         frame = _outermost_library_frame()
         if frame is not self._frame:
             from ..layers.op_lambda import op_layer
@@ -386,7 +386,7 @@ class LayersGraph(Graph):
 
 
 def _outermost_library_frame() -> Any:
-    """The frame of the public function at work, whether called by the user or by Keras."""
+    """The frame of the outermost public function, called by the user or by Keras."""
     frame: Any = sys._getframe(3)
     found = frame
     while frame is not None:
@@ -401,7 +401,7 @@ def _outermost_library_frame() -> Any:
 
 
 def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """The name of the function at work, and its arguments as they are at its first operation."""
+    """The name of the public function, and its arguments at the time of its first operation."""
     module = frame.f_globals["__name__"]
     if module.endswith(".operators"):
         return _operator_call(frame.f_locals, op, inputs)
@@ -433,7 +433,7 @@ def _public_call(frame: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[
 
 
 def _operator_call(values: Any, op: Any, inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """The function that an operator stands for; numbers on the right as they were given."""
+    """The function of an operator; right-hand numbers as the user gave them."""
     if op.name == "Cast":
         op = values.get("op", op)
     names = ("a", "b") if op.name == "MatMul" else ("x", "y")
@@ -466,7 +466,7 @@ GRAPH = LayersGraph()
 
 
 def holds_keras_tensors(structure: Any) -> bool:
-    """Whether any value in a structure is a KerasTensor."""
+    """Whether a structure contains a symbolic value."""
     if isinstance(structure, KerasTensor | CompositeKerasTensor):
         return True
     if isinstance(structure, list | tuple):
@@ -477,8 +477,8 @@ def holds_keras_tensors(structure: Any) -> bool:
 
 
 def apply_symbolically(layer: Any, inputs: Any, rest: Any, kwargs: dict[str, Any]) -> Any:
-    """Note the call of a layer in the graph of layers; KerasTensors for its outputs."""
-    # What the caller does to lists and dicts of his own later changes nothing here.
+    """Record a layer call in the graph of layers; returns KerasTensors for its outputs."""
+    # A copy: later changes of the caller's lists and dicts have no effect here.
     arguments = _in_own_containers((inputs, list(rest), kwargs))
     try:
         outputs = trial_outputs(layer, inputs, rest, kwargs)
@@ -494,7 +494,7 @@ def _in_own_containers(structure: Any) -> Any:
 
 
 def _of_missing_axis(inputs: Any) -> str:
-    """What to tell a user whose layer meets inputs of another rank than it takes."""
+    """The error message for a layer whose inputs have the wrong rank."""
     if not isinstance(inputs, KerasTensor):
         return ""
     before = inputs.op.layer  # type: ignore[attr-defined]
@@ -506,7 +506,7 @@ def _of_missing_axis(inputs: Any) -> str:
 
 
 def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -> Any:
-    """What a layer gives for inputs of known shapes and dtypes, without values."""
+    """The symbolic outputs of a layer for inputs of known shapes and dtypes."""
     graph = Graph()
 
     def stand_in(value: Any) -> Any:
@@ -532,7 +532,7 @@ def trial_outputs(layer: Any, inputs: Any, rest: Any = (), kwargs: Any = None) -
 
 
 def stand_in_composite(graph: Graph, value: Any) -> Any:
-    """A value made of placeholders for one of KerasTensors, or for a spec."""
+    """A composite of placeholders for a composite of KerasTensors, or for a spec."""
     spec = value if isinstance(value, tf.TypeSpec) else value._type_spec
     return spec.from_tensors(graph.placeholder(each.dtype, each.shape) for each in spec.flatten())
 

@@ -1,4 +1,4 @@
-"""Which values are ragged or sparse, asked without loading what makes such values."""
+"""Checks for ragged and sparse values that do not import their modules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def flat_rows(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Labels and predictions, both without their rows if they are ragged."""
+    """Labels and predictions, both flattened to their values if ragged."""
     if is_ragged(y_true) and is_ragged(y_pred):
         return y_true.flat_values, y_pred.flat_values
     return y_true, y_pred

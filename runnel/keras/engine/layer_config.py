@@ -1,4 +1,4 @@
-"""The configuration of a layer, and the shapes that follow from it."""
+"""A layer's config, and shape inference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .layer_losses import LayerLosses
 
 
 class LayerConfig(LayerLosses):
-    """What a layer says of itself: how to make and build an equal one, and its output shapes."""
+    """The methods of a layer for its config, its build config and its output shapes."""
 
     build: Any
     compute_dtype: Any
@@ -24,7 +24,7 @@ class LayerConfig(LayerLosses):
     _scope: Any
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the outputs for inputs of a shape, found by a trial without values."""
+        """The output shape for an input shape, inferred by a symbolic call."""
         from .keras_tensor import trial_outputs
 
         specs = tf.nest.map_structure(
@@ -34,7 +34,7 @@ class LayerConfig(LayerLosses):
         return tf.nest.map_structure(lambda each: each.shape, trial_outputs(self, specs))
 
     def compute_output_signature(self, input_signature: Any) -> Any:
-        """The shapes and dtypes of the outputs for inputs of a signature."""
+        """The output shapes and dtypes for an input signature."""
         shapes = tf.nest.map_structure(lambda spec: spec.shape, input_signature)
         dtype = self.compute_dtype or tf.nest.flatten(input_signature)[0].dtype
         return tf.nest.map_structure(
@@ -42,7 +42,7 @@ class LayerConfig(LayerLosses):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal layer, without its weights."""
+        """The constructor arguments, as a dict, without the weights."""
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         policy = self._dtype_policy
         is_mixed = policy.compute_dtype != policy.variable_dtype
@@ -55,7 +55,7 @@ class LayerConfig(LayerLosses):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         try:
             return cls(**config)
         except TypeError as error:
@@ -65,7 +65,7 @@ class LayerConfig(LayerLosses):
             ) from error
 
     def get_build_config(self) -> Any:
-        """What is needed to build the layer again."""
+        """The arguments that rebuild the layer."""
         if self._build_input_shape is None:
             return None
         shape = tf.nest.map_structure(
@@ -75,7 +75,7 @@ class LayerConfig(LayerLosses):
         return {"input_shape": shape}
 
     def build_from_config(self, config: Any) -> None:
-        """Build the layer as `get_build_config` says."""
+        """Build the layer from the result of `get_build_config`."""
         if config and config.get("input_shape") is not None:
             shapes = masking.shapes_structure(config["input_shape"])
             with tf.name_scope(self._scope() + "/"):
@@ -85,7 +85,7 @@ class LayerConfig(LayerLosses):
 
 
 def _automatic_config(layer: Any, config: dict[str, Any]) -> dict[str, Any]:
-    """The base configuration; layers with arguments of their own must add them."""
+    """The base config; layers with further arguments must extend it."""
     from .base_layer import Layer
 
     if type(layer).__init__ is Layer.__init__:

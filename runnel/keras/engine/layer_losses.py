@@ -1,4 +1,4 @@
-"""The losses and metrics that a layer adds while it is called."""
+"""Losses and metrics that a layer adds in its call."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .layer_weights import LayerWeights, set_plainly
 
 
 class LayerLosses(LayerWeights):
-    """What a layer adds to the loss and to the metrics of its model."""
+    """The methods of a layer that add losses and metrics to its model."""
 
     _activity_regularizer: Any
     _loss_functions: list[Callable[[], Any]]
     _eager_losses: list[Any]
     _losses: list[Any]
-    # In a graph, which a session runs in parts: the updates, and what the layer was called with.
+    # For a graph that a session runs in parts: the updates, and the inputs of the call.
     _own_updates: Sequence[Any] = ()
     _graph_inputs: Sequence[Any] = ()
     trainable: Any
     stateful: bool
 
     def add_loss(self, losses: Any, **kwargs: Any) -> None:
-        """Add a term to the loss of the model: a tensor made in `call`, or a function."""
+        """Add a loss term: a tensor computed in `call`, or a function."""
         kwargs.pop("inputs", None)
         if kwargs:
             raise TypeError(f"Unknown keyword arguments: {list(kwargs)}")
@@ -54,7 +54,7 @@ class LayerLosses(LayerWeights):
             if layer._eager_losses:
                 found.extend(layer._eager_losses)
             elif state.graph is None:
-                # Those of the layer's place in a model: no function can compute with them.
+                # Symbolic losses are excluded: no function can compute with them.
                 found.extend(layer._losses)
             for function in layer._loss_functions:
                 loss = function()
@@ -67,7 +67,7 @@ class LayerLosses(LayerWeights):
             layer._eager_losses = []
 
     def add_metric(self, value: Any, name: str | None = None, **kwargs: Any) -> None:
-        """Report the mean of a value made in `call` under a name."""
+        """Report the mean of a value computed in `call` under a name."""
         aggregation = kwargs.pop("aggregation", None)
         if kwargs:
             raise TypeError(f"Unknown keyword arguments: {list(kwargs)}")
@@ -92,14 +92,14 @@ class LayerLosses(LayerWeights):
 
     @property
     def updates(self) -> list[Any]:
-        """The operations of a graph that a session is to run after a batch in training."""
+        """The graph operations that a session runs after each training batch."""
         layers = [each for each in self._flatten_layers() if each.trainable or each.stateful]
         return [each for layer in layers for each in layer._own_updates]
 
     def add_update(self, updates: Any) -> None:
-        """Run an update given as a function; updates made in `call` have happened by then.
+        """Run an update given as a function; eager updates have already run.
 
-        In a graph, which a session runs in parts, `updates` keeps them.
+        In a graph, which a session runs in parts, `updates` collects them.
         """
         graph = main_graph_being_built()
         for update in tf.nest.flatten(updates):
@@ -116,11 +116,11 @@ class LayerLosses(LayerWeights):
                 set_plainly(self, "_own_updates", [*self._own_updates, given])
 
     def get_updates_for(self, inputs: Any) -> list[Any]:
-        """Those updates that depend on a graph's tensors; with None, on no input of the layer."""
+        """The updates that depend on given graph tensors; with None, on no input of the layer."""
         return self._that_depend(self.updates, inputs)
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
-        """Those losses that depend on a graph's tensors; with None, on no input of the layer."""
+        """The losses that depend on given graph tensors; with None, on no input of the layer."""
         return self._that_depend(self.losses, inputs)
 
     def _that_depend(self, values: list[Any], inputs: Any) -> list[Any]:

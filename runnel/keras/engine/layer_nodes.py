@@ -1,4 +1,4 @@
-"""The calls of a layer on KerasTensors: what went in and came out of each."""
+"""The symbolic calls of a layer: the inputs and outputs of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .layer_config import LayerConfig
 
 
 class LayerNodes(LayerConfig):
-    """What a layer knows of its place in functional models."""
+    """The position of a layer in functional models."""
 
     _inbound_nodes: list[Any]
     _outbound_nodes: list[Any]
@@ -47,36 +47,36 @@ class LayerNodes(LayerConfig):
 
     @property
     def input_mask(self) -> Any:
-        """The mask of the inputs of the layer's first call; None if they have none."""
+        """The input mask of the layer's first call, or None."""
         return _masks(self.input)
 
     @property
     def output_mask(self) -> Any:
-        """The mask of the outputs of the layer's first call; None if they have none."""
+        """The output mask of the layer's first call, or None."""
         return _masks(self.output)
 
     def get_input_at(self, node_index: int) -> Any:
-        """The inputs of the layer's call number `node_index`."""
+        """The inputs of the layer's call `node_index`."""
         return self._node_at(node_index, "input").input_tensors
 
     def get_output_at(self, node_index: int) -> Any:
-        """The outputs of the layer's call number `node_index`."""
+        """The outputs of the layer's call `node_index`."""
         return self._node_at(node_index, "output").outputs
 
     def get_input_shape_at(self, node_index: int) -> Any:
-        """The shapes of the inputs of the layer's call number `node_index`."""
+        """The input shapes of the layer's call `node_index`."""
         return shape_tuples(self._node_at(node_index, "input shape").input_tensors)
 
     def get_output_shape_at(self, node_index: int) -> Any:
-        """The shapes of the outputs of the layer's call number `node_index`."""
+        """The output shapes of the layer's call `node_index`."""
         return shape_tuples(self._node_at(node_index, "output shape").outputs)
 
     def get_input_mask_at(self, node_index: int) -> Any:
-        """The mask of the inputs of the layer's call number `node_index`; None without one."""
+        """The input mask of the layer's call `node_index`, or None."""
         return _masks(self.get_input_at(node_index))
 
     def get_output_mask_at(self, node_index: int) -> Any:
-        """The mask of the outputs of the layer's call number `node_index`; None without one."""
+        """The output mask of the layer's call `node_index`, or None."""
         return _masks(self.get_output_at(node_index))
 
     def _nodes_with(self, what: str) -> list[Any]:
@@ -88,7 +88,7 @@ class LayerNodes(LayerConfig):
         return self._inbound_nodes
 
     def _same_in_all(self, what: str, shapes: list[Any]) -> Any:
-        """The shapes of a layer's call, if they are the same in all of its calls."""
+        """The shapes of a layer's calls, if equal in all of them."""
         if any(each != shapes[0] for each in shapes):
             raise AttributeError(
                 f'The layer "{self.name}" has multiple inbound nodes, with different {what} '
@@ -112,7 +112,7 @@ class LayerNodes(LayerConfig):
 
 
 def shape_tuples(tensors: Any) -> Any:
-    """The shapes of tensors as plain tuples, in the structure of the tensors."""
+    """The shapes of tensors as plain tuples, in the tensors' structure."""
     return tf.nest.map_structure(lambda tensor: tuple(tensor.shape), tensors)
 
 

@@ -1,8 +1,8 @@
-"""The order of the layers of a functional model: farthest from the outputs first.
+"""The layer order of a functional model: topological, by descending depth.
 
-Weight files list weights in this order, so it must be the original's: a call's depth is the number
-of calls after it on the longest way to an output, a layer's depth that of its deepest call, and
-among layers of equal depth the one found first, walking back from the outputs, comes first.
+Weight files list weights in this order, so it must match the original's: a call's depth is the
+number of calls after it on the longest path to an output, a layer's depth that of its deepest call,
+and layers of equal depth are in the order of a depth-first traversal from the outputs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .keras_tensor import CompositeKerasTensor, OperationNode, is_keras_tensor
 
 
 def call_of(tensor: Any) -> Any:
-    """The call that made a KerasTensor; all operations of a TFOpLambda layer are one call."""
+    """The call that produced a KerasTensor; all operations of a TFOpLambda layer are one call."""
     step = tensor.op
     return step.layer if isinstance(step, OperationNode) else step
 
@@ -42,7 +42,7 @@ def layer_of(call: Any) -> Any:
 
 
 def ordered_layers(inputs: list[Any], outputs: list[Any]) -> list[Any]:
-    """The layers between inputs and outputs, those of the inputs included."""
+    """The layers between inputs and outputs, including the input layers."""
     given = {id(call_of(tensor)) for tensor in inputs}
     calls, rank = _walk_back(given, outputs)
     depth_of_call: dict[int, int] = {}
@@ -67,7 +67,7 @@ def ordered_layers(inputs: list[Any], outputs: list[Any]) -> list[Any]:
 
 
 def model_calls(model: Any) -> list[Any]:
-    """The calls that a functional model is made of, each after those it depends on."""
+    """The calls of a functional model in topological order."""
     outputs = getattr(model, "outputs", None)
     if not outputs:
         return []
@@ -75,7 +75,7 @@ def model_calls(model: Any) -> list[Any]:
 
 
 def _walk_back(given: set[int], outputs: list[Any]) -> tuple[list[Any], dict[int, int]]:
-    """All calls, each after those it depends on; and the number of each layer as it was met."""
+    """All calls in topological order, and the index of each layer in discovery order."""
     calls: list[Any] = []
     rank: dict[int, int] = {}
     met: set[int] = set()

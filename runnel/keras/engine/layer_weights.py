@@ -1,4 +1,4 @@
-"""The weights of a layer, and the layers below it: found among its attributes as they are set."""
+"""The weights and sublayers of a layer, tracked as attributes are set."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .. import constraints, initializers, loading_limits, regularizers
 from .autocast import AutoCastVariable
 from .tracking import holds_state, is_metric, leaves_of, unique
 
-# What `add_weight` takes beside its arguments: names of older versions, most without an effect.
+# Further arguments of `add_weight`: names of older versions, most of them ignored.
 _WEIGHT_KEYWORDS = frozenset(
     {"autocast", "caching_device", "collections", "experimental_autocast", "getter", "layout"}
     | {"experimental_enable_variable_lifting", "partitioner"}
 )
-# Attributes of the machinery that hold layers or tensors which are not this layer's own parts.
+# Internal attributes that hold layers or tensors which are not sublayers.
 UNTRACKED = frozenset(
     {"_tracked", "_inbound_nodes", "_outbound_nodes", "_losses", "_eager_losses", "_loss_functions"}
     | {"_metrics", "_initial_weights", "_batch_input_shape", "_layers", "_stack", "_steps"}
@@ -33,7 +33,7 @@ set_plainly = object.__setattr__
 
 
 class LayerWeights(tf.Module):
-    """What a layer does with its variables and with the layers in its attributes."""
+    """The methods of a layer for its variables and sublayers."""
 
     _is_metric = False
     built: bool
@@ -41,12 +41,12 @@ class LayerWeights(tf.Module):
     _autocast: bool
     _dtype_policy: Any
     _loss_functions: list[Any]
-    # The metrics that were set as attributes, or were made by `add_metric`.
+    # The metrics that were set as attributes, or created by `add_metric`.
     _metrics: list[Any]
     _tracked: list[Any]
     _trainable: bool
 
-    # Attributes: layers, variables and containers of them are remembered in order.
+    # Attributes that hold layers, variables or containers of them, in order of assignment.
 
     def __setattr__(self, name: str, value: Any) -> None:
         old = self.__dict__.get(name)
@@ -66,7 +66,7 @@ class LayerWeights(tf.Module):
         object.__delattr__(self, name)
 
     def _forget(self, name: str, value: Any) -> None:
-        """Track a value no more, unless another attribute has it, too."""
+        """Stop tracking a value, unless another attribute refers to it."""
         tracked = self.__dict__.get("_tracked")
         if not tracked or name in UNTRACKED:
             return
@@ -74,15 +74,15 @@ class LayerWeights(tf.Module):
             tracked[:] = [each for each in tracked if each is not value]
 
     def _sublayers(self) -> list[Any]:
-        """The layers directly below this one."""
+        """The direct sublayers."""
         return self._variables_and_layers()[1]
 
     def _weight_holders(self, layers: list[Any]) -> list[Any]:
-        """Those of the layers directly below whose weights count as this one's: no metrics."""
+        """The direct sublayers whose weights count as this layer's: metrics are excluded."""
         return [each for each in layers if not each._is_metric]
 
     def _flatten_layers(self, include_self: bool = True) -> Iterator[Any]:
-        """This layer and all below it, each once."""
+        """This layer and all nested layers, each once."""
         seen: set[int] = set()
         pending: list[Any] = [self]
         while pending:
@@ -95,11 +95,11 @@ class LayerWeights(tf.Module):
             pending = layer._sublayers() + pending
 
     def _own_variables(self) -> list[tf.Variable]:
-        """The variables of this layer itself, not of the layers below it."""
+        """The variables of this layer itself, excluding sublayers."""
         return self._variables_and_layers()[0]
 
     def _variables_and_layers(self) -> tuple[list[tf.Variable], list[Any]]:
-        """The variables of this layer itself, and the layers directly below, each once."""
+        """The variables of this layer itself, and the direct sublayers, each once."""
         variables: list[tf.Variable] = []
         layers: list[Any] = []
         for value in self._tracked:
@@ -141,7 +141,7 @@ class LayerWeights(tf.Module):
     def weights(self) -> list[tf.Variable]:
         return unique(self.trainable_weights + self.non_trainable_weights)
 
-    # Lists, where a plain tf.Module gives tuples.
+    # Lists, where a plain tf.Module returns tuples.
 
     @property
     def variables(self) -> list[tf.Variable]:  # type: ignore[override]
@@ -178,7 +178,7 @@ class LayerWeights(tf.Module):
         aggregation: Any = tf.VariableAggregation.NONE,
         **kwargs: Any,
     ) -> tf.Variable:
-        """Make a variable of this layer; the shape may also come first, as in Keras 3."""
+        """Create a variable of this layer; the shape may also come first, as in Keras 3."""
         for keyword in kwargs:
             if keyword not in _WEIGHT_KEYWORDS:
                 near = keyword_advice(LayerWeights.add_weight, keyword)
@@ -229,7 +229,7 @@ class LayerWeights(tf.Module):
 
     @in_session
     def set_weights(self, weights: Any) -> None:
-        """Give the weights new values, in the order of `get_weights`."""
+        """Set the weights, in the order of `get_weights`."""
         variables = self.weights
         if len(weights) != len(variables):
             raise ValueError(
@@ -249,7 +249,7 @@ class LayerWeights(tf.Module):
             layer.finalize_state()
 
     def count_params(self) -> int:
-        """The number of numbers in all weights."""
+        """The total number of elements in all weights."""
         if not self.built:
             raise ValueError(
                 f"You tried to call `count_params` on layer {self.name}, but the layer isn't "
@@ -258,16 +258,16 @@ class LayerWeights(tf.Module):
         return sum(variable.shape.num_elements() or 0 for variable in self.weights)
 
     def _saved_variables(self) -> list[tf.Variable]:
-        """The layer's own variables in the order of files: those trained first."""
+        """The layer's own variables in file order: trainable ones first."""
         return sorted(self._own_variables(), key=lambda variable: not variable.trainable)
 
     def save_own_variables(self, store: Any) -> None:
-        """Write the layer's own weights into a mapping."""
+        """Store the layer's own weights in a mapping."""
         for index, variable in enumerate(self._saved_variables()):
             store[f"{index}"] = variable.numpy()
 
     def load_own_variables(self, store: Any) -> None:
-        """Read the layer's own weights from a mapping."""
+        """Load the layer's own weights from a mapping."""
         variables = self._saved_variables()
         if len(store.keys()) != len(variables):
             raise ValueError(

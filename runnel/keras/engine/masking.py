@@ -1,4 +1,4 @@
-"""Masks: which time steps of a tensor count; they travel with the tensor from layer to layer."""
+"""Masks of valid time steps; they are propagated with tensors from layer to layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import runnel as tf
 
 
 class _State:
-    """Whether any mask was ever attached: most programs have none and skip looking for them."""
+    """Whether a mask was ever attached: most programs have none and skip the lookup."""
 
     in_use = False
 
@@ -20,19 +20,19 @@ def mask_of(tensor: Any) -> Any:
     """The mask of a tensor, or None."""
     mask = getattr(tensor, "_keras_mask", None)
     if mask is not None:
-        # It may be the first one, set by hand.
+        # It may be the first mask, set by hand.
         state.in_use = True
     return mask
 
 
 def masks_of(structure: Any) -> Any:
-    """The masks of tensors in their structure; None if there is none at all."""
+    """The masks of tensors in their structure; None if there are none."""
     masks = tf.nest.map_structure(mask_of, structure)
     return masks if any(each is not None for each in tf.nest.flatten(masks)) else None
 
 
 def attach(outputs: Any, masks: Any) -> None:
-    """Let tensors carry masks."""
+    """Attach masks to tensors."""
     tensors = tf.nest.flatten(outputs)
     flat = masks if isinstance(masks, list | tuple) else [masks]
     for tensor, mask in zip(tensors, flat, strict=False):
@@ -42,14 +42,14 @@ def attach(outputs: Any, masks: Any) -> None:
 
 
 def masked(tensors: list[Any], masks: list[Any]) -> list[Any]:
-    """The tensors with these masks; the given ones keep theirs."""
+    """Copies of the tensors with these masks attached; the originals keep theirs."""
     copies = [tf.identity(tensor) for tensor in tensors]
     attach(copies, masks)
     return copies
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
-    """A tensor in another dtype, with its mask."""
+    """A tensor cast to another dtype, with its mask."""
     result = tf.cast(tensor, dtype)
     mask = mask_of(tensor)
     if mask is not None:
@@ -58,7 +58,7 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
 
 
 def shapes_structure(shapes: Any) -> Any:
-    """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
+    """Nested shapes given as tuples of sizes, as TensorShapes."""
     if isinstance(shapes, tf.TensorShape):
         return shapes
     sizes = shapes if isinstance(shapes, list | tuple) else [shapes]

@@ -19,7 +19,7 @@ from .trainer import Trainer
 
 
 class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
-    """A layer with training, evaluation and prediction; made by subclassing, or functionally.
+    """A layer with training, evaluation and prediction; subclassed or functional.
 
     >>> class Line(tf.keras.Model):
     ...     def __init__(self):
@@ -53,12 +53,12 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
         if functional and type(self).__name__ != "Functional":
             self._become_functional(args, kwargs)
             return
-        # A lone positional argument is dropped, as ever: programs write super().__init__(self).
+        # A single positional argument is ignored: programs write super().__init__(self).
         Layer.__init__(self, **kwargs)
         self._init_trainer()
 
     def _become_functional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A subclass that gives inputs and outputs to the constructor becomes a functional one."""
+        """Turn a subclass into a functional one if its constructor receives inputs and outputs."""
         from .functional import Functional
 
         kind = type(self)
@@ -68,7 +68,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
 
     @property
     def stateful(self) -> bool:
-        """Whether the model or any layer of it keeps states between batches."""
+        """Whether the model or any of its layers is stateful across batches."""
         own = self.__dict__.get("_stateful", False)
         return own or any(getattr(layer, "stateful", False) for layer in self.layers)
 
@@ -135,12 +135,12 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
         return layers
 
     def _weights_by_layer(self) -> list[Any]:
-        """All weights, layer after layer; the variables that are attributes themselves last."""
+        """All weights, layer by layer; variables assigned directly as attributes last."""
         direct = self._set_directly(trainable=True) + self._set_directly(trainable=False)
         return unique(self._held_weights("weights") + direct)
 
     def _held_weights(self, kind: str) -> list[Any]:
-        """The weights in the layers, modules and containers of the model, in their order."""
+        """The weights of the model's layers, modules and containers, in order."""
         found: list[Any] = []
         for value in self._tracked:
             if isinstance(value, tf.Variable):
@@ -154,7 +154,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
         return found
 
     def _set_directly(self, trainable: bool) -> list[Any]:
-        """The variables that are attributes of the model themselves."""
+        """The variables assigned directly as attributes of the model."""
         own = [value for value in self._tracked if isinstance(value, tf.Variable)]
         return [variable for variable in own if variable.trainable == trainable]
 
@@ -169,7 +169,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
             )
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights by a trial call on inputs of a shape."""
+        """Create the weights by a trial call on inputs of a shape."""
         from .keras_tensor import trial_outputs
         from .masking import shapes_structure
 
@@ -184,11 +184,11 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
         self.built = True
 
     def _maybe_build(self, inputs: Any) -> None:
-        # A subclassed model's layers build themselves in `call`; only a `build` of the user's own
-        # has anything to do here.
+        # The layers of a subclassed model are built in `call`; only a custom `build` has an effect
+        # here.
         if type(self).build is not Model.build:
             super()._maybe_build(inputs)
-        # Values of extension types need not have these.
+        # Extension-type values may lack these.
         self._build_input_shape, self._build_input_dtypes = (
             tf.nest.map_structure(lambda value, name=name: getattr(value, name, None), inputs)
             for name in ("shape", "dtype")
@@ -223,13 +223,13 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
         )
 
     def reset_states(self) -> None:
-        """Forget the states of stateful layers."""
+        """Reset the states of stateful layers."""
         for layer in self.layers:
             if getattr(layer, "stateful", False) and hasattr(layer, "reset_states"):
                 layer.reset_states()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal model: those its `__init__` was given."""
+        """The constructor arguments, as a dict."""
         if type(self).__init__ is Model.__init__:
             return {"name": self.name}
         args, kwargs = self._init_arguments
@@ -253,7 +253,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         if {"layers", "input_layers", "output_layers"} <= set(config):
             from .functional_config import functional_from_config
 
@@ -263,7 +263,7 @@ class Model(Trainer, Saved, OlderMethods, ModelInternals, Layer):
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON can hold a value as it is."""
+    """Whether a value is JSON-serializable unchanged."""
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     if isinstance(value, dict):

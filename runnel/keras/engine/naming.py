@@ -1,4 +1,4 @@
-"""Names for layers and models: dense, dense_1, dense_2, ..."""
+"""Unique names of layers and models: dense, dense_1, dense_2, ..."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _counts_of_graphs: WeakKeyDictionary[Any, dict[str, int]] = WeakKeyDictionary()
 
 @contextlib.contextmanager
 def names_of_graph() -> Iterator[None]:
-    """Go on counting in the graph that is being made, though the block leaves it."""
+    """Keep the name counters of the current graph after the block leaves it."""
     outer = context.building
     context.building = outer if state.graph is None else state.graph
     try:
@@ -28,8 +28,9 @@ def names_of_graph() -> Iterator[None]:
 
 
 def _current_counts() -> dict[str, int]:
-    """The counts of the graph that is being made: one of its own for each call of a layer on
-    Keras tensors, and for each function."""
+    """The name counters of the graph under construction: one set per symbolic layer call and per
+    function.
+    """
     graph = context.building if state.graph is None else state.graph
     if graph is None:
         return _counts
@@ -39,7 +40,7 @@ def _current_counts() -> dict[str, int]:
 
 
 def snake_case(name: str) -> str:
-    """The name of a class as Keras writes it: Conv2D becomes conv2d, MyLayer my_layer."""
+    """A class name in snake case, as Keras does it: Conv2D becomes conv2d, MyLayer my_layer."""
     name = re.sub(r"\W+", "", name)
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
@@ -47,7 +48,7 @@ def snake_case(name: str) -> str:
 
 
 def unique_name(name: str, zero_based: bool = True) -> str:
-    """`name`, then `name_1`, `name_2`, ...; counting from `name_1` on unless zero-based."""
+    """`name`, then `name_1`, `name_2`, ...; starts at `name_1` unless zero-based."""
     counts = _current_counts()
     count = counts[name]
     counts[name] = count + 1
@@ -57,13 +58,13 @@ def unique_name(name: str, zero_based: bool = True) -> str:
 
 
 def get_uid(prefix: str = "") -> int:
-    """The next number for a prefix, from 1 on."""
+    """The next counter value for a prefix, from 1 on."""
     counts = _current_counts()
     counts[prefix] += 1
     return counts[prefix]
 
 
 def reset() -> None:
-    """Start counting anew."""
+    """Reset the counters."""
     _counts.clear()
     _counts_of_graphs.clear()

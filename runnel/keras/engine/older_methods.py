@@ -1,4 +1,4 @@
-"""Methods of models that programs of other times call, and what models tell of themselves."""
+"""Legacy methods of models, and introspection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _warn(old: str, new: str) -> None:
 
 
 class OlderMethods:
-    """Training on generators by its older names, and the weights by their paths."""
+    """Training on generators under its legacy names, and the weights by path."""
 
     train_function: Any
     test_function: Any
@@ -45,7 +45,7 @@ class OlderMethods:
         shuffle: bool = True,
         initial_epoch: int = 0,
     ) -> Any:
-        """The older name of `fit` on a generator."""
+        """The legacy name of `fit` on a generator."""
         _warn("fit_generator", "fit")
         return self.fit(  # type: ignore[attr-defined]
             generator,
@@ -74,7 +74,7 @@ class OlderMethods:
         use_multiprocessing: bool = False,
         verbose: Any = 0,
     ) -> Any:
-        """The older name of `evaluate` on a generator."""
+        """The legacy name of `evaluate` on a generator."""
         _warn("evaluate_generator", "evaluate")
         return self.evaluate(  # type: ignore[attr-defined]
             generator,
@@ -96,7 +96,7 @@ class OlderMethods:
         use_multiprocessing: bool = False,
         verbose: Any = 0,
     ) -> Any:
-        """The older name of `predict` on a generator."""
+        """The legacy name of `predict` on a generator."""
         _warn("predict_generator", "predict")
         return self.predict(  # type: ignore[attr-defined]
             generator,
@@ -109,17 +109,17 @@ class OlderMethods:
         )
 
     def make_train_function(self, force: bool = False) -> Callable[[Any], Any]:
-        """A function that trains on the next batch of an iterator, and gives the logs."""
+        """Create a function that trains on an iterator's next batch, and returns the logs."""
         self.train_function = self._of_iterator("train_step")
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Callable[[Any], Any]:
-        """A function that evaluates the next batch of an iterator, and gives the logs."""
+        """Create a function that evaluates an iterator's next batch, and returns the logs."""
         self.test_function = self._of_iterator("test_step")
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Callable[[Any], Any]:
-        """A function that gives the outputs for the next batch of an iterator."""
+        """Create a function that returns the outputs for an iterator's next batch."""
         self.predict_function = self._of_iterator("predict_step")
         return self.predict_function
 
@@ -131,7 +131,7 @@ class OlderMethods:
 
     @property
     def jit_compile(self) -> bool | None:
-        """Whether the steps of training are compiled by XLA, as `compile` was told."""
+        """Whether training steps are compiled by XLA, as passed to `compile`."""
         return self._compile_config.get("jit_compile")  # type: ignore[attr-defined]
 
     @jit_compile.setter
@@ -140,7 +140,7 @@ class OlderMethods:
         self._traced_steps.clear()  # type: ignore[attr-defined]
 
     def to_yaml(self, **kwargs: Any) -> NoReturn:
-        """Not done any more: YAML could bring code along. `to_json` takes its place."""
+        """Not supported: YAML could execute code. Use `to_json`."""
         raise RuntimeError(
             "Method `model.to_yaml()` has been removed due to security risk of arbitrary code "
             "execution. Please use `model.to_json()` instead."
@@ -148,11 +148,11 @@ class OlderMethods:
 
     @property
     def state_updates(self) -> list[Any]:
-        """Updates that wait to be run: none, since all happen at once."""
+        """Pending updates: none, since all run immediately."""
         return []
 
     def save_spec(self, dynamic_batch: bool = True) -> Any:
-        """The shapes and dtypes of the inputs of `call`; None before the first call."""
+        """The input signature of `call`; None before the first call."""
         shapes = self._build_input_shape  # type: ignore[attr-defined]
         if shapes is None:
             return None
@@ -169,7 +169,7 @@ class OlderMethods:
         return [tf.nest.map_structure(described, shapes)], {}
 
     def get_weight_paths(self) -> dict[str, Any]:
-        """The variables by their paths: the attributes, or names of layers, that lead to them.
+        """The variables by path: the attributes or layer names that lead to them.
 
         >>> layer = tf.keras.layers.Dense(1, name="top", input_shape=(2,))
         >>> list(tf.keras.Sequential([layer]).get_weight_paths())

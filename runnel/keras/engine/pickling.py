@@ -1,4 +1,4 @@
-"""Pickles of functional models: the bytes of a `.keras` file, with weights and optimizer."""
+"""Pickling of functional models: the bytes of a `.keras` file, with weights and optimizer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FILE = "model.keras"
 
 
 def pickled(model: Any) -> tuple[Any, tuple[bytes, dict[str, type]]]:
-    """What `pickle` keeps of a model: a file, and the classes of the user's layers in it."""
+    """The pickled state of a model: a file, and the custom classes of its layers."""
     layers = model._flatten_layers()
     kinds = {type(layer).__name__: type(layer) for layer in layers if not _is_ours(type(layer))}
     with tempfile.TemporaryDirectory() as folder:
@@ -27,10 +27,10 @@ def _is_ours(kind: type) -> bool:
 
 
 def unpickled(data: bytes, kinds: dict[str, type]) -> Any:
-    """The model of a pickle."""
+    """Restore a model from a pickle."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, _FILE)
         with open(path, "wb") as file:
             file.write(data)
-        # Pickles run code in any case.
+        # Pickles can execute code anyway.
         return tf.keras.models.load_model(path, kinds, safe_mode=False)

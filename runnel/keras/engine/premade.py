@@ -1,4 +1,4 @@
-"""Ready-made models: linear ones, and a linear and a deep one side by side."""
+"""Premade models: linear, and wide and deep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .model import Model
 
 
 class LinearModel(Model):
-    """activation(sum of inputs @ kernels + bias), for one input, a list or a dict of them.
+    """activation(sum of inputs @ kernels + bias), for one input, a list or a dict.
 
     >>> model = tf.keras.experimental.LinearModel(units=2)
     >>> model({"a": tf.ones([3, 1]), "b": tf.ones([3, 4])}).shape
@@ -41,7 +41,7 @@ class LinearModel(Model):
         self.bias_regularizer = regularizers.get(bias_regularizer)
 
     def build(self, input_shape: Any) -> None:
-        """Make a kernel for each input, and the bias."""
+        """Create a kernel for each input, and the bias."""
         names = None
         if isinstance(input_shape, dict):
             names = sorted(input_shape)
@@ -74,7 +74,7 @@ class LinearModel(Model):
         Layer.build(self, input_shape)
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
-        """The weighted sum of all inputs."""
+        """The sum of all inputs' matmuls."""
         if isinstance(inputs, dict):
             if set(inputs) != set(self._dense_names or ()):
                 raise ValueError(
@@ -92,7 +92,7 @@ class LinearModel(Model):
         return result if self.activation is None else self.activation(result)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal model."""
+        """The constructor arguments, as a dict."""
         return {
             **_base_config(self),
             "units": self.units,
@@ -120,14 +120,14 @@ class WideDeepModel(Model):
         self.activation = activations.get(activation)
 
     def compile(self, optimizer: Any = "rmsprop", *args: Any, **kwargs: Any) -> None:
-        """Choose the optimizer or optimizers, the loss and the metrics of training."""
+        """Configure the optimizer or optimizers, the loss and the metrics."""
         several = isinstance(optimizer, list | tuple)
         super().compile(optimizer[0] if several else optimizer, *args, **kwargs)
         if several:
             self.optimizer = [tf.keras.optimizers.get(each) for each in optimizer]
 
     def call(self, inputs: Any, training: Any = None) -> Any:  # type: ignore[override]
-        """The sum of both models."""
+        """The sum of both models' outputs."""
         of_linear = of_deep = inputs
         if isinstance(inputs, list | tuple) and len(inputs) == 2:
             of_linear, of_deep = inputs
@@ -137,7 +137,7 @@ class WideDeepModel(Model):
         return tf.nest.map_structure(self.activation, summed)
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        """One step of training, of each model with its optimizer; the logs."""
+        """One training step, of each model with its optimizer; returns the logs."""
         if not isinstance(self.optimizer, list | tuple):
             return super().train_step(data)
         x, y, sample_weight = unpack_x_y_sample_weight(data)
@@ -151,7 +151,7 @@ class WideDeepModel(Model):
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal model."""
+        """The constructor arguments, as a dict."""
         serialize = tf.keras.saving.serialize_keras_object
         return {
             **_base_config(self),
@@ -162,7 +162,7 @@ class WideDeepModel(Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         config = dict(config)
         for name in ("linear_model", "dnn_model"):
             config[name] = tf.keras.saving.deserialize_keras_object(config[name], custom_objects)

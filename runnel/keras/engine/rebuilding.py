@@ -1,4 +1,4 @@
-"""Building a functional model's calls again, on other inputs or with other layers."""
+"""Replay a functional model's calls on other inputs or with other layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from .keras_tensor import (
 
 
 class _OpenGraph(Graph):
-    """A graph for operations on its tensors while no graph is being built, as on KerasTensors."""
+    """A graph that records operations on its tensors outside of a graph context, as for
+    KerasTensors.
+    """
 
     open = True
 
@@ -32,9 +34,9 @@ def split_arguments(layer: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def results_of(layer: Any) -> dict[int, int]:
-    """Which result of a TFOpLambda's function each tensor of its operations is, by identity.
+    """Which result of a TFOpLambda's function each operation output is, by identity.
 
-    The function is tried again, and does the same operations in the same order.
+    The function is replayed, and performs the same operations in the same order.
     """
     graph = _OpenGraph()
 
@@ -63,7 +65,7 @@ def rebuilt(
     outputs: Any,
     layer_for: Callable[[Any], Any],
 ) -> Any:
-    """The outputs of the same calls, made with `layer_for(layer)`; `values` holds the inputs."""
+    """The outputs of replayed calls, with `layer_for(layer)`; `values` holds the inputs."""
 
     def value_of(argument: Any) -> Any:
         return value_in(values, argument) if is_keras_tensor(argument) else argument
@@ -74,7 +76,7 @@ def rebuilt(
         if isinstance(step, OperationNode):
             copy = copies.get(id(layer))
             if copy is None:
-                # Calls are counted per layer, and this one's operations are a call already.
+                # Calls are counted per layer, and this layer's operations are one call already.
                 copy = copies[id(layer)] = type(layer).from_config(layer.get_config())
                 copy.take_arguments(tf.nest.map_structure(value_of, layer.arguments))
             inputs = [value_of(each) for each in step.inputs]

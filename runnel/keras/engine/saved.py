@@ -1,4 +1,4 @@
-"""What a model can do with files: save itself, and save and load its weights."""
+"""Saving a model, and saving and loading its weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Saved:
     def save(
         self, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs: Any
     ) -> None:
-        """Write the whole model into a .keras or .h5 file, for `tf.keras.models.load_model`."""
+        """Write the whole model to a .keras or .h5 file, for `tf.keras.models.load_model`."""
         from ..saving.api import save_model
 
         save_model(self, filepath, overwrite=overwrite, save_format=save_format, **kwargs)
@@ -26,7 +26,7 @@ class Saved:
         save_format: str | None = None,
         options: Any = None,
     ) -> None:
-        """Write the weights into a .weights.h5 or .h5 file, or else into a checkpoint."""
+        """Write the weights to a .weights.h5 or .h5 file, or else to a checkpoint."""
         from ..saving.api import save_weights
 
         save_weights(self, filepath, overwrite, save_format, options)
@@ -41,8 +41,8 @@ class Saved:
     ) -> Any:
         """Read the weights from a .weights.h5, .h5 or .keras file, or from a checkpoint.
 
-        `by_name` takes those layers of an .h5 file whose names agree; `skip_mismatch` leaves out
-        weights of other shapes.
+        `by_name` matches the layers of an .h5 file by name; `skip_mismatch` skips weights of
+        different shapes.
         """
         from ..saving.api import load_weights
 
@@ -68,7 +68,7 @@ class Saved:
         return compile_config(self)
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
-        """Compile the model as `get_compile_config` says."""
+        """Compile the model from the result of `get_compile_config`."""
         from ..saving.compiling import compile_from_config
 
         compile_from_config(self, config)

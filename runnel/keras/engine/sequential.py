@@ -1,4 +1,4 @@
-"""Sequential: layers one after the other."""
+"""Sequential: a linear stack of layers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Sequential(Functional):
     def __init__(self, layers: Any = None, name: str | None = None) -> None:
         Model.__init__(self, name=name)
         self._stack: list[Layer] = []
-        # What each layer of the stack gives in the graph, as far as it was called there.
+        # The symbolic output of each layer, as far as the graph was built.
         self._ends: list[Any] = []
-        # The index of the first layer that computes: an input layer does not.
+        # The index of the first layer that is not an input layer.
         self._first = 0
         self._without_inputs()
         if layers:
@@ -38,18 +38,18 @@ class Sequential(Functional):
                 self.add(layer)
 
     def _without_inputs(self) -> None:
-        """The shape of the inputs is unknown: it will be that of the first ones to come."""
+        """Mark the input shape as unknown: it is inferred from the first inputs."""
         self.inputs = self.outputs = None  # type: ignore[assignment]
         self.built = False
-        # Whether the shape of the inputs was given by the first layer.
+        # Whether the first layer defines the input shape.
         self._shape_is_given = False
-        # The shape that the graph was made for from inputs; sizes that changed are None.
+        # The inferred shape of the graph; sizes that varied are None.
         self._met_shape: tuple[int | None, ...] | None = None
-        # Whether the layers only run one after the other: they make no graph of layers.
+        # Whether the layers only run in sequence, without a symbolic graph.
         self._only_runs = False
 
     def add(self, layer: Any) -> None:
-        """Put a layer on top of the stack."""
+        """Append a layer to the stack."""
         if is_keras_tensor(layer):
             layer = layer.op.layer
         if not isinstance(layer, Layer):
@@ -84,14 +84,14 @@ class Sequential(Functional):
             self.built = False
 
     def _extend_graph(self, stack: list[Any]) -> None:
-        """Call the layers of a stack that were not called yet; its first one is the input layer."""
+        """Call the layers not called symbolically yet; the first one is the input layer."""
         if not self._ends:
             self._ends.append(stack[0]._inbound_nodes[0].outputs)
         if not _is_input(stack[0]):
-            # The graph was made from inputs, and its input layer is none of the stack.
+            # The graph was inferred from inputs; its input layer is not part of the stack.
             stack = [self.inputs[0].op.layer, *stack]
         del self._ends[len(stack) :]
-        # A layer is called once, so that its output is the one that later layers go on from.
+        # Called once, so that later layers continue from this output.
         for layer in stack[len(self._ends) :]:
             end = layer(self._ends[-1])
             if len(tf.nest.flatten(end)) != 1:
@@ -101,7 +101,7 @@ class Sequential(Functional):
         self._tracked[:] = unique(self._stack)
 
     def pop(self) -> None:
-        """Take the top layer off."""
+        """Remove the last layer."""
         if not self.layers:
             raise TypeError("There are no layers in the model.")
         self._stack.pop()
@@ -131,7 +131,7 @@ class Sequential(Functional):
         return super()._spec_of_inputs() if self._shape_is_given else None
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights for inputs of a shape."""
+        """Create the weights for inputs of a shape."""
         if self.outputs is None:
             if input_shape is None:
                 raise ValueError("You must provide an `input_shape` argument.")
@@ -142,7 +142,7 @@ class Sequential(Functional):
         self.built = True
 
     def _make_graph(self, shape: tuple[int | None, ...], dtype: Any) -> None:
-        """Call the layers on an input of a shape, in place of what they were called on before."""
+        """Call the layers symbolically on an input of a shape, replacing the previous graph."""
         stack = [layer for layer in self._stack if not _is_input(layer)]
         for node in {id(node): node for node in self._nodes_made()}.values():
             node.layer._inbound_nodes.remove(node)
@@ -152,17 +152,17 @@ class Sequential(Functional):
         self._met_shape = shape
 
     def _nodes_made(self) -> list[Any]:
-        """The calls that made the graph."""
+        """The calls that make up the graph."""
         ends = tf.nest.flatten(self._ends[1:])
         return [end.op for end in ends if isinstance(getattr(end, "op", None), Node)]
 
     def _first_dtype(self) -> Any:
         first = self._stack[0]
-        # Layers of tokens take inputs that are not of the dtype they compute in.
+        # Layers of tokens accept inputs in other dtypes than their compute dtype.
         return getattr(first, "_input_dtype", None) or first.compute_dtype or "float32"
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        """Run the layers one after the other."""
+        """Run the layers in sequence."""
         if self.outputs is not None and not self._shape_is_given:
             self._meet(inputs)
         if self.outputs is not None:
@@ -180,7 +180,7 @@ class Sequential(Functional):
         return inputs
 
     def _meet(self, inputs: Any) -> None:
-        """Let the graph be one for inputs of this shape, too, and for those that came before."""
+        """Relax the graph's input shape, so that it covers these inputs and the earlier ones."""
         shape, met = getattr(inputs, "shape", None), self._met_shape
         if met is None or shape is None or shape.rank != len(met):
             return
@@ -193,8 +193,8 @@ class Sequential(Functional):
         given = args[1] if len(args) > 1 else kwargs.get("training")
         if self.outputs is not None or given is None:
             return super()._call_with_care(args, kwargs)
-        # The graph of layers is made in the course of this call, and in training if that is:
-        # layers that count seeds of their own take one more then.
+        # The graph is built during this call, with its training flag: layers that count seeds
+        # consume one more then.
         before, context.training = context.training, given
         try:
             return super()._call_with_care(args, kwargs)
@@ -202,7 +202,7 @@ class Sequential(Functional):
             context.training = before
 
     def _maybe_build(self, inputs: Any) -> None:
-        # The layers build themselves when called; the graph serves shapes and summaries.
+        # The layers build themselves when called; the graph is for shapes and summaries.
         shape = None if is_encoded(inputs) else getattr(inputs, "shape", None)
         known = shape is not None and shape.rank is not None
         if known and self.outputs is None and self._stack and not self._only_runs:
@@ -213,9 +213,9 @@ class Sequential(Functional):
         self.built = True
 
     def _try_graph(self, shape: tuple[int | None, ...], dtype: Any) -> None:
-        """Make the graph; layers that make no graph of layers may still run, or say why not."""
-        # As where the shape is known beforehand: not in the caller's scope, nor in its graph.
-        # A program's graph is the graph of the weights, too, and there the scope is kept.
+        """Build the graph; layers that cannot be called symbolically may still run or raise."""
+        # As with a known input shape: outside of the caller's scope and graph. In a program's
+        # graph, which also holds the weights, the scope is preserved.
         wanted = "" if state.home is None else self._scope() + "/"
         scope, context.scope = context.scope, wanted.rstrip("/")
         try:
@@ -255,7 +255,7 @@ class Sequential(Functional):
             )
 
     def _whole_stack(self) -> list[Any]:
-        """The layers, with an input layer in front once the shape of the inputs is known."""
+        """The layers, preceded by an input layer once the input shape is known."""
         if not self._stack or _is_input(self._stack[0]) or self.outputs is None:
             return list(self._stack)
         tensor = self.inputs[0]
@@ -267,20 +267,20 @@ class Sequential(Functional):
         return [start, *self._stack]
 
     def get_config(self) -> dict[str, Any]:
-        """The configurations of the layers."""
+        """The layers' configs."""
         serialize = tf.keras.saving.serialize_keras_object
         return {"name": self.name, "layers": [serialize(layer) for layer in self._whole_stack()]}
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None) -> Sequential:
-        """A model made from `get_config`."""
+        """Create a model from its config."""
         layers = config["layers"] if isinstance(config, dict) else config
         name = config.get("name") if isinstance(config, dict) else None
         model = cls(name=name)
         made: dict[Any, Any] = {}
         for each in layers:
             layer = tf.keras.layers.deserialize(each, custom_objects=custom_objects)
-            # A layer that is called several times is one layer.
+            # A layer that is called several times is a single object.
             model.add(made.setdefault(layer.name, layer))
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape and not model.built:
@@ -300,7 +300,7 @@ def _is_input(layer: Any) -> bool:
 
 
 def _first_input_shape(layer: Any) -> Any:
-    """The shape and dtype of the inputs, where the first layer was given them."""
+    """The input shape and dtype, if defined by the first layer."""
     while isinstance(layer, Functional):
         if not layer.layers:
             raise ValueError("Cannot add an empty model to a `Sequential` model.")

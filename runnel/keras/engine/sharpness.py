@@ -1,4 +1,4 @@
-"""SharpnessAwareMinimization: training that looks for flat minima."""
+"""SharpnessAwareMinimization: training towards flat minima."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .model import Model
 
 
 class SharpnessAwareMinimization(Model):
-    """A model that trains another one with the gradients at the worst point nearby.
+    """A wrapper that trains a model with gradients at the worst point nearby.
 
-    Each step goes up the gradient by `rho`, takes the gradients there, comes back and applies
-    them: w - f'(w + rho * g / |g|).
+    Each step ascends along the gradient by `rho`, computes the gradients there, restores the
+    weights and applies them: w - f'(w + rho * g / |g|).
 
     Args:
       model: The model to train.
-      rho: How far up to go.
-      num_batch_splits: Into how many parts to split a batch, each with a point of its own.
+      rho: The step size of the ascent.
+      num_batch_splits: Number of splits of a batch, each perturbed separately.
       name: Name of the model.
     """
 
@@ -37,7 +37,7 @@ class SharpnessAwareMinimization(Model):
         self.num_batch_splits = num_batch_splits
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        """One step of training on a batch; the logs."""
+        """One training step on a batch; returns the logs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         variables = self.model.trainable_variables
         outputs, gradients = [], []
@@ -54,7 +54,9 @@ class SharpnessAwareMinimization(Model):
         return self.compute_metrics(x, y, tf.concat(outputs, axis=0), sample_weight)
 
     def _climb(self, x: Any, y: Any, variables: list[Any]) -> tuple[Any, list[tuple[Any, Any]]]:
-        """Go up the gradient; the outputs before, and the variables with the steps they made."""
+        """Ascend along the gradient; returns the outputs before, and the variables with their
+        steps.
+        """
         with tf.GradientTape() as tape:
             y_pred = self(x)
             loss = self.compute_loss(x, y, y_pred)
@@ -79,7 +81,7 @@ class SharpnessAwareMinimization(Model):
         return self.model(inputs)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "model": tf.keras.saving.serialize_keras_object(self.model),
             "rho": self.rho,
@@ -87,7 +89,7 @@ class SharpnessAwareMinimization(Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         config = copy.copy(config)
         model = tf.keras.saving.deserialize_keras_object(
             config.pop("model"), custom_objects=custom_objects

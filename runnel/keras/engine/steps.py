@@ -1,4 +1,4 @@
-"""The steps of fit, evaluate and predict as traced functions."""
+"""Steps of fit, evaluate and predict as traced functions."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ...core.context import state
 from ...core.graph.signature import key_of
 from ...core.tensor import Tensor
 
-# In the place of logs: they are what the metrics of the model say.
+# In place of logs: they are the results of the model's metrics.
 IN_METRICS: dict[str, Any] = {"": None}
 
-# From the how manieth batch of a size on the step has a program for this size, and for a step of
-# at most how many operations: a program for each size is made in milliseconds then, and in larger
-# steps the time goes elsewhere.
+# The number of batches of one size after which the step is shape-specialized, and the largest step,
+# in operations, for which it is: its plan is generated within milliseconds then, and larger steps
+# gain little.
 _OFTEN = 16
 _SMALL = 1000
-# How many sizes are remembered: programs of data that has always others must not pile up.
+# The maximum number of sizes cached, for data whose batch sizes keep varying.
 _SIZES = 32
 
 
 class TracedStep:
-    """A step of training, traced once for batches of every size.
+    """A training step, traced once for all batch sizes.
 
-    As in the original, the size of a batch is unknown inside of the step, so that a smaller last
-    batch needs no trace of its own.
+    As in the original, the batch size is unknown within the step, so that a smaller last batch
+    needs no retracing.
     """
 
     def __init__(self, step: Callable[[Any], Any], jit_compile: bool | None = None) -> None:
@@ -38,9 +38,9 @@ class TracedStep:
 
     @property
     def has_effects_alone(self) -> bool:
-        """Whether the effects of a step can be had without its logs: not those of a compiled one.
+        """Whether the step's effects can run without its logs: not if it is compiled.
 
-        In a graph under construction the step is only written down.
+        In a graph under construction the step is only recorded.
         """
         return not self._compiled and state.graph is None
 
@@ -49,7 +49,7 @@ class TracedStep:
         return self.function(data) if concrete is None else concrete.call(tensors)
 
     def without_logs(self, data: Any) -> dict[str, Any]:
-        """Train or measure with a batch, and leave what is to be told of it in the metrics."""
+        """Run the step on a batch for its effects; the logs can be read from the metrics."""
         concrete, tensors = self._traced(data)
         if concrete is None:
             self.function(data)
@@ -58,7 +58,7 @@ class TracedStep:
         return IN_METRICS
 
     def _traced(self, data: Any) -> tuple[Any, Sequence[tf.Tensor]]:
-        """The trace for a batch, and its tensors; no trace where it holds anything else."""
+        """The trace for a batch, and its tensors; None if it holds anything but tensors."""
         tensors: Sequence[tf.Tensor]
         if type(data) is tuple and all([type(each) is Tensor for each in data]):
             tensors = data
@@ -70,7 +70,7 @@ class TracedStep:
             tensors = [each for each in tf.nest.flatten(data) if each is not None]
             if not all([type(each) is Tensor for each in tensors]):
                 return None, ()
-            # Other structures of the same tensors mean other inputs.
+            # A different structure of the same tensors is a different input.
             key = key_of(data, [])
         known = self._of_size.get(key)
         if known is None:
@@ -89,7 +89,7 @@ class TracedStep:
 
 
 class _OfSize:
-    """The trace for batches of one size, and how many there have been."""
+    """The trace for batches of one size, and their count so far."""
 
     def __init__(self, concrete: Any) -> None:
         self._concrete = concrete
@@ -97,7 +97,7 @@ class _OfSize:
         self._left = _OFTEN if small else 0
 
     def function(self, tensors: Sequence[tf.Tensor]) -> Any:
-        """The trace, specialized once there have been many such batches."""
+        """The trace, shape-specialized after enough such batches."""
         if self._left:
             self._left -= 1
             if not self._left:
@@ -106,7 +106,7 @@ class _OfSize:
 
 
 def _of_any_size(tensor: Any) -> Any:
-    """The type of batches like this one, of any number of examples."""
+    """The type spec of such batches, with unknown batch size."""
     if tensor is None or not tensor.shape.rank:
         return tensor if tensor is None else tf.TensorSpec(tensor.shape, tensor.dtype)
     return tf.TensorSpec([None, *tensor.shape[1:]], tensor.dtype)

@@ -19,7 +19,7 @@ def print_summary(
     show_trainable: bool = False,
     layer_range: Any = None,
 ) -> None:
-    """Print the layers of a model with their shapes and numbers of parameters."""
+    """Print a model's layers with output shapes and parameter counts."""
     layers = _chosen(model.layers, layer_range)
     calls = model_calls(model)
     linear = _is_linear(calls)
@@ -58,7 +58,7 @@ def print_summary(
 
 
 class _Table:
-    """Rows of fields in columns, framed by bars where they are about layers inside of a model."""
+    """Rows of fields in columns; nested models are framed by bars."""
 
     def __init__(self, write: Callable[[str], Any], length: int, ends: list[int]) -> None:
         self.write = write
@@ -66,7 +66,7 @@ class _Table:
         self.ends = ends
 
     def row(self, fields: list[str], depth: int = 0) -> None:
-        """Write the fields; long ones go on in the lines below."""
+        """Write the fields; long ones wrap onto the next lines."""
         bars = "|" * depth
         starts = [depth + 1, *self.ends[:-1]]
         gaps = [2, *[3] * (len(fields) - 2), 0]
@@ -81,12 +81,12 @@ class _Table:
             self.write(line.ljust(self.ends[-1] - depth) + bars)
 
     def space(self, depth: int, filling: str = " ") -> None:
-        """Write the line after a row: empty, or the beginning or end of a frame."""
+        """Write the line after a row: empty, or the top or bottom of a frame."""
         self.write("|" * depth + filling * (self.length - 2 * depth) + "|" * depth)
 
 
 def _chosen(layers: list[Any], layer_range: Any) -> list[Any]:
-    """The layers between those whose names fit two patterns, in either order."""
+    """The layers between those whose names match two patterns, in either order."""
     if layer_range is None:
         return layers
     if len(layer_range) != 2:
@@ -110,7 +110,7 @@ def _chosen(layers: list[Any], layer_range: Any) -> list[Any]:
 
 
 def _is_linear(calls: list[Any]) -> bool:
-    """Whether each call takes what the one before it gives, each of another layer."""
+    """Whether the calls form a chain in which each layer is called once."""
     if not calls:
         return True
     sources = [id(call_of(tensor)) for call in calls for tensor in inputs_of(call)]
@@ -161,7 +161,7 @@ def _params(layer: Any) -> str:
 
 
 def _connections(calls: list[Any]) -> dict[int, list[str]]:
-    """Which outputs of which layers each layer of a model takes."""
+    """The layer outputs that each layer of a model takes."""
     names: dict[int, list[str]] = {}
     for call in calls:
         taken = names.setdefault(id(layer_of(call)), [])
@@ -172,7 +172,7 @@ def _connections(calls: list[Any]) -> dict[int, list[str]]:
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    """The lines of a field, each at most as wide as its column."""
+    """A field wrapped to the width of its column."""
     width = max(width, 1)
     return [
         line[start : start + width]

@@ -1,4 +1,4 @@
-"""Finding the layers and variables among a layer's attributes, in the order they were set."""
+"""Find layers and variables in a layer's attributes, in order of assignment."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _STATE = (*_LEAVES, *_LISTS, dict)
 
 
 def leaves_of(value: Any) -> Sequence[Any]:
-    """The modules and variables in a value; lists and dicts are looked into when asked."""
+    """The modules and variables in a value; lists and dicts are traversed on request."""
     if isinstance(value, _LEAVES):
         return (value,)
     if isinstance(value, dict):
-        # By key, as structures are flattened everywhere; weight files depend on it.
+        # Sorted by key, like all structures; weight files depend on it.
         value = [value[key] for key in sorted(value, key=str)]
     elif not isinstance(value, _LISTS):
         return ()
@@ -35,5 +35,5 @@ def is_metric(value: Any) -> bool:
 
 
 def unique(values: Iterable[Any]) -> list[Any]:
-    """Each object once, in the order of first appearance."""
+    """The unique objects, in order of first appearance."""
     return list({id(value): value for value in values}.values())

@@ -41,9 +41,9 @@ _NO_LOGS = (
 
 
 class Trainer:
-    """What makes a layer a model: the methods that train it."""
+    """The training methods of a model."""
 
-    # What was compiled; there is no such attribute before.
+    # The arguments of `compile`; the attribute does not exist before.
     loss: Any
     train_function: Any
     test_function: Any
@@ -64,7 +64,7 @@ class Trainer:
         self._compile_config: dict[str, Any] = {}
         self._traced_steps: dict[str, TracedStep] = {}
         self.train_function = self.test_function = self.predict_function = None
-        # The numbers of the batches, as variables for those who ask for them.
+        # The batch counters as variables, created on request.
         set_plainly(self, "_counters", {})
 
     def compile(
@@ -80,10 +80,10 @@ class Trainer:
         pss_evaluation_shards: Any = 0,
         **kwargs: Any,
     ) -> None:
-        """Choose the optimizer, the loss and the metrics of training."""
+        """Configure the optimizer, the loss and the metrics."""
         _check_older_arguments(kwargs)
         if isinstance(optimizer, list | tuple):
-            # For a `train_step` of the user's own.
+            # For a custom `train_step`.
             self.optimizer = [self._scaling(tf.keras.optimizers.get(each)) for each in optimizer]
         else:
             self.optimizer = self._scaling(tf.keras.optimizers.get(optimizer))
@@ -115,7 +115,7 @@ class Trainer:
         self.train_function = self.test_function = self.predict_function = None
 
     def _scaling(self, optimizer: Any) -> Any:
-        """The optimizer, with a scaled loss if the model computes in float16."""
+        """The optimizer, with loss scaling if the model computes in float16."""
         if self.dtype_policy.name != "mixed_float16":  # type: ignore[attr-defined]
             return optimizer
         kind = tf.keras.mixed_precision.LossScaleOptimizer
@@ -140,13 +140,13 @@ class Trainer:
 
     @property
     def steps_per_execution(self) -> Any:
-        """How many batches callbacks see as one, a variable; None before `compile`."""
+        """The number of batches per callback invocation, a variable; None before `compile`."""
         return self._steps_per_execution
 
     @steps_per_execution.setter
     def steps_per_execution(self, value: Any) -> None:
         if self._steps_per_execution is None:
-            # Not one of the model's own variables.
+            # Not tracked as a variable of the model.
             made = tf.Variable(value, dtype=tf.int64, trainable=False)
             set_plainly(self, "_steps_per_execution", made)
         else:
@@ -161,7 +161,7 @@ class Trainer:
         self._autotune_steps_per_execution = value
 
     def _executions(self, kind: str, batches: Any) -> Any:
-        """The batches of an epoch, with the numbers of the first and last of each execution."""
+        """The batches of an epoch, with the first and last batch index of each execution."""
         count = 1 if self._steps_per_execution is None else int(self._steps_per_execution)
         data = iter(batches.epoch())
         if count == 1:
@@ -190,17 +190,17 @@ class Trainer:
 
     @property
     def _train_counter(self) -> Any:
-        """How many batches `fit` has trained on; zero when it begins."""
+        """The number of batches that `fit` has trained on; reset when it starts."""
         return self._counter("train")
 
     @property
     def _test_counter(self) -> Any:
-        """How many batches `evaluate` has seen."""
+        """The number of batches `evaluate` has seen."""
         return self._counter("test")
 
     @property
     def _predict_counter(self) -> Any:
-        """How many batches `predict` has seen."""
+        """The number of batches `predict` has seen."""
         return self._counter("predict")
 
     def _counter(self, kind: str) -> Any:
@@ -223,7 +223,7 @@ class Trainer:
         return [metric.name for metric in self.metrics]
 
     def reset_metrics(self) -> None:
-        """Start all metrics anew."""
+        """Reset all metrics."""
         for metric in self.metrics:
             metric.reset_state()
 
@@ -232,11 +232,11 @@ class Trainer:
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
     ) -> Any:
-        """The loss of a batch, regularization included."""
+        """The loss of a batch, including regularization."""
         return self.compiled_loss(y, y_pred, sample_weight, regularization_losses=self.losses)  # type: ignore[attr-defined]
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, Any]:
-        """Update the metrics with a batch; their results."""
+        """Update the metrics with a batch; returns their results."""
         self.compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
@@ -265,7 +265,7 @@ class Trainer:
             )
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        """One step of training on a batch; the logs."""
+        """One training step on a batch; returns the logs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
             y_pred = self(x, training=True)  # type: ignore[operator]
@@ -275,7 +275,7 @@ class Trainer:
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
-        """Evaluate a batch; the logs."""
+        """Evaluate a batch; returns the logs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self(x, training=False)  # type: ignore[operator]
         self.compute_loss(x, y, y_pred, sample_weight)
@@ -287,12 +287,12 @@ class Trainer:
         return self(x, training=False)  # type: ignore[operator]
 
     def _step(self, name: str) -> Any:
-        """train_step, test_step or predict_step: traced, or as it is where it runs eagerly."""
+        """train_step, test_step or predict_step: traced, or directly if it runs eagerly."""
         step = getattr(self, name)
         kind = name.removesuffix("_step")
         maker = getattr(self, f"make_{kind}_function")
         if getattr(maker, "__func__", None) is not getattr(OlderMethods, maker.__name__):
-            # The user's own function, which takes batches from an iterator.
+            # A custom function, which takes batches from an iterator.
             function = maker()
             return lambda data: function(iter((data,)))
         if self.run_eagerly or getattr(self, "dynamic", False):
@@ -307,9 +307,9 @@ class Trainer:
         return traced
 
     def _step_in_loop(self, name: str, batches: Any, listeners: Any) -> Any:
-        """The same for a loop over batches, whose logs may interest nobody but those at the end.
+        """The same for a loop over batches, where only the last logs may be needed.
 
-        The steps of this class report what the metrics say, which can be asked once at the end.
+        The built-in steps return the metrics' results, which can be read once at the end.
         """
         step = self._step(name)
         told = f"on_{name.removesuffix('_step')}_batch_end"
@@ -348,7 +348,7 @@ class Trainer:
         workers: int = 1,
         use_multiprocessing: bool = False,
     ) -> Any:
-        """Train the model for a number of epochs; the History of losses and metrics."""
+        """Train the model for a number of epochs; returns the History of losses and metrics."""
         self._need_compiled()
         _require_numbers(epochs, initial_epoch, steps_per_epoch, batch_size, validation_split)
         if epochs <= 0:
@@ -410,7 +410,7 @@ class Trainer:
     def _train_epoch(
         self, batches: Any, listeners: Any, first_batch: int, earlier: dict[str, Any] | None
     ) -> dict[str, Any]:
-        # An epoch for which no data is left reports what the one before it did.
+        # An epoch without data repeats the logs of the previous one.
         logs = None if earlier is None else dict(earlier)
         train_step = self._step_in_loop("train_step", batches, listeners)
         batches_seen = False
@@ -433,7 +433,7 @@ class Trainer:
         return self._at_the_end(logs)
 
     def _at_the_end(self, logs: dict[str, Any]) -> dict[str, Any]:
-        """The logs of all batches: the metrics' results, where the last logs are about these."""
+        """The logs over all batches: the metrics' results, if the last logs report these."""
         names = set(logs) if isinstance(logs, dict) else None
         if logs is IN_METRICS or names == set(self.metrics_names):
             logs = self.get_metrics_result()
@@ -455,7 +455,7 @@ class Trainer:
         return_dict: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The loss and metrics on data: a number, a list, or a dict."""
+        """Evaluate the model; returns the loss and metrics as a number, a list, or a dict."""
         if kwargs:
             near = keyword_advice(Trainer.evaluate, next(iter(kwargs)))
             raise TypeError(f"Invalid keyword arguments: {list(kwargs)}.{near}")
@@ -469,7 +469,7 @@ class Trainer:
         return logs if return_dict else self._in_order(logs)
 
     def _in_order(self, logs: dict[str, Any]) -> Any:
-        """The values of logs in the order of the metrics, others by name; one value alone."""
+        """The values of logs in metric order, others by name; a single value is unwrapped."""
         names = self.metrics_names
         known = [name for name in names if name in logs]
         values = [logs[name] for name in known + sorted(set(logs) - set(known))]
@@ -544,7 +544,7 @@ class Trainer:
         reset_metrics: bool = True,
         return_dict: bool = False,
     ) -> Any:
-        """One step of training; the loss and metrics."""
+        """One training step; returns the loss and metrics."""
         self._need_compiled()
         data = one_batch(x, y, sample_weight, class_weight)
         return self._on_batch(self._step("train_step"), data, reset_metrics, return_dict)
@@ -571,7 +571,8 @@ class Trainer:
         except tf.errors.InvalidArgumentError as failure:
             if "must have the same first dimension" not in failure.message:
                 raise
-            # A single batch is of a known size: as in the original its sizes are a wrong value.
+            # The size of a single batch is static: as in the original, sizes that do not fit are a
+            # ValueError.
             raise ValueError(failure.message) from failure
         return logs if return_dict else self._in_order(logs)
 
@@ -582,14 +583,14 @@ class Trainer:
         return tf.nest.map_structure(plain, outputs)
 
 
-# Arguments of `compile` that older programs give, and that change nothing.
+# Arguments of `compile` that older programs pass, accepted and ignored.
 _IGNORED = {"cloning", "experimental_run_tf_function", "from_serialized", "sample_weight_mode"}
 
 
 def _require_numbers(
     epochs: Any, initial_epoch: Any, steps: Any, batch_size: Any, validation_split: Any
 ) -> None:
-    """Raise TypeError for arguments of `fit` that are no numbers, or not whole ones."""
+    """Raise TypeError for arguments of `fit` that are not numbers or not integers."""
     counts = {"epochs": epochs, "initial_epoch": initial_epoch, "batch_size": batch_size}
     for name, value in counts.items():
         if value is not None:
@@ -612,7 +613,7 @@ def _check_older_arguments(given: dict[str, Any]) -> None:
 
 
 def _together(parts: list[Any]) -> Any:
-    """The outputs of several batches as those of one."""
+    """The outputs of several batches, concatenated."""
     return tf.nest.map_structure(lambda *outputs: joined(outputs), *parts)
 
 
@@ -628,7 +629,7 @@ def _validates(epoch: int, validation_freq: Any) -> bool:
 
 
 def numbers(logs: dict[str, Any]) -> dict[str, Any]:
-    """Logs with Python numbers in place of tensors."""
+    """Logs with tensors converted to Python numbers."""
     return {
         name: np.asarray(value).item() if getattr(value, "shape", ()) == () else np.asarray(value)
         for name, value in logs.items()

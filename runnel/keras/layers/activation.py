@@ -1,4 +1,4 @@
-"""Activation functions with parameters, as layers."""
+"""Parametrized activation functions as layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .arguments import options_config, set_options
 
 
 class _Elementwise(Layer):
-    """A function of each input by itself."""
+    """An element-wise activation."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -28,15 +28,16 @@ class _Elementwise(Layer):
 
 
 def _rounded(number: Any) -> np.ndarray:
-    """A number in the default float type."""
+    """A number rounded to the default float type."""
     return np.asarray(number, dtype=floatx())
 
 
 class ReLU(_Elementwise):
     """max(x, 0), or more generally
 
-    `max_value` where x >= max_value, x where threshold <= x < max_value, and
-    negative_slope * (x - threshold) below.
+        max_value                       for x >= max_value
+        x                               for threshold <= x < max_value
+        negative_slope * (x - threshold) otherwise
 
     >>> tf.keras.layers.ReLU(max_value=6)(tf.constant([-2.0, 1.0, 9.0])).numpy().tolist()
     [0.0, 1.0, 6.0]
@@ -56,7 +57,7 @@ class ReLU(_Elementwise):
         self.threshold = _rounded(threshold)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return relu(
             inputs,
             alpha=float(self.negative_slope),
@@ -65,7 +66,7 @@ class ReLU(_Elementwise):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "max_value": self.max_value,
@@ -75,7 +76,7 @@ class ReLU(_Elementwise):
 
 
 class LeakyReLU(_Elementwise):
-    """x above 0, alpha * x below.
+    """x for x > 0, alpha * x otherwise.
 
     >>> tf.keras.layers.LeakyReLU(0.5)(tf.constant([-2.0, 3.0])).numpy().tolist()
     [-1.0, 3.0]
@@ -91,16 +92,16 @@ class LeakyReLU(_Elementwise):
         self.alpha = _rounded(alpha)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return relu(inputs, alpha=float(self.alpha))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "alpha": float(self.alpha)}
 
 
 class ELU(_Elementwise):
-    """x above 0, alpha * (exp(x) - 1) below.
+    """x for x > 0, alpha * (exp(x) - 1) otherwise.
 
     >>> tf.keras.layers.ELU()(tf.constant([-50.0, 3.0])).numpy().tolist()
     [-1.0, 3.0]
@@ -115,16 +116,16 @@ class ELU(_Elementwise):
         self.alpha = _rounded(alpha)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return elu(inputs, float(self.alpha))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "alpha": float(self.alpha)}
 
 
 class ThresholdedReLU(_Elementwise):
-    """x above theta, 0 elsewhere.
+    """x for x > theta, 0 otherwise.
 
     >>> tf.keras.layers.ThresholdedReLU(1.5)(tf.constant([1.0, 2.0])).numpy().tolist()
     [0.0, 2.0]
@@ -144,17 +145,17 @@ class ThresholdedReLU(_Elementwise):
         self.theta = _rounded(theta)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         inputs = tf.convert_to_tensor(inputs)
         return inputs * tf.cast(inputs > float(self.theta), inputs.dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "theta": float(self.theta)}
 
 
 class PReLU(_Elementwise):
-    """x above 0, alpha * x below, with an alpha for each feature that is learned.
+    """x for x > 0, alpha * x otherwise, with a trainable alpha for each feature.
 
     >>> layer = tf.keras.layers.PReLU(alpha_initializer="ones")
     >>> layer(tf.constant([[-2.0, 3.0]])).numpy().tolist()
@@ -183,7 +184,7 @@ class PReLU(_Elementwise):
         self.shared_axes = shared_axes
 
     def build(self, input_shape):
-        """Make the slopes."""
+        """Create alpha."""
         input_shape = tf.TensorShape(input_shape)
         sizes = input_shape.as_list()[1:]
         for axis in self.shared_axes or ():
@@ -209,11 +210,11 @@ class PReLU(_Elementwise):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The function of each input."""
+        """Apply the function element-wise."""
         return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             **options_config(self, "alpha_initializer", "alpha_regularizer", "alpha_constraint"),
@@ -222,7 +223,7 @@ class PReLU(_Elementwise):
 
 
 class Softmax(_Elementwise):
-    """exp(x) / sum(exp(x)) along an axis, or several; where the mask is False, 0.
+    """exp(x) / sum(exp(x)) along one or several axes; 0 where the mask is False.
 
     >>> tf.keras.layers.Softmax()(tf.constant([[0.0, 0.0]])).numpy().tolist()
     [[0.5, 0.5]]
@@ -244,14 +245,14 @@ class Softmax(_Elementwise):
         return tf.exp(inputs - tf.reduce_logsumexp(inputs, axis=self.axis, keepdims=True))
 
     def _masked(self, inputs: Any, mask: Any) -> Any:
-        """The inputs, very low where the mask is False."""
+        """The inputs, masked with a large negative number where the mask is False."""
         lowest = tf.constant(-65504.0 if inputs.dtype is tf.float16 else -1e9, inputs.dtype)
         if self.robust_masking:
             return tf.where(tf.cast(mask, tf.bool), inputs, lowest)
         return inputs + (1.0 - tf.cast(mask, inputs.dtype)) * lowest
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {**super().get_config(), "axis": self.axis}
         if self.robust_masking:
             config["robust_masking"] = True

@@ -1,4 +1,4 @@
-"""What the constructors of layers have in common: sizes of windows, layouts, options of weights."""
+"""What layer constructors have in common: window sizes, data formats, weight options."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MODULES = {
 
 
 def set_options(layer: Any, **options: Any) -> None:
-    """Set attributes such as kernel_initializer or bias_constraint from names or objects."""
+    """Set attributes such as kernel_initializer or bias_constraint from identifiers."""
     for name, value in options.items():
         setattr(layer, name, _MODULES[name.rpartition("_")[2]].get(value))
 
 
 def options_config(layer: Any, *names: str) -> dict[str, Any]:
-    """The configs of such attributes."""
+    """The serialized configs of such attributes."""
     return {
         name: _MODULES[name.rpartition("_")[2]].serialize(value) if value is not None else None
         for name in names
@@ -34,7 +34,7 @@ def options_config(layer: Any, *names: str) -> dict[str, Any]:
 
 
 def integer_tuple(value: Any, count: int, name: str, allow_zero: bool = False) -> tuple[int, ...]:
-    """A number for each of `count` axes, given as one number or as that many."""
+    """A tuple of `count` integers, one per axis, from one integer or a sequence."""
     message = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
     loading_limits.claim("convolution", (count,), 8, "the sizes of axes")
     try:
@@ -63,7 +63,7 @@ def integer_tuple(value: Any, count: int, name: str, allow_zero: bool = False) -
 
 
 def padding_of(value: Any) -> Any:
-    """The name of a padding in lower case, or explicit paddings as they are."""
+    """A padding mode in lower case; explicit paddings unchanged."""
     if isinstance(value, list | tuple):
         return value
     padding = value.lower()
@@ -76,7 +76,7 @@ def padding_of(value: Any) -> Any:
 
 
 def data_format_of(value: str | None) -> str:
-    """A layout of images: "channels_last" or "channels_first"; the default one for None."""
+    """The data format, "channels_last" or "channels_first"; the default one for None."""
     data_format = image_data_format() if value is None else value.lower()
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(
@@ -93,14 +93,14 @@ _FORMATS = {
 
 
 def operation_format(data_format: str, rank: int) -> Any:
-    """The layout as operations on `rank` spatial axes call it: NHWC, ..."""
+    """The data format in the spelling of ops with `rank` spatial axes: NHWC, ..."""
     return _FORMATS[data_format][rank]
 
 
 def convolved_length(
     length: int | None, window: int, padding: Any, stride: int, dilation: int = 1
 ) -> int | None:
-    """How many places a window has along an axis of some length."""
+    """The number of window positions along an axis of some length."""
     if length is None:
         return None
     if padding == "valid":
@@ -109,9 +109,9 @@ def convolved_length(
 
 
 def check_window_fits(layer: Any, inputs: Any, windows: Any, first: bool) -> None:
-    """Raise ValueError if a model under construction has inputs smaller than a layer's window.
+    """Raise ValueError if a symbolic input is smaller than a layer's window.
 
-    Values may be that small, and give empty outputs; a model made for them is a mistake.
+    Eager values may be that small and give empty outputs; in a functional model it is a mistake.
     """
     if layer.padding != "valid" or not isinstance(inputs, SymbolicTensor):
         return
@@ -129,7 +129,7 @@ def check_window_fits(layer: Any, inputs: Any, windows: Any, first: bool) -> Non
 
 
 def without_room(layer: Any, inputs: Any, outputs: Any) -> Any:
-    """Empty outputs of no images or no filters; of too small images InvalidArgumentError."""
+    """Empty outputs for an empty batch or no filters; InvalidArgumentError for too small images."""
     if not all(inputs.shape) or 0 not in outputs.shape[1:-1]:
         return outputs
     raise InvalidArgumentError(
@@ -149,7 +149,7 @@ def transposed_length(
     stride: int,
     dilation: int,
 ) -> Any:
-    """The length whose convolution has the given one; a number, a tensor or None."""
+    """The output length of a transposed convolution; a number, a tensor or None."""
     if length is None:
         return None
     window += (window - 1) * (dilation - 1)

@@ -1,4 +1,4 @@
-"""Layers that run eagerly as one operation: a product or convolution, its bias, its activation."""
+"""The eager fast path of layers: matmul or convolution, bias and activation as one fused op."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...core.variable import Variable
 from .. import activations
 
-# By identity: any other callable may be unhashable.
+# Compared by identity: other callables may be unhashable.
 _NAMES = {
     id(activations.linear): "linear",
     id(activations.relu): "relu",
@@ -28,15 +28,15 @@ _NAMES = {
 
 
 def known_activation(function: Any) -> str:
-    """The name of an activation that is one of the library's; of others an empty one.
+    """The name of a built-in activation, or an empty string.
 
-    Users have functions of the same names that compute something else.
+    User functions may have the same names but compute something else.
     """
     return _NAMES.get(id(function), "")
 
 
 def are_plain_weights(*weights: Any) -> bool:
-    """Whether weights are variables of float32, and nothing that stands for some."""
+    """Whether all weights are plain float32 variables, not wrappers around them."""
     for each in weights:  # noqa: SIM110 -- in small models such a call is what takes the time
         if type(each) is not Variable or each.dtype is not float32:
             return False
@@ -44,7 +44,7 @@ def are_plain_weights(*weights: Any) -> bool:
 
 
 def tapes_are_plain() -> bool:
-    """Whether nobody listens to single operations but tapes that gradients are computed from."""
+    """Whether operations are only recorded by gradient tapes, and by no other observer."""
     for tape in state.tapes:  # noqa: SIM110
         if type(tape) is not GradientTape:
             return False
@@ -54,12 +54,12 @@ def tapes_are_plain() -> bool:
 def outputs_at_once(
     layer: Any, inputs: Tensor, rank: int, ops: dict[str, Op], attrs: dict[str, Any]
 ) -> Tensor | None:
-    """The outputs of a layer for a float32 tensor of a rank; None where it takes several steps.
+    """The outputs for a float32 tensor of some rank by one fused op; None if it does not apply.
 
-    Those who listen to single operations, such as the check for NaN, get to hear of each.
+    Observers of single operations, such as the check for NaN, see every operation.
     """
     kernel, bias, tapes = layer.kernel, layer.bias, state.tapes
-    # The functions above written out: in small models such calls are what takes the time.
+    # The functions above inlined: in small models call overhead dominates.
     if (
         inputs.dtype is not float32
         or len(inputs._array.shape) != rank
@@ -73,7 +73,7 @@ def outputs_at_once(
     if op is None or not layer.use_bias:
         return None
     if not tapes:
-        # What a variable would tell them of being read is told to nobody.
+        # Bypasses the read notifications of variables: nothing observes them here.
         return execute(op, (inputs, kernel._tensor, bias._tensor), attrs)
     if not tapes_are_plain():
         return None

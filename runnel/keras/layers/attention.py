@@ -1,4 +1,4 @@
-"""Attention: sums of values, weighted by how well their keys match queries."""
+"""Attention: values averaged with weights from the similarity of queries and keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .einsum_dense import EinsumDense
 
 
 class BaseDenseAttention(BaseRandomLayer):
-    """Attention on the inputs [query, value] or [query, value, key]; subclasses say the scores."""
+    """Attention on [query, value] or [query, value, key]; subclasses compute the scores."""
 
     def __init__(self, dropout=0.0, **kwargs):
         # Keras 2 took `causal` here before it became an argument of the call.
@@ -40,7 +40,7 @@ class BaseDenseAttention(BaseRandomLayer):
         return_attention_scores=False,
         use_causal_mask=False,
     ):
-        """softmax(scores(query, key)) @ value, and the weights if they are asked for."""
+        """softmax(scores(query, key)) @ value, and the attention scores if requested."""
         self._check(inputs, mask)
         query, value = inputs[0], inputs[1]
         key = inputs[2] if len(inputs) > 2 else value
@@ -89,22 +89,22 @@ class BaseDenseAttention(BaseRandomLayer):
             )
 
     def compute_mask(self, inputs, mask=None):
-        """The mask of the queries."""
+        """The query mask."""
         self._check(inputs, mask)
         return None if mask is None or mask[0] is None else tf.convert_to_tensor(mask[0])
 
     def compute_output_shape(self, input_shape):
-        """A value for each query."""
+        """The shape of the query, with the last size of the value."""
         query, value = tf.TensorShape(input_shape[0]), tf.TensorShape(input_shape[1])
         return query[:-1].concatenate(value[-1:])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "dropout": self.dropout}
 
 
 class Attention(BaseDenseAttention):
-    """Attention by dot products (Luong et al., 2015): softmax(query @ key^T) @ value.
+    """Dot-product attention (Luong et al., 2015): softmax(query @ key^T) @ value.
 
     With score_mode="concat" the scores are sums of tanh(query + key) instead.
 
@@ -123,7 +123,7 @@ class Attention(BaseDenseAttention):
             )
 
     def build(self, input_shape):
-        """Make the scale and the weight of the sums, where there are any."""
+        """Create the scale and the concat score weight, where there are any."""
         self.scale = None
         if self.use_scale:
             self.scale = self.add_weight("scale", shape=(), initializer="ones")
@@ -144,13 +144,13 @@ class Attention(BaseDenseAttention):
         return self.concat_score_weight * tf.reduce_sum(tf.tanh(pairs), axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         own = {"use_scale": self.use_scale, "score_mode": self.score_mode}
         return {**super().get_config(), **own}
 
 
 class AdditiveAttention(BaseDenseAttention):
-    """Attention by sums (Bahdanau et al., 2014): scores are sum(scale * tanh(query + key)).
+    """Additive attention (Bahdanau et al., 2014): the scores are sum(scale * tanh(query + key)).
 
     >>> layer = tf.keras.layers.AdditiveAttention()
     >>> layer([tf.ones([2, 4, 8]), tf.ones([2, 6, 8])]).shape
@@ -162,7 +162,7 @@ class AdditiveAttention(BaseDenseAttention):
         self.use_scale = use_scale
 
     def build(self, input_shape):
-        """Make the scale."""
+        """Create the scale."""
         self._check(input_shape, None)
         self.scale = None
         if self.use_scale:
@@ -175,14 +175,15 @@ class AdditiveAttention(BaseDenseAttention):
         return tf.reduce_sum(pairs if self.scale is None else self.scale * pairs, axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "use_scale": self.use_scale}
 
 
 class MultiHeadAttention(Layer):
-    """Attention of several heads (Vaswani et al., 2017), each on projections of its own.
+    """Multi-head attention (Vaswani et al., 2017); each head has its own projections.
 
-    head = softmax((query @ Q) (key @ K)^T / sqrt(key_dim)) (value @ V); outputs: heads @ O
+        head = softmax((query @ Q) (key @ K)^T / sqrt(key_dim)) (value @ V)
+        outputs = heads @ O
 
     >>> layer = tf.keras.layers.MultiHeadAttention(num_heads=2, key_dim=3)
     >>> query, value = tf.ones([1, 8, 16]), tf.ones([1, 4, 16])
@@ -243,7 +244,7 @@ class MultiHeadAttention(Layer):
         self._value_shape: Any = None
 
     def _build_from_signature(self, query: Any, value: Any, key: Any = None) -> None:
-        """Make the layers inside for tensors, or shapes, of the inputs."""
+        """Build the projections from tensors or shapes of the inputs."""
         key = value if key is None else key
         shapes = [tf.TensorShape(getattr(each, "shape", each)) for each in (query, key, value)]
         self._query_shape, self._key_shape, self._value_shape = shapes
@@ -272,7 +273,7 @@ class MultiHeadAttention(Layer):
         self._tracked += [self._softmax, self._dropout_layer, self._output_dense]
 
     def _projection(self, name: str, rank: int, sizes: list[int], summed: int = 1) -> EinsumDense:
-        """A dense layer from the last `summed` axes to axes of the given sizes."""
+        """A dense projection that contracts the last `summed` axes into axes of the given sizes."""
         letters = string.ascii_lowercase
         free, inner = letters[: rank - 1], letters[rank - 1 : rank - 1 + summed]
         outer = letters[rank - 1 + summed : rank - 1 + summed + len(sizes)]
@@ -300,7 +301,7 @@ class MultiHeadAttention(Layer):
         training=None,
         use_causal_mask=False,
     ):
-        """The heads' outputs projected together, and the scores if they are asked for."""
+        """The output projection of all heads, and the attention scores if requested."""
         if self._query_shape is None:
             self._build_from_signature(query, value, key)
         key = value if key is None else key
@@ -318,7 +319,7 @@ class MultiHeadAttention(Layer):
     def _compute_attention(
         self, query: Any, key: Any, value: Any, attention_mask: Any = None, training: Any = None
     ) -> Any:
-        """The weighted sums of projected values, and the weights before dropout."""
+        """The weighted sums of projected values, and the attention scores before dropout."""
         query = tf.multiply(query, 1.0 / math.sqrt(float(self._key_dim)))
         scores = tf.einsum(self._dot_product_equation, key, query)
         scores = self._masked_softmax(scores, attention_mask)
@@ -337,7 +338,7 @@ class MultiHeadAttention(Layer):
     def _full_mask(
         self, query: Any, value: Any, key: Any, attention_mask: Any, causal: bool
     ) -> Any:
-        """Which queries may see which values: (batch, queries, values), or None for all."""
+        """The combined attention mask, (batch, queries, values), or None."""
         mask = None
         query_mask, value_mask, key_mask = mask_of(query), mask_of(value), mask_of(key)
         if query_mask is not None:
@@ -357,7 +358,7 @@ class MultiHeadAttention(Layer):
         return _both(mask, attention_mask)
 
     def compute_output_shape(self, query_shape, value_shape, key_shape=None):
-        """The shape of the queries, with the sizes of the outputs at the end."""
+        """The shape of the query, with the output sizes as last axes."""
         query, value = tf.TensorShape(query_shape), tf.TensorShape(value_shape)
         key = value if key_shape is None else tf.TensorShape(key_shape)
         if query[-1] != value[-1]:
@@ -377,7 +378,7 @@ class MultiHeadAttention(Layer):
         return query[:-1].concatenate(sizes if isinstance(sizes, list | tuple) else [sizes])
 
     def get_config(self):
-        """The arguments to make an equal layer, and the shapes that it was built for."""
+        """The constructor arguments and the shapes that the layer was built for, as a dict."""
         return {
             **super().get_config(),
             "num_heads": self._num_heads,
@@ -401,7 +402,7 @@ class MultiHeadAttention(Layer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         names = ("query_shape", "key_shape", "value_shape")
         query, key, value = (config.pop(name, None) for name in names)
@@ -418,10 +419,10 @@ class MultiHeadAttention(Layer):
 
 
 def _equations(rank: int, axes: tuple[int, ...]) -> tuple[str, str, int]:
-    """The einsum of scores of keys and queries, that of outputs, and the rank of the scores.
+    """The einsum equations for the scores and for the outputs, and the rank of the scores.
 
-    Queries are (batch, ..., heads, size): the axes of attention among them are replaced by those
-    of the keys, all others but the last are batch axes.
+    Queries are (batch, ..., heads, size): the attention axes among them are replaced by those of
+    the keys, all others but the last are batch axes.
     """
     letters = iter(string.ascii_lowercase)
     query = [next(letters) for _ in range(rank)]
@@ -433,14 +434,14 @@ def _equations(rank: int, axes: tuple[int, ...]) -> tuple[str, str, int]:
 
 
 def _again(initializer: Any) -> Any:
-    """An equal initializer with random numbers of its own."""
+    """An equal initializer with its own random stream."""
     if not isinstance(initializer, initializers.Initializer):
         return initializer
     return type(initializer).from_config(initializer.get_config())
 
 
 def _dense(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
-    """Ragged inputs as dense ones; keys and values have the same steps."""
+    """Ragged inputs as dense ones; keys and values are padded to the same length."""
     if is_ragged(query):
         query = query.to_tensor()
     if is_ragged(key) and is_ragged(value):
@@ -457,7 +458,7 @@ def _dense(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
 
 
 def _padded(tensor: Any, sizes: Any) -> Any:
-    """A ragged tensor as a dense one of certain sizes, with what is known of them."""
+    """A ragged tensor padded to a dense one, with its static shape set."""
     dense = tensor.to_tensor(shape=sizes)
     dense.set_shape(tensor.shape)
     return dense
@@ -469,7 +470,7 @@ def _both(one: Any, other: Any) -> Any:
 
 
 def _lower_triangle(scores: Any) -> Any:
-    """True where a value is not later than the query."""
+    """The causal mask: True where a value is not later than the query."""
     return tf.linalg.band_part(tf.ones_like(scores[:1], tf.bool), -1, 0)
 
 

@@ -1,4 +1,4 @@
-"""BatchNormalization: each channel with mean 0 and variance 1 over the batch."""
+"""BatchNormalization: each channel standardized to mean 0 and variance 1 over the batch."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..engine.layer_weights import set_plainly
 from .arguments import options_config, set_options
 from .batch_variants import BatchVariants
 
-# Where the channels of images and volumes are, as the fused operation knows them.
+# The channel axis of images and volumes, by the data format of the fused op.
 _FUSED_FORMATS: dict[Any, str] = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}
 _VARIANTS = frozenset(
     {"fused", "renorm", "renorm_clipping", "renorm_momentum", "virtual_batch_size", "adjustment"}
 )
-# The fused operation takes no smaller one.
+# The minimum epsilon of the fused op.
 _SMALLEST_EPSILON = 1.001e-5
 
 
 def checked_axes(axis: Any, input_shape: Any) -> list[int]:
-    """The axes of an argument, none negative; ValueError for those that are not there or double."""
+    """Non-negative axes; ValueError for axes out of range or repeated."""
     rank = input_shape.rank
     axes = [axis] if isinstance(axis, int) else list(axis)
     positive = [each + rank if each < 0 else each for each in axes]
@@ -42,8 +42,8 @@ def checked_axes(axis: Any, input_shape: Any) -> list[int]:
 class BatchNormalization(BatchVariants):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta
 
-    In training mean and variance are those of the batch, and the moving averages follow them;
-    otherwise, and if the layer is not `trainable`, the moving averages are used.
+    In training mean and variance are those of the batch, and the moving averages are updated; in
+    inference, or if the layer is not `trainable`, the moving averages are used.
 
     >>> layer = tf.keras.layers.BatchNormalization(epsilon=0.0)
     >>> layer(tf.constant([[1.0], [3.0]]), training=True).numpy().tolist()
@@ -108,7 +108,7 @@ class BatchNormalization(BatchVariants):
         return tf.float32 if self.dtype in ("float16", "bfloat16") else self.dtype or tf.float32
 
     def build(self, input_shape):
-        """Make gamma, beta and the moving averages."""
+        """Create gamma, beta and the moving averages."""
         input_shape = tf.TensorShape(input_shape)
         self.axis = checked_axes(self.axis, input_shape)
         rank = input_shape.rank
@@ -122,7 +122,7 @@ class BatchNormalization(BatchVariants):
         self._fused_format = None
         if self.fused in (None, True):
             self._set_fused(rank)
-        # There is one axis more with virtual batches, the second: which of them.
+        # With virtual batches there is an extra second axis, the index of the virtual batch.
         virtual = self.virtual_batch_size is not None
         if len(sizes) == 1 and not virtual:
             shape = (sizes[self.axis[0]],)
@@ -136,7 +136,7 @@ class BatchNormalization(BatchVariants):
             self._add_renorm_weights(shape)
         reduced = [axis for axis in range(rank) if axis not in sizes]
         self._reduction_axes = [axis + virtual if axis else axis for axis in reduced]
-        # A vector of channels that are not last needs axes to broadcast against the inputs.
+        # A vector for channels that are not last is reshaped to broadcast against the inputs.
         self._spread_shape = None
         if len(sizes) == 1 and self.axis != [rank - 1] and not virtual:
             self._spread_shape = [sizes.get(axis, 1) for axis in range(rank)]
@@ -179,7 +179,7 @@ class BatchNormalization(BatchVariants):
         )
 
     def call(self, inputs, training=None, mask=None):
-        """The inputs normalized."""
+        """The normalized inputs."""
         inputs = tf.cast(inputs, self._compute_dtype_object)
         if self.virtual_batch_size is not None:
             return self._call_in_virtual_batches(inputs, training, mask)
@@ -209,7 +209,7 @@ class BatchNormalization(BatchVariants):
         return self._normalize(inputs, bool(training), mask)
 
     def _normalize_in_graph(self, graph: Any, inputs: Any, training: Any, mask: Any) -> Any:
-        """The inputs normalized; the averages are left to `updates`, which a session runs."""
+        """Normalize in a graph; moving-average updates go to `updates`, which a session runs."""
         if not isinstance(training, tf.Tensor | tf.Variable):
             start = len(graph.operations)
             outputs = self._normalize(inputs, bool(training), mask)
@@ -274,7 +274,7 @@ class BatchNormalization(BatchVariants):
         inputs = tf.cast(inputs, self._param_dtype)
         keepdims = len(self.axis) > 1 or self.virtual_batch_size is not None
         if mask is None and self.synchronized:
-            # Unlike tf.nn.moments with all terms of the second derivatives.
+            # Unlike tf.nn.moments this keeps all terms of the second derivatives.
             mean = tf.reduce_mean(inputs, self._reduction_axes, keepdims=keepdims)
             return mean, tf.math.reduce_variance(inputs, self._reduction_axes, keepdims=keepdims)
         if mask is None:
@@ -299,7 +299,7 @@ class BatchNormalization(BatchVariants):
             data_format=self._fused_format,
             exponential_avg_factor=1.0 - self.momentum if training else 1.0,
         )
-        # The moments of no images at all are not numbers.
+        # The moments of an empty batch are NaN.
         if training and inputs.shape[0] != 0:
             self._set(self.moving_mean, mean)
             self._set(self.moving_variance, variance)
@@ -310,7 +310,7 @@ class BatchNormalization(BatchVariants):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "axis": self.axis,
@@ -330,7 +330,7 @@ class BatchNormalization(BatchVariants):
 
 
 class SyncBatchNormalization(BatchNormalization):
-    """BatchNormalization whose moments are those of all replicas together.
+    """BatchNormalization with moments over all replicas.
 
     >>> layer = tf.keras.layers.experimental.SyncBatchNormalization(epsilon=0.0)
     >>> layer(tf.constant([[1.0], [3.0]]), training=True).numpy().tolist()
@@ -374,7 +374,7 @@ class SyncBatchNormalization(BatchNormalization):
 
 
 def _composed(factor: Any, offset: Any, beta: Any, gamma: Any) -> tuple[Any, Any]:
-    """The beta and gamma of: first times factor plus offset, then times gamma plus beta."""
+    """The beta and gamma of the composition of two affine maps."""
     if gamma is not None:
         factor, offset = factor * gamma, offset * gamma
     return (offset if beta is None else offset + beta), factor

@@ -1,7 +1,7 @@
-"""What BatchNormalization does beside the plain normalization: renorm, virtual batches, adjustment.
+"""Variants of BatchNormalization: renorm, virtual batches, adjustment.
 
-Batch renormalization corrects the moments of a batch towards their moving averages, so that
-training and inference see the same function: y = (x - mean) / stddev * r + d.
+Batch renormalization corrects the batch moments towards the moving averages, so that training and
+inference compute the same function: y = (x - mean) / stddev * r + d.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class BatchVariants(Layer):
     moving_stddev: tf.Variable
     renorm_mean: tf.Variable
     renorm_stddev: tf.Variable
-    # Averages with their new values, where the updates are to happen outside of a branch.
+    # Moving averages with their new values, where updates are deferred until after a branch.
     _put_off: list[tuple[tf.Variable, Any]] | None = None
 
     def _take_variants(self, kwargs: dict[str, Any]) -> None:
-        """Take the arguments out of others, and check them."""
+        """Pop these arguments from the keyword arguments, and validate them."""
         fused = kwargs.get("fused")
         self.renorm = kwargs.pop("renorm", False)
         clipping = kwargs.pop("renorm_clipping", None) or {}
@@ -52,7 +52,7 @@ class BatchVariants(Layer):
 
     @property
     def _varied(self) -> bool:
-        """Whether the fused operation, which knows none of these, is out of the question."""
+        """Whether a variant is in use, which the fused op does not support."""
         return bool(self.renorm) or (self.virtual_batch_size, self.adjustment) != (None, None)
 
     def _add_renorm_weights(self, shape: tuple[int, ...]) -> None:
@@ -77,7 +77,7 @@ class BatchVariants(Layer):
             setattr(self, name, variable)
 
     def _renormalization(self, mean: Any, variance: Any) -> tuple[Any, Any]:
-        """The factor r and the offset d for the moments of a batch; their averages move on."""
+        """The factor r and the offset d for the batch moments; updates the moving averages."""
         deviation = tf.sqrt(variance + self.epsilon)
         usual_deviation = tf.maximum(self.renorm_stddev, tf.sqrt(tf.constant(self.epsilon)))
         factor = deviation / usual_deviation
@@ -93,27 +93,27 @@ class BatchVariants(Layer):
         return tf.stop_gradient(factor), tf.stop_gradient(offset)
 
     def _move_deviation(self, variance: Any, moving_variance: tf.Variable) -> None:
-        """Let the moving deviation follow a batch, and the moving variance follow from it."""
+        """Update the moving standard deviation, and the moving variance derived from it."""
         moved = self._move(self.moving_stddev, tf.sqrt(variance + self.epsilon), self.momentum)
         deviation = tf.convert_to_tensor(moved)
         self._set(moving_variance, tf.nn.relu(deviation * deviation - self.epsilon))
 
     def _move(self, variable: tf.Variable, value: Any, momentum: float) -> Any:
-        """Let a moving average follow a value of the batch; the average as it is then."""
+        """Update a moving average with a batch value; returns its previous value."""
         step = (variable - tf.cast(value, variable.dtype)) * (1.0 - momentum)
         if self._put_off is None:
             return variable.assign_sub(step)
         return self._set(variable, variable - step)
 
     def _set(self, variable: tf.Variable, value: Any) -> Any:
-        """Give an average a value, now or where it is put off."""
+        """Assign a moving average, now or deferred."""
         if self._put_off is None:
             return variable.assign(value)
         self._put_off.append((variable, value))
         return value
 
     def _over_virtual_batches(self, *moments: Any) -> tuple[Any, ...]:
-        """The means of the moments of the virtual batches; those of the batch without them."""
+        """The mean over virtual batches of their moments; the batch moments without them."""
         if self.virtual_batch_size is None:
             return moments
         return tuple(tf.reduce_mean(each, axis=1, keepdims=True) for each in moments)

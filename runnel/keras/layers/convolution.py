@@ -113,7 +113,7 @@ class Conv(Layer):
             )
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape)
         if channels % self.groups != 0:
@@ -122,7 +122,7 @@ class Conv(Layer):
                 f"Received groups={self.groups}, but the input has {channels} channels (full "
                 f"input shape is {input_shape})."
             )
-        # A window larger than its input is refused before there are weights.
+        # A window larger than its input is rejected before weights are created.
         if not isinstance(self.padding, list | tuple):
             self.compute_output_shape(input_shape)
         self.kernel = self._add_kernel(
@@ -165,7 +165,7 @@ class Conv(Layer):
         )
 
     def _for_all_axes(self, numbers: tuple[int, ...]) -> list[int]:
-        """Steps along the spatial axes, with those of batch and channels around them."""
+        """A value per spatial axis, padded with 1 for the batch and channel axes."""
         return [1, 1, *numbers] if self._channels_first else [1, *numbers, 1]
 
     def call(self, inputs):
@@ -182,7 +182,7 @@ class Conv(Layer):
         return self._activated(self.convolution_op(inputs, self.kernel))
 
     def _at_once(self, images: Tensor) -> Tensor | None:
-        """The outputs by one operation; None where it takes several."""
+        """The outputs by one fused op; None if it does not apply."""
         own = type(self).convolution_op is Conv.convolution_op
         if not own or self._channels_first or not isinstance(self.padding, str):
             return None
@@ -194,7 +194,7 @@ class Conv(Layer):
         return outputs_at_once(self, images, 4, CONVOLVED, attrs)
 
     def _window_sizes(self) -> list[int]:
-        """The sizes of the kernel with its gaps."""
+        """The effective kernel sizes, with dilation."""
         return [
             (size - 1) * gap + 1
             for size, gap in zip(self.kernel_size, self.dilation_rate, strict=True)
@@ -217,7 +217,7 @@ class Conv(Layer):
         ]
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs for inputs of a shape."""
+        """The output shape for an input shape."""
         sizes = tf.TensorShape(input_shape).as_list()
         channels = self._output_channels(sizes)
         batches = len(sizes) - self.rank - 1
@@ -259,7 +259,7 @@ class Conv(Layer):
         return int(channels)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "filters": self.filters,
@@ -281,7 +281,7 @@ class Conv(Layer):
 
 
 class CausalSeparable:
-    """What SeparableConv1D has in common with Conv1D: padding="causal" is allowed."""
+    """What SeparableConv1D shares with Conv1D: padding="causal" is allowed."""
 
 
 class Conv1D(Conv):

@@ -1,4 +1,4 @@
-"""Convolutions of each channel by itself, alone or followed by a mix of the channels."""
+"""Depthwise and separable convolutions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .convolution import CausalSeparable, Conv
 
 
 class _PerChannel(Conv):
-    """A convolution whose kernel has `depth_multiplier` filters for each channel of the inputs."""
+    """A convolution with `depth_multiplier` filters per input channel."""
 
     depth_multiplier: int
     depthwise_kernel: Any
 
     def _depthwise(self, inputs: Any) -> Any:
-        """The convolution of each channel, for one or two spatial axes."""
+        """The depthwise convolution over one or two spatial axes."""
         first = self._channels_first
         check_window_fits(self, inputs, self._window_sizes(), first)
         kernel = self.depthwise_kernel
@@ -38,7 +38,7 @@ class _PerChannel(Conv):
 
 
 class _SeparableConv(_PerChannel):
-    """A convolution of each channel, then one of all channels with windows of size 1."""
+    """A depthwise convolution, then a pointwise one (window size 1) over all channels."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _SeparableConv(_PerChannel):
         )
 
     def build(self, input_shape):
-        """Make the two kernels and the bias."""
+        """Create the two kernels and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape)
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={self._get_channel_axis(): channels})
@@ -105,7 +105,7 @@ class _SeparableConv(_PerChannel):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """activation(convolution of the channels' convolutions + bias)"""
+        """activation(pointwise(depthwise(inputs)) + bias)"""
         if self._is_causal:
             inputs = tf.pad(inputs, self._compute_causal_padding(inputs))
         mix = tf.nn.conv1d if self.rank == 1 else tf.nn.conv2d
@@ -114,7 +114,7 @@ class _SeparableConv(_PerChannel):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "depth_multiplier": self.depth_multiplier,
@@ -128,7 +128,7 @@ class _SeparableConv(_PerChannel):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`; the options of a single kernel mean nothing here."""
+        """Create a layer from its config; options of a single kernel are ignored here."""
         kept = {
             key: value
             for key, value in config.items()
@@ -248,7 +248,7 @@ class SeparableConv2D(_SeparableConv):
 
 
 class _DepthwiseConv(_PerChannel):
-    """A convolution of each channel by itself."""
+    """A depthwise convolution: each channel is convolved separately."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ class _DepthwiseConv(_PerChannel):
         )
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         input_shape = tf.TensorShape(input_shape)
         channels = self._get_input_channel(input_shape, "inputs to `DepthwiseConv`")
         self.depthwise_kernel = self._add_kernel(
@@ -308,7 +308,7 @@ class _DepthwiseConv(_PerChannel):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """activation(convolution of each channel + bias)"""
+        """activation(depthwise(inputs) + bias)"""
         return self._activated(self._depthwise(inputs))
 
     def _output_channels(self, sizes: list[Any]) -> Any:
@@ -316,7 +316,7 @@ class _DepthwiseConv(_PerChannel):
         return None if channels is None else channels * self.depth_multiplier
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         for name in ("filters", *(f"kernel_{kind}" for kind in _KINDS)):
             config.pop(name)
@@ -331,7 +331,7 @@ _KINDS = ("initializer", "regularizer", "constraint")
 
 
 class DepthwiseConv1D(_DepthwiseConv):
-    """A convolution over time of each channel by itself.
+    """A depthwise convolution over time.
 
     >>> tf.keras.layers.DepthwiseConv1D(3, depth_multiplier=2)(tf.ones([2, 10, 4])).shape
     TensorShape([2, 8, 8])
@@ -378,7 +378,7 @@ class DepthwiseConv1D(_DepthwiseConv):
 
 
 class DepthwiseConv2D(_DepthwiseConv):
-    """A convolution over images of each channel by itself.
+    """A depthwise convolution over images.
 
     >>> tf.keras.layers.DepthwiseConv2D(3)(tf.ones([2, 10, 10, 4])).shape
     TensorShape([2, 8, 8, 4])

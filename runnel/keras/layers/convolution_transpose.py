@@ -1,4 +1,4 @@
-"""Transposed convolutions: from the shape of a convolution's output to that of its input."""
+"""Transposed convolutions: from a convolution's output shape to its input shape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONVOLUTIONS: tuple[Any, ...] = (
 
 
 class _Transposed(Conv):
-    """What the transposed convolutions share; it comes before the convolution in their bases."""
+    """What the transposed convolutions share; comes before the convolution in the bases."""
 
     output_padding: Any
 
@@ -39,7 +39,7 @@ class _Transposed(Conv):
                 )
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         input_shape = tf.TensorShape(input_shape)
         rank = self.rank + 2
         if len(input_shape) != rank:
@@ -88,7 +88,7 @@ class _Transposed(Conv):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "output_padding": self.output_padding}
 
 
@@ -251,7 +251,7 @@ class Conv3DTranspose(_Transposed, Conv3D):
         return (1, 1, 1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         config.pop("dilation_rate")
         return config

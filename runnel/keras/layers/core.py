@@ -1,4 +1,4 @@
-"""The plain layers: Dense, Embedding, Activation, Masking and changes of shape."""
+"""The core layers: Dense, Embedding, Activation, Masking and reshaping."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Dense(Layer):
         self.supports_masking = True
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         dtype = tf.as_dtype(self.dtype or tf.keras.backend.floatx())
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError(
@@ -127,11 +127,11 @@ class Dense(Layer):
         return outputs if self.activation is None else self.activation(outputs)
 
     def _of_rows(self, inputs: Any) -> Any:
-        """The layer on the values of a ragged tensor."""
+        """Apply the layer to the flat values of a ragged tensor."""
         values = inputs.flat_values
         if values.shape.rank > 1:
             return inputs.with_flat_values(self.call(values))
-        # The last axis is a row partition too, of rows that are all as long.
+        # The last axis is a row partition too, with uniform row length.
         rows = tf.reshape(values, [-1, self.kernel.shape[0]])
         outer = inputs.nested_row_splits[:-1]
         return tf.RaggedTensor.from_nested_row_splits(self.call(rows), outer, validate=False)
@@ -146,7 +146,7 @@ class Dense(Layer):
         return outputs
 
     def compute_output_shape(self, input_shape):
-        """The shape of the inputs with `units` for the last size."""
+        """The input shape with `units` as last size."""
         input_shape = tf.TensorShape(input_shape).with_rank_at_least(2)
         if input_shape[-1] is None:
             raise ValueError(
@@ -156,7 +156,7 @@ class Dense(Layer):
         return input_shape[:-1].concatenate(self.units)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -192,7 +192,7 @@ class Activation(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **options_config(self, "activation")}
 
 
@@ -205,7 +205,7 @@ class Identity(Layer):
 
 
 class Embedding(Layer):
-    """A vector for each number from 0 to `input_dim` - 1: rows of a table that is learned.
+    """A vector for each index from 0 to `input_dim` - 1: rows of a trainable table.
 
     >>> layer = tf.keras.layers.Embedding(10, 4)
     >>> layer(tf.constant([[1, 2, 3]])).shape
@@ -234,7 +234,7 @@ class Embedding(Layer):
                 "Both `input_dim` and `output_dim` should be positive, Received input_dim = "
                 f"{input_dim} and output_dim = {output_dim}"
             )
-        # The inputs are numbers of rows: casting them to the compute dtype would lose them.
+        # The inputs are row indices: a cast to the compute dtype would lose precision.
         kwargs["autocast"] = False
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.input_dim = input_dim
@@ -251,7 +251,7 @@ class Embedding(Layer):
         self.sparse = sparse
 
     def build(self, input_shape=None):
-        """Make the table."""
+        """Create the table."""
         self.embeddings = self.add_weight(
             shape=(self.input_dim, self.output_dim),
             initializer=self.embeddings_initializer,
@@ -263,7 +263,7 @@ class Embedding(Layer):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The rows of the table for the inputs."""
+        """Gather the rows of the table at the inputs."""
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
         if is_sparse(inputs):
@@ -274,11 +274,11 @@ class Embedding(Layer):
         return outputs
 
     def compute_mask(self, inputs, mask=None):
-        """Where the inputs are not 0, with `mask_zero`."""
+        """The mask of nonzero inputs, with `mask_zero`."""
         return tf.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape):
-        """The shape of the inputs, and `output_dim` at its end."""
+        """The input shape with `output_dim` appended."""
         input_shape = tuple(tf.TensorShape(input_shape).as_list())
         if self.input_length is None:
             return tf.TensorShape((*input_shape, self.output_dim))
@@ -295,7 +295,7 @@ class Embedding(Layer):
         return tf.TensorShape((input_shape[0], *sizes, self.output_dim))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "input_dim": self.input_dim,
@@ -324,11 +324,11 @@ class Masking(Layer):
         self.mask_value = mask_value
 
     def compute_mask(self, inputs, mask=None):
-        """Where some feature differs from `mask_value`."""
+        """The mask of steps with some feature different from `mask_value`."""
         return tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs):
-        """The inputs, zero at the masked steps."""
+        """The inputs with masked steps set to zero."""
         seen = tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
         return inputs * tf.cast(seen, inputs.dtype)
 
@@ -337,7 +337,7 @@ class Masking(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "mask_value": self.mask_value}
 
 
@@ -355,12 +355,12 @@ class ActivityRegularization(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "l1": self.l1, "l2": self.l2}
 
 
 class Flatten(Layer):
-    """All axes but the first as one.
+    """Flatten all axes but the first into one.
 
     >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
     TensorShape([2, 12])
@@ -398,12 +398,12 @@ class Flatten(Layer):
         return tf.TensorShape([sizes[0], product])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
 class Reshape(Layer):
-    """The inputs in another shape, but for the first axis; one size may be -1.
+    """Reshape the inputs, but for the batch axis; one size may be -1.
 
     >>> tf.keras.layers.Reshape((-1, 2))(tf.ones([5, 3, 4])).shape
     TensorShape([5, 6, 2])
@@ -416,7 +416,7 @@ class Reshape(Layer):
         self.target_shape = tuple(target_shape)
 
     def call(self, inputs):
-        """The inputs in the other shape."""
+        """Reshape the inputs."""
         rows = inputs.shape[0] if inputs.shape.rank else None
         if rows is not None:
             return tf.reshape(inputs, (rows, *self.target_shape))
@@ -426,7 +426,7 @@ class Reshape(Layer):
         return outputs
 
     def compute_output_shape(self, input_shape):
-        """The size of the first axis and the target shape, its -1 filled in."""
+        """The batch size and the target shape, its -1 resolved."""
         rows, *sizes = tf.TensorShape(input_shape).as_list()
         if None in sizes:
             target = [None if size == -1 else size for size in self.target_shape]
@@ -460,12 +460,12 @@ class Reshape(Layer):
         return target
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "target_shape": self.target_shape}
 
 
 class Permute(Layer):
-    """The axes in another order, counted from 1; the first axis stays.
+    """Transpose the axes, counted from 1; the batch axis is not moved.
 
     >>> tf.keras.layers.Permute((2, 1))(tf.ones([5, 3, 4])).shape
     TensorShape([5, 4, 3])
@@ -482,21 +482,21 @@ class Permute(Layer):
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs):
-        """The inputs with the axes in the other order."""
+        """Transpose the inputs."""
         return tf.transpose(inputs, (0, *self.dims))
 
     def compute_output_shape(self, input_shape):
-        """The sizes in the other order."""
+        """The sizes in the permuted order."""
         sizes = tf.TensorShape(input_shape).as_list()
         return tf.TensorShape([sizes[0], *(sizes[axis] for axis in self.dims)])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "dims": self.dims}
 
 
 class RepeatVector(Layer):
-    """Each row `n` times, along a new axis.
+    """Repeat each row `n` times along a new axis.
 
     >>> tf.keras.layers.RepeatVector(3)(tf.ones([2, 4])).shape
     TensorShape([2, 3, 4])
@@ -514,10 +514,10 @@ class RepeatVector(Layer):
         return tf.tile(tf.expand_dims(inputs, 1), [1, self.n, 1])
 
     def compute_output_shape(self, input_shape):
-        """The shape with `n` in the middle."""
+        """The shape with `n` inserted after the batch axis."""
         sizes = tf.TensorShape(input_shape).as_list()
         return tf.TensorShape([sizes[0], self.n, sizes[1]])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "n": self.n}

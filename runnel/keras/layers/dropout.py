@@ -1,4 +1,4 @@
-"""Layers that add noise in training, and only then."""
+"""Layers that add noise, in training only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..backend.random_generator import RandomGenerator
 from ..engine.base_layer import Layer
 from ..engine.input_spec import InputSpec
 
-# The constants of the selu activation, whose negative limit AlphaDropout falls to.
+# The constants of selu; AlphaDropout sets dropped inputs to its negative limit.
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 class BaseRandomLayer(Layer):
-    """A layer that draws random numbers in training."""
+    """A layer with its own random number generator, used in training."""
 
     def __init__(self, seed=None, force_generator=False, rng_type=None, **kwargs):
         super().__init__(**kwargs)
@@ -69,7 +69,7 @@ class Dropout(BaseRandomLayer):
         return self._random_generator.dropout(inputs, self.rate, self._get_noise_shape(inputs))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "rate": self.rate,
@@ -79,7 +79,7 @@ class Dropout(BaseRandomLayer):
 
 
 def _filled_in(noise_shape: Any, inputs: Any) -> list[Any]:
-    """A shape of noise, with the inputs' sizes for its None."""
+    """The noise shape, its None replaced by the inputs' sizes."""
     sizes = inputs.shape.as_list() if inputs.shape.rank is not None else [None] * len(noise_shape)
     wanted = [
         size if given is None else given for given, size in zip(noise_shape, sizes, strict=False)
@@ -102,7 +102,7 @@ class _SpatialDropout(Dropout):
 
 
 class SpatialDropout1D(_SpatialDropout):
-    """Dropout of whole features: the same ones at all time steps."""
+    """Dropout of whole features: the same mask at all time steps."""
 
     _axes = (1,)
 
@@ -142,7 +142,7 @@ class SpatialDropout3D(_SpatialDropout):
 
 
 class GaussianNoise(BaseRandomLayer):
-    """In training the inputs plus noise with mean 0 and deviation `stddev`."""
+    """In training, add Gaussian noise with mean 0 and standard deviation `stddev`."""
 
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -156,12 +156,12 @@ class GaussianNoise(BaseRandomLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "stddev": self.stddev, "seed": self.seed}
 
 
 class GaussianDropout(BaseRandomLayer):
-    """In training the inputs times noise with mean 1 and deviation sqrt(rate / (1 - rate))."""
+    """In training, multiply by Gaussian noise with mean 1 and stddev sqrt(rate / (1 - rate))."""
 
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -180,12 +180,14 @@ class GaussianDropout(BaseRandomLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}
 
 
 class AlphaDropout(BaseRandomLayer):
-    """Dropout for selu: dropped inputs take its negative limit, mean and variance stay."""
+    """Dropout for selu: dropped inputs are set to its negative limit; mean and variance are
+    preserved.
+    """
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -206,5 +208,5 @@ class AlphaDropout(BaseRandomLayer):
         return factor * (inputs * kept + limit * (1 - kept)) + shift
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}

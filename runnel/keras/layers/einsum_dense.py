@@ -1,4 +1,4 @@
-"""EinsumDense: a dense layer over any axes, told by an einsum equation."""
+"""EinsumDense: a dense layer over any axes, specified by an einsum equation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EinsumDense(Layer):
     """activation(einsum(equation, inputs, kernel) + bias)
 
     `output_shape` leaves out the batch axis and what an ellipsis stands for; `bias_axes` are the
-    letters of the outputs' axes that have biases.
+    labels of the output axes that have a bias.
 
     >>> layer = tf.keras.layers.EinsumDense("...x,xy->...y", output_shape=64, bias_axes="y")
     >>> layer(tf.ones([8, 32, 128])).shape
@@ -60,7 +60,7 @@ class EinsumDense(Layer):
         )
 
     def build(self, input_shape):
-        """Make the kernel, and the bias if there are bias axes."""
+        """Create the kernel, and the bias if there are bias axes."""
         sizes = tf.TensorShape(input_shape).as_list()
         shapes = _shapes(self.equation, self.bias_axes, sizes, self.partial_output_shape)
         self.full_output_shape = shapes.outputs
@@ -100,7 +100,7 @@ class EinsumDense(Layer):
         return tf.TensorShape(shapes.outputs)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "output_shape": self.partial_output_shape,

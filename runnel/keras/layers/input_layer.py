@@ -1,4 +1,4 @@
-"""Where the values of a functional model come in."""
+"""InputLayer and Input: the entry points of a functional model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..serialization import type_spec_from
 
 
 class InputLayer(Layer):
-    """The place of one input of a model.
+    """The entry point of one input of a model.
 
     >>> tf.keras.layers.InputLayer((3,), name="here").output.shape
     TensorShape([None, 3])
@@ -98,13 +98,13 @@ class InputLayer(Layer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         if isinstance(config.get("type_spec"), dict):
             config = {**config, "type_spec": type_spec_from(config["type_spec"])}
         return super().from_config(config)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         if self._type_spec is not None:
             return {"name": self.name, "type_spec": self._type_spec}
         return {

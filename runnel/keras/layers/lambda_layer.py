@@ -17,7 +17,7 @@ from ..object_registration import get_registered_object
 
 
 class Lambda(Layer):
-    """A function of tensors as a layer; it must not make variables.
+    """An arbitrary function of tensors as a layer; it must not create variables.
 
     >>> tf.keras.layers.Lambda(lambda x: x**2)(tf.constant([3.0])).numpy().tolist()
     [9.0]
@@ -65,11 +65,11 @@ class Lambda(Layer):
         return outputs
 
     def compute_mask(self, inputs, mask=None):
-        """The given mask, or what the given function makes of the inputs' own."""
+        """The given mask, or the given mask function of the inputs and their mask."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape):
-        """The given shape after the batch axis, or what the given function says; else a trial."""
+        """The given shape or shape function; otherwise inferred by a trial call."""
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
@@ -82,7 +82,7 @@ class Lambda(Layer):
         return tf.nest.map_structure(batch.concatenate, shapes)
 
     def get_config(self):
-        """The arguments to make an equal layer; a `lambda` as its code."""
+        """The constructor arguments, as a dict; a `lambda` as its marshalled code."""
         function, kind, module = _function_config(self.function)
         shape, shape_kind, shape_module = _function_config(self._output_shape)
         config: dict[str, Any] = {
@@ -101,7 +101,7 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`; code in it is run only for those who trust it."""
+        """Create a layer from its config; code in it runs only with safe mode disabled."""
         config = dict(config)
         function = _function_of(
             config, custom_objects, "function", config.pop("function_type"), config.pop("module")
@@ -132,7 +132,7 @@ class Lambda(Layer):
 
 
 def _shapes_in(value: Any) -> Any:
-    """Shapes as lists or tuples of sizes, in any structure, as TensorShapes in that structure."""
+    """Nested shapes given as lists or tuples of sizes, as TensorShapes."""
     if isinstance(value, dict):
         return {key: _shapes_in(each) for key, each in value.items()}
     if not isinstance(value, list | tuple) or all(each is None or _is_size(each) for each in value):
@@ -152,7 +152,7 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _function_config(value: Any) -> tuple[Any, str, str | None]:
-    """A function as its code or name, what it is, and its module."""
+    """The config of a function: its code or name, its type, and its module."""
     if isinstance(value, types.LambdaType) and value.__name__ == "<lambda>":
         return dump_code(value), "lambda", value.__module__
     if callable(value):

@@ -1,4 +1,4 @@
-"""Locally connected layers: convolutions with weights of their own at each place."""
+"""Locally connected layers: convolutions with unshared weights."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _OPTIONS = (
 class _LocallyConnected(Layer):
     """What both layers share.
 
-    `implementation` 1 multiplies place by place and keeps one small kernel for each; 2 keeps one
-    matrix from all inputs to all outputs, mostly zeros, and multiplies by it; 3 keeps the numbers
-    of that matrix that are not zero.
+    `implementation` 1 loops over the output positions with one small kernel for each; 2 keeps a
+    dense matrix from all inputs to all outputs, mostly zeros, and does one matmul; 3 keeps that
+    matrix in sparse form.
     """
 
     rank: int
@@ -88,7 +88,7 @@ class _LocallyConnected(Layer):
         return self.data_format == "channels_first"
 
     def _places(self, input_shape: Any) -> list[int | None]:
-        """The number of places along each axis."""
+        """The number of output positions along each axis."""
         sizes = input_shape[2:] if self._channels_first else input_shape[1:-1]
         return [
             convolved_length(size, kernel, self.padding, stride)
@@ -96,7 +96,7 @@ class _LocallyConnected(Layer):
         ]
 
     def build(self, input_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         shape = tf.TensorShape(input_shape).as_list()
         channels = shape[1] if self._channels_first else shape[-1]
         sizes = shape[2:] if self._channels_first else shape[1:-1]
@@ -134,7 +134,7 @@ class _LocallyConnected(Layer):
         Layer.build(self, input_shape)
 
     def _prepare(self, sizes: list[int], channels: int) -> tuple[int, ...]:
-        """The shape of the kernel; which of its numbers count."""
+        """The kernel shape, and which of its entries are used."""
         places = self._output_places
         if self.implementation == 1:
             return (math.prod(places), math.prod(self.kernel_size) * channels, self.filters)
@@ -151,7 +151,7 @@ class _LocallyConnected(Layer):
             self.kernel_mask = tf.constant(mask, dtype=self.dtype)
             return shape
         whole = np.broadcast_to(mask, shape).reshape(math.prod(shape[: self.rank + 1]), -1)
-        # Sorted by output, then by input: the sums over the inputs of one output are in a row.
+        # Sorted by output, then by input: the terms of each output are contiguous.
         outputs, inputs = np.nonzero(whole.T)
         self.kernel_idxs = list(zip(outputs.tolist(), inputs.tolist(), strict=True))
         self._sources = tf.constant(inputs)
@@ -159,7 +159,7 @@ class _LocallyConnected(Layer):
         return (whole.shape[1], whole.shape[0])
 
     def call(self, inputs):
-        """The inputs of each place, weighed with the weights of the place."""
+        """Weighted sums of each window, with the weights of its position."""
         if self.implementation == 1:
             outputs = self._call_by_place(inputs)
         else:
@@ -196,12 +196,12 @@ class _LocallyConnected(Layer):
         return [self.filters, *places] if self._channels_first else [*places, self.filters]
 
     def compute_output_shape(self, input_shape):
-        """The number of places along each axis, and the filters."""
+        """The number of positions along each axis, and the filters."""
         shape = tf.TensorShape(input_shape).as_list()
         return tf.TensorShape([shape[0], *self._output_sizes(self._places(shape))])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "filters": self.filters,
@@ -217,7 +217,7 @@ class _LocallyConnected(Layer):
 
 
 class LocallyConnected1D(_LocallyConnected):
-    """A convolution along one axis with other weights at each place.
+    """A convolution along one axis with unshared weights.
 
     >>> layer = tf.keras.layers.LocallyConnected1D(3, 2)
     >>> layer(tf.ones([1, 5, 4])).shape, layer.kernel.shape
@@ -228,7 +228,7 @@ class LocallyConnected1D(_LocallyConnected):
 
 
 class LocallyConnected2D(_LocallyConnected):
-    """A convolution of images with other weights at each place.
+    """A convolution of images with unshared weights.
 
     >>> layer = tf.keras.layers.LocallyConnected2D(3, 2)
     >>> layer(tf.ones([1, 5, 4, 2])).shape, layer.kernel.shape
@@ -279,7 +279,7 @@ class LocallyConnected2D(_LocallyConnected):
 def _connections(
     sizes: list[int], kernel_size: Any, strides: Any, padding: str, places: Any
 ) -> Any:
-    """Which inputs each place looks at: booleans of the shape (*sizes, *places)."""
+    """The connectivity mask between inputs and output positions: booleans, (*sizes, *positions)."""
     connected = np.zeros((*sizes, *places), dtype=bool)
     for place in itertools.product(*map(range, places)):
         window: list[Any] = []

@@ -1,4 +1,4 @@
-"""Layers of several inputs: their sum, product, ..., joined, or their dot product."""
+"""Merge layers: element-wise sum, product, ..., concatenation, and dot product."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _shape_list(input_shape: Any) -> Any:
 
 
 def _broadcast(first: Any, second: Any) -> Any:
-    """The sizes of an element-wise operation on two shapes without their batch axes."""
+    """The broadcast shape of two shapes without their batch axes."""
     if first is None or second is None:
         return None
     if len(first) < len(second):
@@ -46,7 +46,7 @@ def _broadcast(first: Any, second: Any) -> Any:
 
 
 class _Merge(Layer):
-    """An operation on several inputs; those of smaller rank get axes after the batch axis."""
+    """An operation on several inputs; lower ranks are expanded after the batch axis."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -56,7 +56,7 @@ class _Merge(Layer):
         raise NotImplementedError
 
     def build(self, input_shape):
-        """Check that the shapes go together."""
+        """Check that the shapes are compatible."""
         shapes = _shape_list(input_shape)
         if shapes is input_shape and not (isinstance(shapes, list | tuple) and not shapes):
             raise ValueError(
@@ -90,7 +90,7 @@ class _Merge(Layer):
         return self._merge_function(inputs)
 
     def compute_output_shape(self, input_shape):
-        """The shape that the inputs broadcast to."""
+        """The broadcast shape of the inputs."""
         shapes = _shape_list(input_shape)
         sizes = functools.reduce(_broadcast, [shape[1:] for shape in shapes])
         batch_sizes = {shape[0] for shape in shapes if shape is not None} - {None}
@@ -98,7 +98,7 @@ class _Merge(Layer):
         return tf.TensorShape((rows, *sizes))
 
     def compute_mask(self, inputs, mask=None):
-        """True where all inputs' masks are."""
+        """The logical and of the inputs' masks."""
         if mask is None:
             return None
         _require_lists(inputs, mask, "Received: mask=")
@@ -145,7 +145,7 @@ class Subtract(_Merge):
     """
 
     def build(self, input_shape):
-        """Check that there are two inputs and their shapes go together."""
+        """Check that there are two inputs of compatible shapes."""
         super().build(input_shape)
         if len(input_shape) != 2:
             raise ValueError(
@@ -163,7 +163,7 @@ class Subtract(_Merge):
 
 
 class Multiply(_Merge):
-    """The product of the inputs.
+    """The element-wise product of the inputs.
 
     >>> tf.keras.layers.Multiply()([tf.constant([[3.0]]), tf.constant([[2.0]])]).numpy().tolist()
     [[6.0]]
@@ -185,7 +185,7 @@ class Average(_Merge):
 
 
 class Maximum(_Merge):
-    """The largest of the inputs, element by element.
+    """The element-wise maximum of the inputs.
 
     >>> tf.keras.layers.Maximum()([tf.constant([[1.0]]), tf.constant([[2.0]])]).numpy().tolist()
     [[2.0]]
@@ -196,7 +196,7 @@ class Maximum(_Merge):
 
 
 class Minimum(_Merge):
-    """The smallest of the inputs, element by element.
+    """The element-wise minimum of the inputs.
 
     >>> tf.keras.layers.Minimum()([tf.constant([[1.0]]), tf.constant([[2.0]])]).numpy().tolist()
     [[1.0]]
@@ -207,7 +207,7 @@ class Minimum(_Merge):
 
 
 class Concatenate(_Merge):
-    """The inputs joined along an axis.
+    """The inputs concatenated along an axis.
 
     >>> tf.keras.layers.Concatenate()([tf.ones([2, 3]), tf.ones([2, 4])]).shape
     TensorShape([2, 7])
@@ -218,7 +218,7 @@ class Concatenate(_Merge):
         self.axis = axis
 
     def build(self, input_shape):
-        """Check that the shapes differ along the axis alone."""
+        """Check that the shapes differ along the axis only."""
         shapes = _shape_list(input_shape)
         if shapes is input_shape or len(shapes) < 1:
             raise ValueError(
@@ -243,7 +243,7 @@ class Concatenate(_Merge):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The inputs joined."""
+        """Concatenate the inputs."""
         if any(is_sparse(each) for each in inputs):
             joined = tf.sparse.concat(self.axis, inputs)
             joined.set_shape(self.compute_output_shape([each.shape for each in inputs]))
@@ -267,7 +267,7 @@ class Concatenate(_Merge):
         return tf.TensorShape(sizes)
 
     def compute_mask(self, inputs, mask=None):
-        """The masks joined along the axis, or True where all are if it is not a time axis."""
+        """The masks concatenated along the time axis, otherwise their logical and."""
         if mask is None:
             return None
         _require_lists(inputs, mask, "Received mask=")
@@ -278,7 +278,7 @@ class Concatenate(_Merge):
             if each is None:
                 masks.append(tf.ones_like(tensor, dtype=tf.bool))
             elif each.shape.rank < tensor.shape.rank:
-                # Spread over the features, for the joined mask to have a value for each of them.
+                # Broadcast over the features, so that the concatenated mask covers each of them.
                 spread = tf.cast(tf.expand_dims(each, -1), tf.bool)
                 masks.append(tf.logical_and(spread, tf.ones_like(tensor, dtype=tf.bool)))
             else:
@@ -286,12 +286,12 @@ class Concatenate(_Merge):
         return tf.reduce_all(tf.cast(tf.concat(masks, axis=self.axis), tf.bool), axis=-1)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis}
 
 
 class Dot(_Merge):
-    """The dot product of two inputs along an axis of each, for each element of the batch.
+    """The batched dot product of two inputs along an axis of each.
 
     >>> x, y = tf.ones([2, 3, 4]), tf.ones([2, 4, 5])
     >>> tf.keras.layers.Dot(axes=(2, 1))([x, y]).shape
@@ -320,7 +320,7 @@ class Dot(_Merge):
         self.normalize = normalize
 
     def _axes_for(self, first: int, second: int) -> tuple[int, int]:
-        """The axis of each of two inputs of known ranks."""
+        """The contracted axes of two inputs of known ranks."""
         if isinstance(self.axes, int):
             one, other = self.axes, self.axes
         else:
@@ -370,7 +370,7 @@ class Dot(_Merge):
         return _batch_dot(first, second, one, other)
 
     def compute_output_shape(self, input_shape):
-        """The shapes of both inputs without the axes, joined."""
+        """The shapes of both inputs without the contracted axes, concatenated."""
         first, second = (list(shape) for shape in self._shapes(input_shape))
         one, other = self._axes_for(len(first), len(second))
         del first[one], second[other]
@@ -382,12 +382,12 @@ class Dot(_Merge):
         return None
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}
 
 
 def _batch_dot(first: Any, second: Any, one: int, other: int) -> Any:
-    """The sums of products along an axis of each, for each element of the batch."""
+    """Batched contraction along an axis of each."""
     letters = iter("cdefghijklmnopqrstuvwxyz")
     left = "b" + "".join(
         "a" if axis == one else next(letters) for axis in range(1, first.shape.rank)
@@ -421,17 +421,17 @@ def average(inputs, **kwargs):
 
 
 def maximum(inputs, **kwargs):
-    """The largest of the inputs; see `Maximum`."""
+    """The element-wise maximum of the inputs; see `Maximum`."""
     return Maximum(**kwargs)(inputs)
 
 
 def minimum(inputs, **kwargs):
-    """The smallest of the inputs; see `Minimum`."""
+    """The element-wise minimum of the inputs; see `Minimum`."""
     return Minimum(**kwargs)(inputs)
 
 
 def concatenate(inputs, axis=-1, **kwargs):
-    """The inputs joined along an axis; see `Concatenate`.
+    """The inputs concatenated along an axis; see `Concatenate`.
 
     >>> tf.keras.layers.concatenate([tf.ones([2, 3]), tf.ones([2, 4])]).shape
     TensorShape([2, 7])
@@ -440,5 +440,5 @@ def concatenate(inputs, axis=-1, **kwargs):
 
 
 def dot(inputs, axes, normalize=False, **kwargs):
-    """The dot product of two inputs along an axis of each; see `Dot`."""
+    """The batched dot product of two inputs; see `Dot`."""
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

@@ -1,4 +1,4 @@
-"""Normalization of each example by itself, and of the weights of a layer."""
+"""Normalization per example, and of a layer's weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPTIONS = (
     *("beta_constraint", "gamma_constraint"),
 )
 _HALF_PRECISION = (tf.float16, tf.bfloat16)
-# The fused operation takes no smaller one.
+# The minimum epsilon of the fused op.
 _SMALLEST_FUSED_EPSILON = 1.001e-5
 
 
@@ -67,7 +67,7 @@ class _Scaled(Layer):
 
 
 class LayerNormalization(_Scaled):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself.
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, per example.
 
     >>> layer = tf.keras.layers.LayerNormalization(epsilon=0.0)
     >>> layer(tf.constant([[1.0, 3.0], [10.0, 50.0]])).numpy().tolist()
@@ -108,7 +108,7 @@ class LayerNormalization(_Scaled):
             )
 
     def build(self, input_shape):
-        """Make gamma and beta."""
+        """Create gamma and beta."""
         input_shape = tf.TensorShape(input_shape)
         self.axis = checked_axes(self.axis, input_shape)
         sizes = [input_shape[axis] for axis in self.axis]
@@ -128,9 +128,9 @@ class LayerNormalization(_Scaled):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The inputs normalized."""
+        """The normalized inputs."""
         if is_ragged(inputs) and min(self.axis) > inputs.ragged_rank:
-            # The values as one example, with the axes where they are in the whole.
+            # Ragged values normalized as one example, with the axes of the ragged tensor.
             rows = inputs.flat_values[(tf.newaxis,) * inputs.ragged_rank]
             return inputs.with_flat_values(self.call(rows)[(0,) * inputs.ragged_rank])
         if not inputs.dtype.is_floating:
@@ -150,7 +150,7 @@ class LayerNormalization(_Scaled):
         return tf.nn.batch_normalization(inputs, mean, variance, None, None, self.epsilon)
 
     def _fused_norm(self, inputs: Any) -> Any:
-        """Each example taken for a channel of one image."""
+        """Each example as a channel of one image, for the fused batch normalization."""
         examples = self._examples(inputs)
         rows = examples.shape[1]
         count = tf.shape(examples)[1:2] if rows is None else [rows]
@@ -185,12 +185,12 @@ class LayerNormalization(_Scaled):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis, **self._common_config()}
 
 
 class GroupNormalization(_Scaled):
-    """Normalization of groups of channels, for each example by itself.
+    """Normalization of groups of channels, per example.
 
     `groups=1` is nearly a LayerNormalization, `groups=-1` an InstanceNormalization.
 
@@ -226,7 +226,7 @@ class GroupNormalization(_Scaled):
         self.axis = axis
 
     def build(self, input_shape):
-        """Make gamma and beta."""
+        """Create gamma and beta."""
         input_shape = tf.TensorShape(input_shape)
         checked_axes(self.axis, input_shape)
         channels = input_shape[self.axis]
@@ -253,7 +253,7 @@ class GroupNormalization(_Scaled):
         super().build(input_shape)
 
     def call(self, inputs, mask=None):
-        """The inputs normalized."""
+        """The normalized inputs."""
         kind = inputs.dtype
         axis = self.axis % inputs.shape.rank
         values = tf.cast(inputs, tf.float32) if kind in _HALF_PRECISION else inputs
@@ -279,7 +279,7 @@ class GroupNormalization(_Scaled):
         return tf.cast(parameter, dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "groups": self.groups,
@@ -289,7 +289,7 @@ class GroupNormalization(_Scaled):
 
 
 class UnitNormalization(Layer):
-    """x / sqrt(sum(x²)): vectors of length 1.
+    """x / sqrt(sum(x²)): L2 normalization.
 
     >>> tf.keras.layers.UnitNormalization()(tf.constant([[3.0, 4.0]])).numpy().round(6).tolist()
     [[0.6..., 0.8...]]
@@ -314,7 +314,7 @@ class UnitNormalization(Layer):
         Layer.build(self, input_shape)
 
     def call(self, inputs):
-        """The inputs, of length 1."""
+        """The inputs with unit norm."""
         inputs = tf.cast(inputs, self._compute_dtype_object)
         return tf.linalg.l2_normalize(inputs, axis=self.axis)
 
@@ -323,12 +323,12 @@ class UnitNormalization(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "axis": self.axis}
 
 
 class SpectralNormalization(Wrapper):
-    """A layer whose kernel is divided by its largest singular value at each call in training.
+    """Divides a layer's kernel by its spectral norm at each training call.
 
     >>> layer = tf.keras.layers.SpectralNormalization(tf.keras.layers.Dense(2))
     >>> layer(tf.ones([3, 4]), training=True).shape
@@ -345,7 +345,7 @@ class SpectralNormalization(Wrapper):
         self.power_iterations = power_iterations
 
     def build(self, input_shape):
-        """Build the layer; find its kernel, make the vector to iterate with."""
+        """Build the layer; find its kernel, create the power-iteration vector."""
         super().build(input_shape)
         input_shape = tf.TensorShape(input_shape)
         self.input_spec = InputSpec(shape=[None, *input_shape[1:]])
@@ -373,11 +373,11 @@ class SpectralNormalization(Wrapper):
         return self.layer(inputs)
 
     def compute_output_shape(self, input_shape):
-        """The layer's."""
+        """The output shape of the wrapped layer."""
         return self.layer.compute_output_shape(input_shape)
 
     def normalize_weights(self):
-        """Divide the kernel by its largest singular value, as power iteration finds it."""
+        """Divide the kernel by its largest singular value, estimated by power iteration."""
         weights = tf.reshape(self.kernel, [-1, self.kernel_shape[-1]])
         right = self.vector_u.read_value()
         for _ in range(self.power_iterations):
@@ -387,10 +387,10 @@ class SpectralNormalization(Wrapper):
         value = tf.matmul(tf.matmul(left, weights), right, transpose_b=True)
         is_zero = tf.reduce_all(tf.equal(weights, 0))
         self.vector_u.assign(tf.where(is_zero, self.vector_u, right))
-        # A kernel of zeros has no direction to keep.
+        # A zero kernel has no singular vector.
         value = tf.where(is_zero, tf.ones_like(value), value)
         self.kernel.assign(tf.reshape(self.kernel / value, self.kernel_shape))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "power_iterations": self.power_iterations}

@@ -1,4 +1,4 @@
-"""TFOpLambda: a call of a public function on KerasTensors, as a layer of the model."""
+"""TFOpLambda: a call of a public function on KerasTensors, recorded as a layer."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..engine.layer_order import inputs_of
 from ..engine.naming import unique_name
 from ..engine.tracking import unique
 
-# What the names of operators in files stand for.
+# The functions for operator names in saved files.
 _OPERATORS = {"__operators__.add": "math.add", "compat.v1.floor_div": "math.floordiv"}
 _SLICES = ("__operators__.getitem", "__operators__.ragged_getitem")
-# A model file may name the functions of these namespaces, which compute tensors from tensors. There
-# is no way from them to other modules, and none of them has the functions on files and processes.
+# The namespaces whose functions a model file may name: they compute tensors from tensors. They give
+# no access to other modules, and no function in them handles files or processes.
 _COMPUTING = frozenset(
     {"audio", "bitwise", "image", "linalg", "math", "nn", "quantization", "ragged", "random"}
     | {"sets", "signal", "sparse", "strings"}
 )
-# In `tf.io` those compute that turn bytes into values and back.
+# The functions of `tf.io` that only encode and decode bytes.
 _CODECS = ("decode_", "encode_", "parse_", "serialize_", "deserialize_")
 # Homes of functions that run Python functions, reach files or processes, or change variables or
 # the random numbers of the program.
@@ -42,16 +42,16 @@ _FORBIDDEN = tuple(
         *("random_generator", "random_streams", "training", "variable_updates"),
     )
 )
-# The parameters of computing functions that are paths of files.
+# Parameters that take file paths.
 _PATHS = frozenset({"filename", "vocab_file", "descriptor_source"})
 
 
 @functools.cache
 def computing_function(name: str) -> Any:
-    """The public function of a name that a model may call; None if there is none.
+    """The public function of a name that a model may call, or None.
 
-    The name may come from a file, so that a function must show that it merely computes: by its
-    namespace, by the module it is written in, and by its parameters.
+    The name may come from a file, so the function must be known to be pure computation: by its
+    namespace, its module, and its parameters.
     """
     path = _OPERATORS.get(name, name).removeprefix("compat.v1.").split(".")
     if not path or not all(part.isidentifier() and part[0] != "_" for part in path):
@@ -77,7 +77,7 @@ def computing_function(name: str) -> Any:
 
 
 class TFOpLambda(Layer):
-    """The operations of one call of a function such as tf.reduce_mean in a functional model."""
+    """A recorded call of a function such as tf.reduce_mean in a functional model."""
 
     def __init__(self, function: Any, **kwargs: Any) -> None:
         if kwargs.get("name") is None:
@@ -90,19 +90,19 @@ class TFOpLambda(Layer):
         self.built = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # The function takes its arguments as they are: no casting, no `training`, no mask.
+        # Arguments are passed through: no autocast, no `training`, no mask.
         if holds_keras_tensors((args, kwargs)):
             self._note_shapes(args[0])
             return apply_symbolically(self, args[0], args[1:], kwargs)
         return self.call(*args, **kwargs)
 
     def take_arguments(self, arguments: dict[str, Any]) -> None:
-        """Keep what the function was called with, for configs."""
+        """Record the call arguments, for configs."""
         self.arguments = arguments
         self._note_shapes(next(iter(arguments.values()), ()))
 
     def _note_shapes(self, first: Any) -> None:
-        # A list is a structure of tensors if there are any in it, else one constant.
+        # A list with tensors in it is a structure; any other list is one constant.
         if is_keras_tensor(first) or not holds_keras_tensors(first):
             self._build_input_shape = tf.TensorShape(np.shape(first))
         else:
@@ -133,7 +133,7 @@ class TFOpLambda(Layer):
         return shape_tuples(self.output)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function, found by its public name."""
+        """Call the function, looked up by its public name."""
         function = self._function()
         names, variadic = _parameters(function)
         more = kwargs.pop(variadic, ()) if variadic else ()
@@ -151,7 +151,7 @@ class TFOpLambda(Layer):
         return target
 
     def _given(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that are not the defaults; the first in any case."""
+        """The arguments that differ from the defaults, and always the first."""
         try:
             parameters = inspect.signature(self._function()).parameters
         except ValueError:
@@ -173,7 +173,7 @@ class TFOpLambda(Layer):
 
 
 class SlicingOpLambda(TFOpLambda):
-    """`tensor[key]`, with slices in the key as dicts of start, stop and step."""
+    """`tensor[key]`, with slices in the key serialized as dicts of start, stop and step."""
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The part of the tensor."""
@@ -201,7 +201,7 @@ class InstanceProperty(Layer):
         return self._member(obj)
 
     def _member(self, obj: Any) -> Any:
-        # The name may come from a file, so that only those of the list are looked up.
+        # The name may come from a file: only listed properties are looked up.
         from ..engine import composite
 
         if self.attr_name not in composite.MEMBERS:
@@ -220,12 +220,12 @@ class InstanceMethod(InstanceProperty):
     """A method of a ragged tensor, such as `to_tensor`, with arguments."""
 
     def call(self, obj: Any, args: Any, kwargs: Any) -> Any:  # type: ignore[override]
-        """What the method gives."""
+        """The result of the method."""
         return self._member(obj)(*args, **kwargs)
 
 
 class ClassMethod(TFOpLambda):
-    """A ragged tensor made from tensors, as by `tf.RaggedTensor.from_tensor`."""
+    """A constructor of ragged tensors, such as `tf.RaggedTensor.from_tensor`."""
 
     def __init__(self, cls_symbol: str, method_name: str, **kwargs: Any) -> None:
         super().__init__(f"{cls_symbol}.{method_name}", **kwargs)
@@ -233,7 +233,7 @@ class ClassMethod(TFOpLambda):
         self.method_name = method_name
 
     def call(self, args: Any, kwargs: Any) -> Any:
-        """What the method gives."""
+        """The result of the method."""
         return self._function()(*args, **kwargs)
 
     def _function(self) -> Any:
@@ -268,7 +268,7 @@ def _key(spec: Any) -> Any:
 
 
 def _spec(key: Any) -> Any:
-    """A key with its slices as dicts, in which tensors are found."""
+    """A key with its slices as dicts, so that tensors in it are found."""
     if isinstance(key, list | tuple):
         return tuple(_spec(each) for each in key)
     if isinstance(key, slice):

@@ -1,4 +1,4 @@
-"""Pooling: the maximum or the mean of windows, or of everything in a channel."""
+"""Pooling: the maximum or mean of windows, or global per channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .arguments import (
 
 
 class _Pooling(Layer):
-    """The pooling of windows over `rank` axes by `pool_function`."""
+    """Pooling with `pool_function` over `rank` spatial axes."""
 
     _only_computes = True
 
@@ -34,7 +34,7 @@ class _Pooling(Layer):
         self._tf_data_format = operation_format(self.data_format, rank)
 
     def call(self, inputs):
-        """The windows of the inputs, each pooled to one number."""
+        """Pool each window of the inputs."""
         check_window_fits(self, inputs, self.pool_size, self.data_format == "channels_first")
         return self.pool_function(
             inputs,
@@ -54,7 +54,7 @@ class _Pooling(Layer):
         return tf.TensorShape(sizes)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "pool_size": self.pool_size,
@@ -66,7 +66,7 @@ class _Pooling(Layer):
 
 class _Pooling1D(_Pooling):
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         own = ("strides", "pool_size", "padding", "data_format")
         values = {name: config.pop(name) for name in own}
@@ -142,7 +142,7 @@ class AveragePooling3D(_Pooling):
 
 
 class _GlobalPooling(Layer):
-    """One number for each channel."""
+    """One value per channel."""
 
     def __init__(self, rank, data_format, keepdims, **kwargs):
         super().__init__(**kwargs)
@@ -162,7 +162,7 @@ class _GlobalPooling(Layer):
         return tf.TensorShape([size for axis, size in enumerate(sizes) if axis not in self._axes])
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "data_format": self.data_format,
@@ -213,7 +213,7 @@ class GlobalMaxPooling3D(_GlobalMax):
 
 
 class GlobalAveragePooling1D(_GlobalPooling):
-    """The mean of each feature over the time steps that the mask leaves.
+    """The mean of each feature over the unmasked time steps.
 
     >>> x = tf.constant([[[1.0, 9.0], [5.0, 3.0]]])
     >>> tf.keras.layers.GlobalAveragePooling1D()(x).numpy().tolist()
@@ -235,7 +235,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
         return total / tf.reduce_sum(weights, axis=self._axes, keepdims=self.keepdims)
 
     def compute_mask(self, inputs, mask=None):
-        """None: there are no time steps left to mask."""
+        """None: no time axis is left to mask."""
         return None
 
 

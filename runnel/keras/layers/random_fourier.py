@@ -1,4 +1,4 @@
-"""RandomFourierFeatures: random projections whose products approximate a kernel function."""
+"""RandomFourierFeatures: random projections whose dot products approximate a kernel function."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _KERNELS = ["gaussian", "laplacian"]
 
 
 class RandomFourierFeatures(Layer):
-    """cos(x @ kernel / scale + bias), with a kernel of random numbers that is not trained.
+    """cos(x @ kernel / scale + bias), with a fixed random kernel.
 
-    The products of the features of two inputs are near to a Gaussian or Laplacian kernel function
-    of the inputs.
+    The dot product of the features of two inputs approximates a Gaussian or Laplacian kernel
+    function of the inputs.
 
     >>> tf.keras.layers.experimental.RandomFourierFeatures(8)(tf.ones([2, 3])).shape
     TensorShape([2, 8])
@@ -52,7 +52,7 @@ class RandomFourierFeatures(Layer):
         self.scale = scale
 
     def build(self, input_shape):
-        """Make the random kernel and bias, and the scale."""
+        """Create the random kernel and bias, and the scale."""
         input_shape = tf.TensorShape(input_shape)
         if input_shape.rank != 2:
             raise ValueError(
@@ -109,7 +109,7 @@ class RandomFourierFeatures(Layer):
         return shape[:-1].concatenate(self.output_dim)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         kernel = self.kernel_initializer
         return {
             **super().get_config(),
@@ -130,7 +130,7 @@ def _kernel_initializer(kernel: Any) -> Any:
 
 
 def _cauchy(shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Numbers by the Cauchy distribution, whose transform is the Laplacian kernel."""
+    """Samples of the Cauchy distribution, the Fourier transform of the Laplacian kernel."""
     quantiles = np.random.uniform(size=tuple(shape))
     return tf.constant(np.tan(math.pi * (quantiles - 0.5)), dtype=dtype or tf.float32)
 

@@ -20,7 +20,7 @@ _SIDES = {
 
 
 def _pairs(value: Any, rank: int, name: str, what: str) -> tuple[tuple[int, ...], ...]:
-    """A pair of numbers for each axis: given as one number, one for each axis, or all."""
+    """A pair of integers per axis, from one integer, one per axis, or all pairs."""
     if isinstance(value, int):
         return ((value, value),) * rank
     if not hasattr(value, "__len__"):
@@ -39,7 +39,7 @@ def _pairs(value: Any, rank: int, name: str, what: str) -> tuple[tuple[int, ...]
 
 
 class _Spatial(Layer):
-    """A layer over the spatial axes of its inputs: what it does to the size of each."""
+    """A layer that resizes spatial axes: subclasses define how each size changes."""
 
     def __init__(self, rank, data_format, **kwargs):
         super().__init__(**kwargs)
@@ -60,7 +60,7 @@ class _Cropping(_Spatial):
     cropping: Any
 
     def call(self, inputs):
-        """The inputs without their margins."""
+        """Crop the inputs."""
         self._check_size(inputs)
         margins = [slice(None)] * self._first_axis + [
             slice(before, None if after == 0 else -after) for before, after in self._pairs
@@ -68,7 +68,7 @@ class _Cropping(_Spatial):
         return inputs[tuple(margins)]
 
     def _check_size(self, inputs: Any) -> None:
-        """Inputs smaller than their margins give empty outputs, unless refused."""
+        """Crops larger than the input give empty outputs, unless rejected."""
 
     def _check_larger(self, inputs: Any, message: str) -> None:
         if inputs.shape.rank is None:
@@ -82,14 +82,14 @@ class _Cropping(_Spatial):
                 )
 
     def compute_output_shape(self, input_shape):
-        """The sizes less the margins."""
+        """The sizes minus the cropped margins."""
         return self._resized(
             input_shape, [lambda size, pair=pair: max(size - sum(pair), 0) for pair in self._pairs]
         )
 
 
 class Cropping1D(_Cropping):
-    """The inputs without some time steps at their beginning and end.
+    """The inputs without some time steps at either end.
 
     >>> tf.keras.layers.Cropping1D((1, 2))(tf.ones([2, 8, 3])).shape
     TensorShape([2, 5, 3])
@@ -104,12 +104,12 @@ class Cropping1D(_Cropping):
         self._check_larger(inputs, "cropping parameter of Cropping layer")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "cropping": self.cropping}
 
 
 class Cropping2D(_Cropping):
-    """Images without their margins.
+    """Images with their margins cropped.
 
     >>> tf.keras.layers.Cropping2D(((1, 1), (2, 0)))(tf.ones([1, 8, 8, 3])).shape
     TensorShape([1, 6, 6, 3])
@@ -123,7 +123,7 @@ class Cropping2D(_Cropping):
         self._check_larger(inputs, "Argument `cropping`")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "cropping": self.cropping,
@@ -132,14 +132,14 @@ class Cropping2D(_Cropping):
 
 
 class Cropping3D(_Cropping):
-    """Volumes without their margins."""
+    """Volumes with their margins cropped."""
 
     def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
         super().__init__(3, data_format, **kwargs)
         self.cropping = self._pairs = _pairs(cropping, 3, "cropping", "crop")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "cropping": self.cropping,
@@ -151,20 +151,20 @@ class _ZeroPadding(_Spatial):
     _pairs: Any
 
     def call(self, inputs):
-        """The inputs with margins of zeros."""
+        """Pad the inputs with zeros."""
         channels = [] if self._first_axis == 2 else [[0, 0]]
         margins = [[0, 0]] * self._first_axis + [list(pair) for pair in self._pairs] + channels
         return tf.pad(inputs, margins)
 
     def compute_output_shape(self, input_shape):
-        """The sizes plus the margins."""
+        """The sizes plus the padding."""
         return self._resized(
             input_shape, [lambda size, pair=pair: size + sum(pair) for pair in self._pairs]
         )
 
 
 class ZeroPadding1D(_ZeroPadding):
-    """Zeros before and after the time steps.
+    """Zero padding before and after the time steps.
 
     >>> tf.keras.layers.ZeroPadding1D(2)(tf.ones([2, 8, 3])).shape
     TensorShape([2, 12, 3])
@@ -176,12 +176,12 @@ class ZeroPadding1D(_ZeroPadding):
         self._pairs = (self.padding,)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding}
 
 
 class ZeroPadding2D(_ZeroPadding):
-    """Images with margins of zeros.
+    """Images with zero padding.
 
     >>> tf.keras.layers.ZeroPadding2D((1, 2))(tf.ones([1, 8, 8, 3])).shape
     TensorShape([1, 10, 12, 3])
@@ -192,19 +192,19 @@ class ZeroPadding2D(_ZeroPadding):
         self.padding = self._pairs = _pairs(padding, 2, "padding", "pad")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
 
 
 class ZeroPadding3D(_ZeroPadding):
-    """Volumes with margins of zeros."""
+    """Volumes with zero padding."""
 
     def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
         super().__init__(3, data_format, **kwargs)
         self.padding = self._pairs = _pairs(padding, 3, "padding", "pad")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
 
 
@@ -212,7 +212,7 @@ class _UpSampling(_Spatial):
     _factors: tuple[int, ...]
 
     def call(self, inputs):
-        """The inputs with everything repeated along the axes."""
+        """The inputs repeated along each spatial axis."""
         return self._with_static_shape(self._repeated(inputs), inputs)
 
     def _repeated(self, inputs: Any) -> Any:
@@ -234,7 +234,7 @@ class _UpSampling(_Spatial):
 
 
 class UpSampling1D(_UpSampling):
-    """Each time step `size` times.
+    """Each time step repeated `size` times.
 
     >>> tf.keras.layers.UpSampling1D(2)(tf.constant([[[1.0], [2.0]]])).numpy().ravel().tolist()
     [1.0, 1.0, 2.0, 2.0]
@@ -246,7 +246,7 @@ class UpSampling1D(_UpSampling):
         self._factors = (self.size,)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "size": self.size}
 
 
@@ -257,7 +257,7 @@ _INTERPOLATIONS = (
 
 
 class UpSampling2D(_UpSampling):
-    """Larger images: each pixel repeated, or values in between by `interpolation`.
+    """Upsampled images: pixels repeated, or interpolated with `interpolation`.
 
     >>> tf.keras.layers.UpSampling2D((2, 3))(tf.ones([1, 4, 4, 3])).shape
     TensorShape([1, 8, 12, 3])
@@ -274,7 +274,7 @@ class UpSampling2D(_UpSampling):
         self.interpolation = interpolation
 
     def call(self, inputs):
-        """The larger images."""
+        """Upsample the images."""
         if self.data_format == "channels_first":
             images = self._enlarged(tf.transpose(inputs, [0, 2, 3, 1]))
             outputs = tf.transpose(images, [0, 3, 1, 2])
@@ -291,7 +291,7 @@ class UpSampling2D(_UpSampling):
         return tf.image.resize(images, sizes, self.interpolation)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "size": self.size,
@@ -301,12 +301,12 @@ class UpSampling2D(_UpSampling):
 
 
 class UpSampling3D(_UpSampling):
-    """Volumes with everything repeated along the three axes."""
+    """Volumes repeated along each of the three axes."""
 
     def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
         super().__init__(3, data_format, **kwargs)
         self.size = self._factors = integer_tuple(size, 3, "size")
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "size": self.size, "data_format": self.data_format}

@@ -1,4 +1,4 @@
-"""Recurrent cells around other cells: tf.nn.RNNCellDropoutWrapper and its like."""
+"""Wrappers of recurrent cells: tf.nn.RNNCellDropoutWrapper and its like."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .recurrent.stacked import initial_state_of
 
 
 class _CellWrapper(AbstractRNNCell):
-    """A cell that calls another one, whose weights and sizes are its own."""
+    """A cell that wraps another one and has its weights and sizes."""
 
     def __init__(self, cell, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -44,7 +44,7 @@ class _CellWrapper(AbstractRNNCell):
         self.built = True
 
     def call(self, inputs, state, **kwargs):
-        """One step of the cell, and what the wrapper does to it."""
+        """One step of the cell, transformed by the wrapper."""
         call = self.cell if callable(self.cell) else self.cell.call
         return self._around(call, inputs, state, **kwargs)
 
@@ -52,36 +52,36 @@ class _CellWrapper(AbstractRNNCell):
         raise NotImplementedError
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of the cell before the first step."""
+        """The cell's initial states."""
         return initial_state_of(self.cell, inputs, batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
-        """The states of the cell before the first step."""
+        """The cell's initial states."""
         return self.get_initial_state(batch_size=batch_size, dtype=dtype)
 
     def apply(self, inputs, *args, **kwargs):
-        """Call the wrapper: what `wrapper(inputs, ...)` does."""
+        """Call the wrapper: the same as `wrapper(inputs, ...)`."""
         return self(inputs, *args, **kwargs)
 
     def add_update(self, updates, inputs=None):
-        """Note updates to do in training; `inputs` has no meaning any more."""
+        """Register updates to run in training; `inputs` is accepted and ignored."""
         super().add_update(updates)
 
     def get_losses_for(self, inputs):
-        """The losses: they do not depend on what the wrapper is called with."""
+        """The losses; they do not depend on the call's inputs."""
         return self.losses
 
     def get_updates_for(self, inputs):
-        """The updates: they do not depend on what the wrapper is called with."""
+        """The updates; they do not depend on the call's inputs."""
         return self.updates
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "cell": serialize_keras_object(self.cell)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A wrapper made from `get_config`."""
+        """Create a wrapper from its config."""
         config = dict(config)
         for name in ("cell", "residual_fn", "dropout_state_filter_visitor"):
             if isinstance(config.get(name), dict):
@@ -157,7 +157,7 @@ class DropoutWrapper(_CellWrapper):
         return not isinstance(keep, float) or keep < 1
 
     def _seed_of(self, kind: str, index: int) -> int | None:
-        """A seed for each of the things dropped: equal ones would drop the same elements."""
+        """A distinct seed for each kind of dropout: equal seeds would drop the same elements."""
         if self._seed is None:
             return None
         return zlib.crc32(f"{self._seed}{kind}{index}".encode()) & 0x7FFFFFFF
@@ -187,7 +187,7 @@ class DropoutWrapper(_CellWrapper):
         return self._dropped("output", output), new_state
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         config = {
             **super().get_config(),
             "input_keep_prob": self._keep["input"],
@@ -203,7 +203,7 @@ class DropoutWrapper(_CellWrapper):
 
 
 class ResidualWrapper(_CellWrapper):
-    """A cell whose inputs are added to its outputs, or joined to them by `residual_fn`.
+    """A cell with a residual connection; `residual_fn` combines inputs and outputs.
 
     >>> from runnel.keras.layers.rnn_wrappers import ResidualWrapper
     >>> cell = ResidualWrapper(tf.keras.layers.GRUCell(3))
@@ -225,7 +225,7 @@ class ResidualWrapper(_CellWrapper):
         return tf.nest.map_structure(tf.add, inputs, outputs), new_state
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         if self._residual_fn is not None:
             config["residual_fn"] = serialize_keras_object(self._residual_fn)
@@ -240,7 +240,7 @@ class DeviceWrapper(_CellWrapper):
         self._device = device
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of the cell before the first step, on the device."""
+        """The cell's initial states, on the device."""
         with tf.device(self._device):
             return super().get_initial_state(inputs, batch_size, dtype)
 
@@ -249,7 +249,7 @@ class DeviceWrapper(_CellWrapper):
             return call(inputs, state, **kwargs)
 
     def get_config(self):
-        """The arguments to make an equal wrapper."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "device": self._device}
 
 
@@ -262,7 +262,7 @@ def _probability(name: str, value: Any) -> Any:
 
 
 def _choices(visitor: Callable[[Any], Any], structure: Any) -> Any:
-    """For each state whether to drop it: the visitor's word for a level counts for all below it."""
+    """Whether to drop each state: the visitor's answer for a level applies to all below it."""
     chosen = visitor(structure)
     if isinstance(chosen, bool):
         if not chosen or not isinstance(structure, list | tuple):

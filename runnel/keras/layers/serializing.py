@@ -1,4 +1,4 @@
-"""Layers as configs, and back."""
+"""Serialize and deserialize layers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def known_layers() -> dict[str, Any]:
     for name in ("Model", "Sequential"):
         if hasattr(tf.keras, name):
             known[name] = getattr(tf.keras, name)
-    # No public names, but models have layers of these classes.
+    # Not public, but models contain layers of these classes.
     inside = (
         Functional,
         TFOpLambda,
@@ -41,7 +41,7 @@ _registry = Registry("layer", known_layers)
 
 
 def serialize(layer, use_legacy_format=False):
-    """The config of a layer, with the name of its class.
+    """The config of a layer with its class name.
 
     >>> tf.keras.layers.serialize(tf.keras.layers.Flatten())["class_name"]
     'Flatten'
@@ -50,7 +50,7 @@ def serialize(layer, use_legacy_format=False):
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):
-    """The layer of a config.
+    """Create a layer from its serialized config.
 
     >>> config = tf.keras.layers.serialize(tf.keras.layers.Dense(2))
     >>> tf.keras.layers.deserialize(config).units

@@ -7,7 +7,7 @@ from ..serialization import deserialize_keras_object, serialize_keras_object
 
 
 class Wrapper(Layer):
-    """A layer that calls another layer; for subclasses to say how."""
+    """Base class of layers that wrap another layer."""
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
@@ -27,12 +27,12 @@ class Wrapper(Layer):
         Layer.build(self, input_shape)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         layer = deserialize_keras_object(config.pop("layer"), custom_objects=custom_objects)
         return cls(layer, **config)

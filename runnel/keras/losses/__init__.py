@@ -1,4 +1,4 @@
-"""tf.keras.losses: what training makes small."""
+"""tf.keras.losses: the objectives of training."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _registry = Registry(
 
 
 def get(identifier: Any) -> Any:
-    """A loss by its name, config, or itself.
+    """A loss from its name or config; losses are returned unchanged.
 
     >>> tf.keras.losses.get("mse").__name__
     'mean_squared_error'
@@ -93,7 +93,7 @@ def serialize(loss: Any, use_legacy_format: bool = False) -> Any:
 
 
 def deserialize(name: Any, custom_objects: Any = None, use_legacy_format: bool = False) -> Any:
-    """The loss of a config or name."""
+    """Create a loss from its config or name."""
     return _registry.deserialize(name, custom_objects, use_legacy_format)
 
 

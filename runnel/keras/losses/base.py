@@ -1,4 +1,4 @@
-"""Loss, the base of all losses, and the one that makes a loss of a function."""
+"""Loss, the base class, and the wrapper that turns a function into a loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .weighting import (
 
 
 class Loss(RefusesUnknownKeywords):
-    """Labels and predictions to one number; subclasses write `call`, a loss for every sample.
+    """Labels and predictions to a scalar; subclasses implement `call`, a loss per sample.
 
     >>> class Quartic(tf.keras.losses.Loss):
     ...     def call(self, y_true, y_pred):
@@ -37,7 +37,7 @@ class Loss(RefusesUnknownKeywords):
         self.name = name
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        """The loss of every sample; for subclasses to write."""
+        """The loss of each sample; for subclasses to implement."""
         raise NotImplementedError(
             f"{type(self).__name__}.call(y_true, y_pred) must be implemented in subclasses: it "
             "gives the loss of every sample."
@@ -63,17 +63,17 @@ class Loss(RefusesUnknownKeywords):
         return weighted_loss(losses, sample_weight, self.reduction)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the loss."""
+        """The constructor arguments, as a dict."""
         return {"reduction": self.reduction, "name": self.name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A loss made from `get_config`."""
+        """Create a loss from its config."""
         return cls(**config)
 
 
 class LossFunctionWrapper(Loss):
-    """A loss made of a function of labels and predictions."""
+    """A loss that wraps a function of labels and predictions."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class LossFunctionWrapper(Loss):
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the loss and the name of its function."""
+        """The constructor arguments and the name of the function, as a dict."""
         name = get_registered_name(self.fn) if hasattr(self.fn, "__name__") else self.fn
         arguments = {
             key: value.numpy() if isinstance(value, tf.Tensor | tf.Variable) else value
@@ -103,7 +103,7 @@ class LossFunctionWrapper(Loss):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A loss made from `get_config`."""
+        """Create a loss from its config."""
         config = dict(config)
         function = config.pop("fn", None)
         if function is not None and cls is LossFunctionWrapper:

@@ -1,4 +1,4 @@
-"""Losses as objects, each made of the function of the same name."""
+"""Losses as objects, each wrapping the function of the same name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MeanSquaredError(LossFunctionWrapper):
             and type(self) is MeanSquaredError
             and is_plain_mean(y_true, y_pred, self.reduction)
         ):
-            # The mean over rows of their means, at half the cost.
+            # Equals the mean of row means, at half the cost.
             return tf.reduce_mean(tf.math.squared_difference(y_pred, y_true))
         return super().__call__(y_true, y_pred, sample_weight)
 
@@ -112,7 +112,7 @@ class Poisson(LossFunctionWrapper):
 
 
 class CosineSimilarity(LossFunctionWrapper):
-    """Minus the cosine of the angle between labels and predictions."""
+    """The negative cosine similarity of labels and predictions."""
 
     def __init__(
         self, axis: int = -1, reduction: str = Reduction.AUTO, name: str = "cosine_similarity"
@@ -148,7 +148,7 @@ class BinaryCrossentropy(LossFunctionWrapper):
 
 
 class BinaryFocalCrossentropy(LossFunctionWrapper):
-    """Binary cross entropy times (1 - p)^gamma, p being the probability given to the label."""
+    """Binary cross entropy times (1 - p)^gamma, p the predicted probability of the label."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
 
 
 class SparseCategoricalCrossentropy(LossFunctionWrapper):
-    """-log(p) of the class that each label names, for probabilities p or their logits.
+    """-log(p) of the class index in each label, for probabilities p or their logits.
 
     >>> loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     >>> loss([0, 1], [[0.0, 0.0], [2.0, 2.0]]).numpy().round(4)

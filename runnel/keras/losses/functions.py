@@ -1,4 +1,4 @@
-"""Losses as functions: of labels and predictions, one value per sample.
+"""Losses as functions of labels and predictions, with one value per sample.
 
 All but the cross entropies and the cosine reduce the last axis only.
 """
@@ -20,7 +20,7 @@ _CLASS_NUMBERS = (tf.int32, tf.int64)
 
 
 def _converted(y_true: Any, y_pred: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Both as tensors, the labels in the dtype of the predictions."""
+    """Both as tensors, the labels cast to the predictions' dtype."""
     y_pred = convert_to_tensor(y_pred)
     return tf.cast(y_true, y_pred.dtype), y_pred
 
@@ -67,7 +67,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> tf.Tensor:
     >>> tf.keras.losses.huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy().tolist()
     [1.3125]
     """
-    # The one loss that is computed in the default float type, whatever comes.
+    # The only loss that is always computed in floatx.
     y_pred = tf.cast(y_pred, floatx())
     y_true = tf.cast(y_true, floatx())
     delta = tf.cast(delta, floatx())
@@ -78,7 +78,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> tf.Tensor:
 
 
 def log_cosh(y_true: Any, y_pred: Any) -> tf.Tensor:
-    """mean(log(cosh(y_pred - y_true))): e²/2 for small errors, |e| - log 2 for large ones."""
+    """mean(log(cosh(y_pred - y_true))): about e²/2 for small errors, |e| - log 2 for large ones."""
     y_true, y_pred = _converted(y_true, y_pred)
     error = y_pred - y_true
     log_two = tf.cast(math.log(2.0), error.dtype)
@@ -86,7 +86,7 @@ def log_cosh(y_true: Any, y_pred: Any) -> tf.Tensor:
 
 
 def _signs(y_true: tf.Tensor) -> tf.Tensor:
-    """Labels 0 and 1 as -1 and 1; others as they are."""
+    """Labels 0 and 1 as -1 and 1; others unchanged."""
     is_binary = tf.reduce_all(tf.logical_or(tf.equal(y_true, 0), tf.equal(y_true, 1)))
     return tf.where(is_binary, 2.0 * y_true - 1.0, y_true)
 
@@ -126,7 +126,7 @@ def poisson(y_true: Any, y_pred: Any) -> tf.Tensor:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> tf.Tensor:
-    """Minus the cosine of the angle between labels and predictions; -1 where they agree.
+    """The negative cosine similarity of labels and predictions; -1 for equal directions.
 
     >>> tf.keras.losses.cosine_similarity([[0.0, 2.0]], [[0.0, 5.0]]).numpy().tolist()
     [-1.0]
@@ -136,7 +136,7 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> tf.Tensor:
     return -tf.reduce_sum(y_true * y_pred, axis=axis)
 
 
-# Cross entropies. Probabilities stay away from 0 and 1 by epsilon, so that losses are finite.
+# Cross entropies. Probabilities are clipped by epsilon, so that losses are finite.
 
 
 def _is_given(label_smoothing: Any) -> bool:
@@ -144,7 +144,7 @@ def _is_given(label_smoothing: Any) -> bool:
 
 
 def _as_number(value: Any, dtype: tf.DType) -> tf.Tensor:
-    """A number in a dtype; a Python number is not rounded to float32 on the way."""
+    """A number in a dtype; a Python number is converted without rounding to float32."""
     return tf.cast(value, dtype) if tf.is_tensor(value) else tf.convert_to_tensor(value, dtype)
 
 
@@ -153,7 +153,7 @@ def _between_zero_and_one(probabilities: tf.Tensor) -> tf.Tensor:
 
 
 def _logits(y_pred: tf.Tensor, from_logits: bool, loss: str, activation: str) -> Any:
-    """The logits, if the predictions are logits or come from an activation that noted them."""
+    """The logits, if the predictions are logits or come from an activation that attached them."""
     noted = logits_of(y_pred)
     if not from_logits:
         return noted
@@ -219,9 +219,9 @@ def binary_focal_crossentropy(
     label_smoothing: Any = 0.0,
     axis: int = -1,
 ) -> tf.Tensor:
-    """Binary cross entropy times (1 - p)^gamma, p being the probability given to the label.
+    """Binary cross entropy times (1 - p)^gamma, where p is the predicted probability of the label.
 
-    With `apply_class_balancing` positive labels count `alpha`, negative ones 1 - `alpha`.
+    With `apply_class_balancing` positive labels have weight `alpha`, negative ones 1 - `alpha`.
     """
     y_true, y_pred = _converted(y_true, y_pred)
     y_true = _smoothed_binary(y_true, label_smoothing)
@@ -248,7 +248,7 @@ def _check_classes(y_true: tf.Tensor, y_pred: tf.Tensor, loss: str) -> None:
 
 
 def _normalized(probabilities: tf.Tensor, axis: int) -> tf.Tensor:
-    """Probabilities that sum to 1, kept away from 0 and 1."""
+    """Probabilities normalized to sum to 1, and clipped."""
     total = tf.reduce_sum(probabilities, axis=axis, keepdims=True)
     return _between_zero_and_one(probabilities / total)
 
@@ -287,7 +287,7 @@ def categorical_focal_crossentropy(
     """-sum(alpha (1 - p)^gamma y_true log(p)) along `axis`; `alpha` may be one per class."""
     y_true, y_pred = _converted(y_true, y_pred)
     _check_classes(y_true, y_pred, "categorical_focal_crossentropy")
-    # Unlike above the original counts the classes on the last axis, whatever `axis` is.
+    # Unlike above, the original takes the number of classes from the last axis, whatever `axis` is.
     y_true = _smoothed_categorical(y_true, label_smoothing, -1)
     logits = _logits(y_pred, from_logits, "categorical_focal_crossentropy", "Softmax")
     if logits is not None:
@@ -304,9 +304,9 @@ def sparse_categorical_crossentropy(
     axis: int = -1,
     ignore_class: int | None = None,
 ) -> tf.Tensor:
-    """-log(p) of the class that each label names, for probabilities p or their logits.
+    """-log(p) of the class index in each label, for probabilities p or their logits.
 
-    Samples labelled `ignore_class` have no loss.
+    Samples labelled `ignore_class` contribute no loss.
 
     >>> loss = tf.keras.losses.sparse_categorical_crossentropy([1], [[0.75, 0.25]])
     >>> loss.numpy().round(4)

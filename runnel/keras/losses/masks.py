@@ -1,4 +1,4 @@
-"""What layers and losses note on their results: masks, and the logits of probabilities."""
+"""Attributes attached to results: masks, and the logits of probabilities."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..engine.masking import attach, mask_of as mask_of
 
 
 def with_mask(tensor: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The tensor, with a note of which of its elements count."""
+    """The tensor, with the mask of its valid elements attached."""
     attach(tensor, mask)
     return tensor
 
 
 def logits_of(tensor: Any) -> Any:
-    """The logits that a softmax or sigmoid activation made this tensor from, or None."""
+    """The logits from which a softmax or sigmoid computed this tensor, or None."""
     try:
         return tensor._keras_logits
     except AttributeError:

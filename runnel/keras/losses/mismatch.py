@@ -1,4 +1,4 @@
-"""Labels and outputs that do not fit together: the likely mistake, and what mends it."""
+"""Labels and outputs of incompatible shapes: the likely mistake and its fix."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NOTHING = (
 
 
 def explained(failure: Exception, loss: Any, y_true: Any, y_pred: Any) -> Exception:
-    """What to raise where a loss failed on labels and outputs: the failure, with advice."""
+    """The exception for a loss that failed on labels and outputs: the failure, with advice."""
     name = getattr(loss, "name", None) or type(loss).__name__
     labels, outputs = _sizes(y_true), _sizes(y_pred)
     if labels is None or outputs is None:
@@ -61,14 +61,14 @@ def explained(failure: Exception, loss: Any, y_true: Any, y_pred: Any) -> Except
 
 
 def nothing_returned(loss: Any) -> str:
-    """The message for a loss function that gives None."""
+    """The message for a loss function that returns None."""
     function = getattr(loss, "fn", loss)
     name = getattr(function, "__name__", None) or type(loss).__name__
     return _NOTHING.format(loss=name)
 
 
 def _sizes(value: Any) -> tuple[Any, ...] | None:
-    """The sizes of a tensor, an array or a list, None where they are not known."""
+    """The sizes of a tensor, an array or a list, None where unknown."""
     try:
         shape = value.shape if hasattr(value, "shape") else np.shape(value)
         return tuple(shape)

@@ -1,4 +1,4 @@
-"""Weights of samples, and how the losses of the samples become one number."""
+"""Sample weights, and reduction of per-sample losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PRECISE = (tf.float32, tf.float64)
 
 
 class Reduction:
-    """How the losses of the samples of a batch become one.
+    """How the per-sample losses of a batch are reduced to a scalar.
 
     `AUTO` is `SUM_OVER_BATCH_SIZE`: the sum divided by the number of losses, not of weights.
     """
@@ -57,7 +57,7 @@ def _sizes_of(value: Any) -> tuple[int | None, ...] | None:
 
 
 def fit_weights(weights: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Give weights the rank of the values if they have one dimension more or less."""
+    """Expand or squeeze weights to the rank of the values, if they differ by one."""
     if weights.shape.rank == 0:
         return weights
     extra = _extra_dimensions(values, weights)
@@ -72,9 +72,9 @@ def _extra_dimensions(first: tf.Tensor, second: tf.Tensor) -> int | None:
 
 
 def weights_with_mask(values: tf.Tensor, weights: Any, mask: Any, reduction: str) -> tf.Tensor:
-    """Weights that are 0 where the mask says so.
+    """Weights set to 0 at masked elements.
 
-    For a mean they grow by what the mask takes away, so that masked values do not count at all.
+    For a mean they are scaled up to compensate, so that masked values do not count at all.
     """
     mask = tf.cast(mask, values.dtype)
     if reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE):
@@ -85,7 +85,7 @@ def weights_with_mask(values: tf.Tensor, weights: Any, mask: Any, reduction: str
 
 
 def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
-    """The losses as the reduction says: themselves, their sum, or their mean (0 if empty)."""
+    """The losses reduced: none, their sum, or their mean (0 if empty)."""
     if reduction == Reduction.NONE:
         return losses
     kind = losses.dtype
@@ -102,12 +102,14 @@ def reduce_losses(losses: tf.Tensor, reduction: str) -> tf.Tensor:
 
 
 def _has_elements(sizes: tuple[int | None, ...] | None) -> bool:
-    """Whether a tensor of this static shape certainly has elements."""
+    """Whether a tensor of this static shape is known to be non-empty."""
     return sizes is not None and all(sizes)
 
 
 def is_plain_mean(y_true: tf.Tensor, y_pred: tf.Tensor, reduction: str) -> bool:
-    """Whether a loss that averages the last axis is the mean over all elements of equal tensors."""
+    """Whether a loss that averages the last axis is the mean over all elements of same-shaped
+    tensors.
+    """
     sizes = y_pred._sizes
     return (
         (reduction == Reduction.AUTO or reduction == Reduction.SUM_OVER_BATCH_SIZE)

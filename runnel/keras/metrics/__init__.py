@@ -103,7 +103,7 @@ from .regression import (
 
 
 def _known() -> dict[str, Any]:
-    """Names of metrics; a function's name means the function, not the class written like it."""
+    """Metrics by name; a function's name refers to the function, not the class of that name."""
     own = [value for name, value in globals().items() if name[0] != "_" and callable(value)]
     metrics = [each for each in own if isinstance(each, type) and issubclass(each, Metric)]
     functions = {
@@ -131,7 +131,7 @@ _registry = Registry("metric function", _known)
 
 
 def get(identifier: Any) -> Any:
-    """A metric by its name, config, or itself.
+    """A metric from its name or config; metrics are returned unchanged.
 
     >>> tf.keras.metrics.get("mse").__name__
     'mean_squared_error'
@@ -150,7 +150,7 @@ def serialize(metric: Any, use_legacy_format: bool = False) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None, use_legacy_format: bool = False) -> Any:
-    """The metric of a config or name."""
+    """Create a metric from its config or name."""
     return _registry.deserialize(config, custom_objects, use_legacy_format)
 
 

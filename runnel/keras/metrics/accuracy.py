@@ -1,4 +1,4 @@
-"""How often predictions are right."""
+"""Accuracy metrics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _binary_matches(y_true: Any, y_pred: Any, threshold: float) -> tf.Tensor:
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
-    """1 where the highest prediction is that of the class with the highest label, else 0.
+    """1 where the argmax of the predictions is that of the labels, else 0.
 
     >>> tf.keras.metrics.categorical_accuracy([[0, 1], [1, 0]], [[0.1, 0.9], [0.2, 0.8]]).numpy()
     array([1., 0.], dtype=float32)
@@ -44,7 +44,7 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
 
 
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
-    """1 where the highest prediction is that of the class that the label names, else 0.
+    """1 where the argmax of the predictions is the labelled class index, else 0.
 
     >>> tf.keras.metrics.sparse_categorical_accuracy([1, 0], [[0.1, 0.9], [0.2, 0.8]]).numpy()
     array([1., 0.], dtype=float32)
@@ -61,12 +61,12 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> tf.Tensor:
 
 
 def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> tf.Tensor:
-    """1 where the class with the highest label is among the `k` highest predictions, else 0."""
+    """1 where the argmax of the labels is among the `k` highest predictions, else 0."""
     return sparse_top_k_categorical_accuracy(tf.argmax(y_true, axis=-1), y_pred, k)
 
 
 def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> tf.Tensor:
-    """1 where the class that the label names is among the `k` highest predictions, else 0."""
+    """1 where the labelled class index is among the `k` highest predictions, else 0."""
     y_true, y_pred = tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred)
     ranks = y_true.shape.rank, y_pred.shape.rank
     flat = None in ranks or ranks == (1, 2)
@@ -89,7 +89,7 @@ class Accuracy(MeanMetricWrapper):
 
 
 class BinaryAccuracy(MeanMetricWrapper):
-    """How often y_pred > threshold exactly where the label is 1."""
+    """How often y_pred > threshold agrees with the label."""
 
     def __init__(
         self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5
@@ -98,14 +98,14 @@ class BinaryAccuracy(MeanMetricWrapper):
 
 
 class CategoricalAccuracy(MeanMetricWrapper):
-    """How often the highest prediction is that of the right class; one-hot labels."""
+    """How often the argmax of the predictions is the true class; one-hot labels."""
 
     def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(categorical_accuracy, name, dtype=dtype)
 
 
 class SparseCategoricalAccuracy(MeanMetricWrapper):
-    """How often the highest prediction is that of the right class; class numbers as labels.
+    """How often the argmax of the predictions is the true class; class indices as labels.
 
     >>> metric = tf.keras.metrics.SparseCategoricalAccuracy()
     >>> metric([[2], [1]], [[0.1, 0.6, 0.3], [0.05, 0.95, 0.0]]).numpy().item()
@@ -117,7 +117,7 @@ class SparseCategoricalAccuracy(MeanMetricWrapper):
 
 
 class TopKCategoricalAccuracy(MeanMetricWrapper):
-    """How often the right class is among the `k` highest predictions; one-hot labels."""
+    """How often the true class is among the `k` highest predictions; one-hot labels."""
 
     def __init__(
         self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None
@@ -126,7 +126,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
 
 
 class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
-    """How often the right class is among the `k` highest predictions; class numbers as labels."""
+    """How often the true class is among the `k` highest predictions; class indices as labels."""
 
     def __init__(
         self, k: int = 5, name: str | None = "sparse_top_k_categorical_accuracy", dtype: Any = None

@@ -1,4 +1,4 @@
-"""AUC: the area under a curve of two shares of the confusion matrix."""
+"""AUC: the area under a curve of two rates of the confusion matrix."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SUMMATIONS = ("interpolation", "majoring", "minoring")
 class AUC(Metric):
     """The area under the ROC, precision-recall or precision-recall-gain curve.
 
-    The curve is known at `num_thresholds` thresholds; between them it is interpolated, or taken
-    as the lower ("minoring") or higher ("majoring") of its neighbours.
+    The curve is sampled at `num_thresholds` thresholds; between them it is interpolated, or bounded
+    by the lower ("minoring") or higher ("majoring") neighbour.
 
     >>> tf.keras.metrics.AUC(num_thresholds=3)([0, 0, 1, 1], [0, 0.5, 0.3, 0.9]).numpy().item()
     0.75
@@ -83,7 +83,7 @@ class AUC(Metric):
         return list(self._limits)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_pred = tf.cast(y_pred, self._value_dtype)
         if self.multi_label:
             self._check_labels(y_pred)
@@ -121,7 +121,7 @@ class AUC(Metric):
             )
 
     def result(self) -> Any:
-        """The area so far."""
+        """The area of the accumulated data."""
         if self.curve == "PR" and self.summation_method == "interpolation":
             return self.interpolate_pr_auc()
         x, y = self._points()
@@ -141,7 +141,7 @@ class AUC(Metric):
             return divide(alarms, alarms + self.true_negatives), recall
         if self.curve == "PR":
             return recall, divide(hits, hits + alarms)
-        # Gains are shares on a scale where 0 is what predicting all to be positive achieves.
+        # Gains are rates on a scale where predicting all positive has value 0.
         odds = divide(hits + misses, alarms + self.true_negatives)
         recall_gain = tf.maximum(1 - odds * divide(misses, hits), 0)
         recall_gain = tf.where(hits > 0, recall_gain, tf.zeros_like(recall_gain))
@@ -161,7 +161,7 @@ class AUC(Metric):
         """The area under the precision-recall curve, interpolated as Davis and Goadrich do.
 
         Between two thresholds the true positives TP grow linearly with all predicted positives P,
-        which makes of the precision TP / P a curve: with slope = dTP / dP and intercept =
+        so that the precision TP / P is a curve: with slope = dTP / dP and intercept =
         TP - slope P its area is (dTP + intercept log(P1 / P2)) slope / (TP + FN).
         """
         divide = tf.math.divide_no_nan
@@ -177,12 +177,12 @@ class AUC(Metric):
         return self._total(divide(slope * (gained + intercept * tf.math.log(ratio)), total))
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         if self._made:
             super().reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         weights = self.label_weights
         config = {
             **super().get_config(),

@@ -1,4 +1,4 @@
-"""Metric: numbers gathered over batches, and the result they make."""
+"""Metric: state accumulated over batches, and a result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from . import in_graphs
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):
-    """Gathers in variables what batches show; subclasses write `update_state` and `result`.
+    """Accumulates state over batches in variables; subclasses implement `update_state` and
+    `result`.
 
     >>> class Largest(tf.keras.metrics.Metric):
     ...     def __init__(self, name="largest"):
@@ -48,7 +49,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
             in_graphs.prepare(self)
 
     def _weight_holders(self, layers: list[Any]) -> list[Any]:
-        # Other layers and modules are no part of the state, which `reset_state` sets to zero.
+        # Sublayers and submodules are not part of the state that `reset_state` zeroes.
         return unique(self._metrics)
 
     def _variables_and_layers(self) -> tuple[list[tf.Variable], list[Any]]:
@@ -62,7 +63,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
             cls.result = _as_tensors(cls.__dict__["result"])  # type: ignore[method-assign]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Take in a batch; the result so far."""
+        """Update the state with a batch; returns the result so far."""
         update = self.update_state(*args, **kwargs)
         if isinstance(update, Operation):
             return in_graphs.result_after(self, update)
@@ -74,17 +75,17 @@ class Metric(Layer, metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def update_state(self, *args: Any, **kwargs: Any) -> Any:
-        """Take in a batch."""
+        """Update the state with a batch."""
 
     @abc.abstractmethod
     def result(self) -> Any:
         """The value of the metric: a number, a tensor, or a dict of them."""
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         own = type(self).reset_states
         if own is not Metric.reset_states:
-            # Programs older than `reset_state` define the other.
+            # Older programs override `reset_states` instead.
             own(self)
             return
         for variable in self.variables:
@@ -95,7 +96,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         self.reset_state()
 
     def merge_state(self, metrics: Iterable[Metric]) -> None:
-        """Add what other metrics of the same kind have gathered."""
+        """Merge the state of other metrics of the same kind."""
         for metric in metrics:
             if len(self.weights) != len(metric.weights):
                 raise ValueError(
@@ -114,7 +115,7 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         initializer: Any = None,
         dtype: Any = None,
     ) -> tf.Variable:
-        """Make a variable to gather in."""
+        """Create a state variable."""
         return super().add_weight(
             name=name,
             shape=shape,
@@ -126,12 +127,12 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {"name": self.name, "dtype": self.dtype}
 
 
 def _as_tensors(result: Callable[..., Any]) -> Callable[..., Any]:
-    """A `result` whose numbers and variables come out as tensors."""
+    """Wrap `result` so that numbers and variables are returned as tensors."""
 
     @functools.wraps(result)
     def converted(self: Any) -> Any:

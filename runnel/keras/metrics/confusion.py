@@ -1,4 +1,4 @@
-"""Metrics of the confusion matrix at thresholds: counts, precision, recall and between them."""
+"""Confusion-matrix metrics at thresholds: counts, precision, recall and their trade-offs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .thresholds import KINDS, NEVER, checked_thresholds, count, inner_threshold
 
 
 class _ConditionCount(Metric):
-    """The weight of the samples of one kind, for each threshold."""
+    """The weighted count of one cell of the confusion matrix, per threshold."""
 
     _kind: str
 
@@ -24,7 +24,7 @@ class _ConditionCount(Metric):
         )
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -37,12 +37,12 @@ class _ConditionCount(Metric):
         return self.accumulator[0] if len(self.thresholds) == 1 else self.accumulator
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
 
 class TruePositives(_ConditionCount):
-    """The number of positives predicted to be positive.
+    """The number of positive samples predicted as positive.
 
     >>> tf.keras.metrics.TruePositives()([0, 1, 1, 1], [1, 0, 1, 1]).numpy().item()
     2.0
@@ -52,19 +52,19 @@ class TruePositives(_ConditionCount):
 
 
 class TrueNegatives(_ConditionCount):
-    """The number of negatives predicted to be negative."""
+    """The number of negative samples predicted as negative."""
 
     _kind = "true_negatives"
 
 
 class FalsePositives(_ConditionCount):
-    """The number of negatives predicted to be positive."""
+    """The number of negative samples predicted as positive."""
 
     _kind = "false_positives"
 
 
 class FalseNegatives(_ConditionCount):
-    """The number of positives predicted to be negative."""
+    """The number of positive samples predicted as negative."""
 
     _kind = "false_negatives"
 
@@ -93,7 +93,7 @@ class _Share(Metric):
         setattr(self, self._errors, errors)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -105,13 +105,13 @@ class _Share(Metric):
         getattr(self, self._errors).assign_add(getattr(counts, self._errors))
 
     def result(self) -> Any:
-        """The share; one per threshold if there are several."""
+        """The rate; one per threshold if there are several."""
         errors = getattr(self, self._errors)
         result = tf.math.divide_no_nan(self.true_positives, self.true_positives + errors)
         return result[0] if len(self.thresholds) == 1 else result
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "thresholds": self.init_thresholds,
@@ -141,7 +141,7 @@ class Recall(_Share):
 
 
 class _BestUnderConstraint(Metric):
-    """The best of one share among the thresholds where another is at least a given value."""
+    """The best value of one rate over the thresholds where another is at least a given value."""
 
     _constraint: str
     true_positives: tf.Variable
@@ -181,7 +181,7 @@ class _BestUnderConstraint(Metric):
             setattr(self, kind, self.add_weight(kind, shape=shape, initializer="zeros"))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         counts = count(
             *(y_true, y_pred, self.thresholds),
             dtype=self._value_dtype,
@@ -202,11 +202,11 @@ class _BestUnderConstraint(Metric):
 
     def _best(self, wanted: tf.Tensor, constrained: tf.Tensor) -> tf.Tensor:
         allowed = constrained >= tf.cast(self.value, constrained.dtype)
-        # No share is below 0, which is the result where no threshold is allowed.
+        # Rates are never below 0, the result if no threshold satisfies the constraint.
         return tf.reduce_max(tf.where(allowed, wanted, tf.zeros_like(wanted)))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "class_id": self.class_id,

@@ -1,4 +1,4 @@
-"""F-scores: the harmonic means of precision and recall."""
+"""F-scores: harmonic means of precision and recall."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _AVERAGES = (None, "micro", "macro", "weighted")
 
 
 class FBetaScore(Metric):
-    """(1 + beta²) precision recall / (beta² precision + recall), for every class.
+    """(1 + beta²) precision recall / (beta² precision + recall), per class.
 
-    `average` makes them one: over all samples ("micro"), the mean ("macro"), or the mean weighted
-    by the labels of each class ("weighted"). Without a `threshold` the highest prediction counts.
+    `average` reduces the classes: over all samples ("micro"), the mean ("macro"), or the mean
+    weighted by the support of each class ("weighted"). Without a `threshold` the argmax is
+    predicted.
 
     >>> metric = tf.keras.metrics.FBetaScore(beta=2.0, threshold=0.5)
     >>> metric([[1, 1, 1], [1, 0, 0]], [[0.2, 0.6, 0.7], [0.2, 0.6, 0.6]]).numpy().round(4)
@@ -68,7 +69,7 @@ class FBetaScore(Metric):
         self._made = True
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions, both of shape (batch, classes)."""
+        """Accumulate labels and predictions, both of shape (batch, classes)."""
         y_true = tf.convert_to_tensor(y_true, dtype=self.dtype)
         y_pred = tf.convert_to_tensor(y_pred, dtype=self.dtype)
         if y_true.shape.rank != 2 or y_pred.shape.rank != 2:
@@ -95,11 +96,11 @@ class FBetaScore(Metric):
         if self.threshold is not None:
             return y_pred > tf.cast(self.threshold, y_pred.dtype)
         highest = tf.equal(y_pred, tf.reduce_max(y_pred, axis=-1, keepdims=True))
-        # Where all predictions are 0 no class is predicted.
+        # If all predictions are 0, no class is predicted.
         return tf.logical_and(highest, tf.abs(y_pred) > 1e-9)
 
     def result(self) -> Any:
-        """The score so far."""
+        """The score of the accumulated data."""
         divide = tf.math.divide_no_nan
         precision = divide(self.true_positives, self.true_positives + self.false_positives)
         recall = divide(self.true_positives, self.true_positives + self.false_negatives)
@@ -111,18 +112,18 @@ class FBetaScore(Metric):
         return scores if self.average is None else tf.reduce_mean(scores)
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the accumulated state."""
         if self._made:
             super().reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         config = {"average": self.average, "beta": self.beta, "threshold": self.threshold}
         return {**super().get_config(), **config}
 
 
 class F1Score(FBetaScore):
-    """2 precision recall / (precision + recall), for every class."""
+    """2 precision recall / (precision + recall), per class."""
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ class F1Score(FBetaScore):
         super().__init__(average=average, beta=1.0, threshold=threshold, name=name, dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         config = super().get_config()
         del config["beta"]
         return config

@@ -1,4 +1,4 @@
-"""Metrics of a program's graph: what a call returns stands for all that the call changes."""
+"""Metrics in a program's graph: a call returns an operation that runs all its updates."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ...core.tensor import SymbolicTensor
 
 
 def prepare(metric: Any) -> None:
-    """Let a metric made for a graph return what a session is to run for an update."""
+    """Make a metric in a graph return the operation that a session runs for an update."""
     own = vars(metric)
     own["update_state"] = _as_operation(metric, metric.update_state)
     own["reset_state"] = _at_once(metric.reset_state)
 
 
 def result_after(metric: Any, update: Operation) -> Any:
-    """The result as it is when an update is done."""
+    """The result after an update has run."""
     with tf.control_dependencies([update]):
         return tf.nest.map_structure(_computed_here, metric.result())
 
@@ -32,7 +32,7 @@ def _computed_here(value: Any) -> Any:
 
 
 def _as_operation(metric: Any, update_state: Callable[..., Any]) -> Callable[..., Any]:
-    """`update_state`, which in a graph gives one operation for all its updates."""
+    """`update_state` for graphs: returns one operation for all its updates."""
 
     @functools.wraps(update_state)
     def update(*args: Any, **kwargs: Any) -> Any:
@@ -49,13 +49,13 @@ def _as_operation(metric: Any, update_state: Callable[..., Any]) -> Callable[...
 
 
 def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method for a graph: the user's own as a function, all of which happens."""
+    """A method for graphs: user code wrapped in a function, so that all its effects run."""
     is_own = function.__module__.partition(".")[0] == "runnel"
     return function if is_own else tf.function(function)
 
 
 def _at_once(reset_state: Callable[..., Any]) -> Callable[..., Any]:
-    """`reset_state`, which changes the values in the session at once."""
+    """`reset_state`, which resets the values in the session immediately."""
     now = in_session(reset_state)
 
     @functools.wraps(reset_state)

@@ -1,4 +1,4 @@
-"""Intersection over union: how well predicted and true regions of a class agree."""
+"""Intersection over union: the overlap of predicted and true regions of a class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Metric
 
 
 class _ConfusionMatrix(Metric):
-    """A confusion matrix gathered over batches."""
+    """A confusion matrix accumulated over batches."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class _ConfusionMatrix(Metric):
         )
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in true and predicted classes (numbers, or one-hot where not sparse)."""
+        """Accumulate true and predicted classes (indices, or one-hot where not sparse)."""
         if not self.sparse_y_true:
             y_true = tf.argmax(y_true, axis=self.axis)
         if not self.sparse_y_pred:
@@ -58,12 +58,12 @@ class _ConfusionMatrix(Metric):
         return self.total_cm.assign_add(matrix)
 
     def _arguments(self, *names: str) -> dict[str, Any]:
-        """Arguments by name, in the order the original lists them."""
+        """Arguments by name, in the original's order."""
         return {name: getattr(self, name) for name in names}
 
 
 class IoU(_ConfusionMatrix):
-    """The mean over some classes of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over the target classes.
 
     >>> tf.keras.metrics.IoU(2, target_class_ids=[0])([0, 0, 1, 1], [0, 1, 0, 1]).numpy().round(4)
     np.float32(0.3333)
@@ -99,7 +99,7 @@ class IoU(_ConfusionMatrix):
         return tf.math.divide_no_nan(tf.reduce_sum(shares), occurring)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("name", "dtype", "num_classes", "target_class_ids", "ignore_class"),
             *("sparse_y_true", "sparse_y_pred", "axis"),
@@ -107,7 +107,7 @@ class IoU(_ConfusionMatrix):
 
 
 class BinaryIoU(IoU):
-    """IoU of two classes, told apart by a threshold on the prediction.
+    """IoU of two classes, separated by a threshold on the prediction.
 
     >>> metric = tf.keras.metrics.BinaryIoU(target_class_ids=[0, 1], threshold=0.3)
     >>> metric([0, 1, 0, 1], [0.1, 0.2, 0.4, 0.7]).numpy().round(4)
@@ -125,18 +125,18 @@ class BinaryIoU(IoU):
         self.threshold = threshold
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_pred = y_pred >= tf.cast(self.threshold, self._value_dtype)
         return super().update_state(y_true, y_pred, sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments("target_class_ids", "threshold", "name", "dtype")
 
 
 class MeanIoU(IoU):
-    """The mean over all classes of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over all classes.
 
     >>> tf.keras.metrics.MeanIoU(num_classes=2)([0, 0, 1, 1], [0, 1, 0, 1]).numpy().round(4)
     np.float32(0.3333)
@@ -159,7 +159,7 @@ class MeanIoU(IoU):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("num_classes", "name", "dtype", "ignore_class"),
             *("sparse_y_true", "sparse_y_pred", "axis"),
@@ -184,7 +184,7 @@ class OneHotIoU(IoU):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             *("num_classes", "target_class_ids", "name", "dtype", "ignore_class"),
             *("sparse_y_pred", "axis"),
@@ -206,7 +206,7 @@ class OneHotMeanIoU(MeanIoU):
         super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return self._arguments(
             "num_classes", "name", "dtype", "ignore_class", "sparse_y_pred", "axis"
         )

@@ -1,4 +1,4 @@
-"""Sums and means over all batches, of values or of a function of labels and predictions."""
+"""Sums and means over batches, of values or of a function of labels and predictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import Metric
 
 
 def _broadcasts(weights: tf.Tensor, values: tf.Tensor) -> bool:
-    """Whether weights spread over the values: a scalar, or of the same rank with fitting sizes."""
+    """Whether weights broadcast: a scalar, or of the same rank with compatible sizes."""
     if weights.shape.rank in (0, None) or values.shape.rank is None:
         return True
     if weights.shape.rank != values.shape.rank:
@@ -28,12 +28,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _total(values: Any) -> Any:
-    """The sum of the values; of one number it is that number."""
+    """The sum of the values; a scalar is returned unchanged."""
     return values if _is_number(values) else tf.reduce_sum(values)
 
 
 def _inner_axes(weights: tf.Tensor, values: tf.Tensor) -> list[int]:
-    """The axes of the values that the weights do not have."""
+    """The axes of the values that the weights lack."""
     return list(range(len(weights.shape), len(values.shape)))
 
 
@@ -53,7 +53,7 @@ class _Reduce(Metric):
         self.total = self.add_weight("total", initializer="zeros")
 
     def _weighted(self, values: Any, sample_weight: Any) -> tuple[tf.Tensor, Any]:
-        """The values times their weights, and the weights of them all."""
+        """The weighted values, and the total weight."""
         values = tf.cast(values, self._value_dtype)
         if is_ragged(values):
             values = values.flat_values
@@ -87,7 +87,7 @@ class Sum(_Reduce):
         super().__init__(name=name, dtype=dtype)
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
-        """Add values."""
+        """Add values to the sum."""
         values, _ = self._weighted(values, sample_weight)
         return self.total.assign_add(_total(values))
 
@@ -109,7 +109,7 @@ class Mean(_Reduce):
         self.count = self.add_weight("count", initializer="zeros")
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
-        """Take in values."""
+        """Accumulate values."""
         values, weights = self._weighted(values, sample_weight)
         self.total.assign_add(_total(values))
         if weights is not None:
@@ -142,7 +142,7 @@ class MeanMetricWrapper(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(*flat_rows(y_true, y_pred))
@@ -155,7 +155,7 @@ class MeanMetricWrapper(Mean):
         return super().update_state(matches, sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric and of its function."""
+        """The constructor arguments and those of the function, as a dict."""
         arguments = {
             key: value.numpy() if isinstance(value, tf.Tensor | tf.Variable) else value
             for key, value in self._fn_kwargs.items()
@@ -166,7 +166,7 @@ class MeanMetricWrapper(Mean):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """A metric made from `get_config`."""
+        """Create a metric from its config."""
         config = dict(config)
         function = config.pop("fn", None)
         if cls is MeanMetricWrapper:
@@ -175,7 +175,7 @@ class MeanMetricWrapper(Mean):
 
 
 class MeanTensor(Metric):
-    """The (weighted) mean of every element over all batches.
+    """The (weighted) element-wise mean of tensors over all batches.
 
     >>> metric = tf.keras.metrics.MeanTensor()
     >>> metric.update_state([0.0, 1.0])
@@ -205,7 +205,7 @@ class MeanTensor(Metric):
         return self._count
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Take in a tensor, always of the same shape."""
+        """Accumulate a tensor; all must have the same shape."""
         values = tf.cast(values, self._value_dtype)
         if self._shape is None:
             self._make(values.shape)
@@ -235,6 +235,6 @@ class MeanTensor(Metric):
         return tf.math.divide_no_nan(self._total, self._count)
 
     def reset_state(self) -> None:
-        """Forget all batches, but not their shape."""
+        """Reset the accumulated state, except its shape."""
         if self._shape is not None:
             super().reset_state()

@@ -1,4 +1,4 @@
-"""Means of cross entropies and their kin."""
+"""Means of cross entropies and similar losses."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
 
 
 class SparseCategoricalCrossentropy(MeanMetricWrapper):
-    """The cross entropy of class numbers and probabilities, or logits."""
+    """The cross entropy of class indices and probabilities, or logits."""
 
     def __init__(
         self,

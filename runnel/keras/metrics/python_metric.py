@@ -1,4 +1,4 @@
-"""Metrics computed in plain Python, on NumPy values."""
+"""Metrics computed in Python on NumPy values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .base import Metric
 
 
 class PyMetric(Metric):
-    """A metric whose `update_state` may do anything in Python; subclasses write it, `result` and
+    """A metric with arbitrary Python in `update_state`; subclasses implement it, `result` and
     `reset_state`, which is called first.
 
     >>> class Spread(tf.keras.metrics.experimental.PyMetric):
@@ -27,17 +27,17 @@ class PyMetric(Metric):
         self.reset_state()
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """Take in a batch; for subclasses to write."""
+        """Update the state with a batch; for subclasses to implement."""
         raise NotImplementedError("Subclasses should implement `update_state`")
 
     def result(self) -> Any:
-        """The value of the metric; for subclasses to write."""
+        """The value of the metric; for subclasses to implement."""
         raise NotImplementedError("Subclasses should implement `result`")
 
     def merge_state(self, metrics: Any) -> None:
-        """Take in what others have gathered; for subclasses to write."""
+        """Merge the state of other metrics; for subclasses to implement."""
         raise NotImplementedError("Subclasses should implement `merge_state`")
 
     def reset_state(self) -> None:
-        """Forget all batches; for subclasses to write."""
+        """Reset the accumulated state; for subclasses to implement."""
         raise NotImplementedError("Subclasses should implement `reset_state`")

@@ -1,4 +1,4 @@
-"""How far predictions are from the truth."""
+"""Regression errors, hinge losses and R²."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class LogCoshError(MeanMetricWrapper):
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> tf.Tensor:
-    """The cosine of the angle between labels and predictions; 1 where they agree."""
+    """The cosine similarity of labels and predictions; 1 for equal directions."""
     return -functions.cosine_similarity(y_true, y_pred, axis)
 
 
 class CosineSimilarity(MeanMetricWrapper):
-    """The cosine of the angle between labels and predictions; unlike the loss not negated.
+    """The cosine similarity of labels and predictions; unlike the loss not negated.
 
     >>> tf.keras.metrics.CosineSimilarity(axis=1)([[0.0, 2.0]], [[0.0, 5.0]]).numpy().item()
     1.0
@@ -104,14 +104,14 @@ class RootMeanSquaredError(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(y_true, y_pred)
         return super().update_state(tf.math.squared_difference(y_pred, y_true), sample_weight)
 
     def result(self) -> Any:
-        """The root of the mean so far."""
+        """The root of the accumulated mean."""
         return tf.sqrt(tf.math.divide_no_nan(self.total, self.count))
 
 
@@ -130,7 +130,7 @@ class MeanRelativeError(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        """Take in labels and predictions."""
+        """Accumulate labels and predictions."""
         y_true = tf.cast(y_true, self._value_dtype)
         y_pred = tf.cast(y_pred, self._value_dtype)
         y_true, y_pred = squeeze_to_match(y_true, y_pred)
@@ -138,7 +138,7 @@ class MeanRelativeError(Mean):
         return super().update_state(errors, sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "normalizer": self.normalizer.numpy()}
 
 
@@ -188,7 +188,7 @@ class R2Score(Metric):
             setattr(self, name, self.add_weight(name, shape=[outputs], initializer="zeros"))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Take in labels and predictions, both of shape (batch, outputs)."""
+        """Accumulate labels and predictions, both of shape (batch, outputs)."""
         y_true = tf.convert_to_tensor(y_true, dtype=self.dtype)
         y_pred = tf.convert_to_tensor(y_pred, dtype=self.dtype)
         if y_true.shape.rank != 2 or y_pred.shape.rank != 2:
@@ -209,7 +209,7 @@ class R2Score(Metric):
         self.num_samples.assign_add(tf.size(y_true))
 
     def result(self) -> Any:
-        """The score so far."""
+        """The score of the accumulated data."""
         mean = self.sum / self.count
         total = self.squared_sum - self.sum * mean
         raw = 1.0 - self.residual / total
@@ -236,7 +236,7 @@ class R2Score(Metric):
         return tf.where(free > 0, 1.0 - (1.0 - score) * factor, score)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the metric."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "class_aggregation": self.class_aggregation,

@@ -1,4 +1,4 @@
-"""Counting true and false positives and negatives at one or many thresholds."""
+"""Counts of true and false positives and negatives at one or many thresholds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..losses.weighting import fit_weights, squeeze_to_match
 
 KINDS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
 
-# What predictions outside of the top k become: below every threshold.
+# The value for predictions outside of the top k: below every threshold.
 NEVER = -1e10
 
 
 def checked_thresholds(thresholds: Any, default: float = 0.5) -> list[float]:
-    """The thresholds as a list; ValueError unless all are from 0 to 1."""
+    """The thresholds as a list; ValueError unless all are in [0, 1]."""
     if thresholds is None:
         return [default]
     values = list(thresholds) if isinstance(thresholds, list | tuple | np.ndarray) else [thresholds]
@@ -46,7 +46,7 @@ def inner_thresholds(count: int) -> list[float]:
 
 
 def is_evenly_spread(thresholds: Any) -> bool:
-    """Whether thresholds are those of `spread_thresholds`, but for rounding."""
+    """Whether thresholds equal those of `spread_thresholds`, up to rounding."""
     if len(thresholds) < 3:
         return False
     even = np.linspace(0, 1, len(thresholds), dtype=np.float32)
@@ -54,14 +54,14 @@ def is_evenly_spread(thresholds: Any) -> bool:
 
 
 def top_k_only(predictions: tf.Tensor, k: int) -> tf.Tensor:
-    """The predictions with all but the `k` highest made lower than any threshold."""
+    """The predictions with all but the `k` highest set below every threshold."""
     _, places = tf.math.top_k(predictions, k, sorted=False)
     chosen = tf.reduce_sum(tf.one_hot(places, tf.shape(predictions)[-1], axis=-1), axis=-2)
     return predictions * chosen + NEVER * (1 - chosen)
 
 
 class Counts:
-    """The weights of true and false positives and negatives of a batch, by threshold."""
+    """The weighted true and false positives and negatives of a batch, per threshold."""
 
     def __init__(self, positives: tf.Tensor, negatives: tf.Tensor, hits: Any, alarms: Any) -> None:
         self.true_positives = hits
@@ -91,9 +91,9 @@ def count(
     multi_label: bool = False,
     label_weights: Any = None,
 ) -> Counts:
-    """Compare predictions with every threshold; labels other than 0 are positive.
+    """Compare predictions with every threshold; nonzero labels are positive.
 
-    The counts have one row per threshold; with `multi_label` one column per label too.
+    The counts have one row per threshold; with `multi_label` also one column per label.
     """
     y_true, y_pred = flat_rows(tf.cast(y_true, dtype), tf.cast(y_pred, dtype))
     y_true, y_pred = squeeze_to_match(y_true, y_pred)
@@ -130,16 +130,16 @@ def _one_by_one(
 def _in_buckets(
     predictions: tf.Tensor, positive: tf.Tensor, negative: tf.Tensor, thresholds: list[float]
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """The same for evenly spread thresholds: each prediction is looked at once.
+    """The same for evenly spaced thresholds, in one pass over the predictions.
 
-    It exceeds all thresholds up to the one at the start of its bucket, so what exceeds a threshold
-    is what lies in its bucket and those above.
+    A prediction exceeds all thresholds up to the start of its bucket, so the count above a
+    threshold is the total of that threshold's bucket and the later ones.
     """
     steps = len(thresholds) - 1
     places = tf.cast(tf.math.ceil(predictions * steps), tf.int32) - 1
     places = tf.clip_by_value(places, 0, steps - 1)
     columns = predictions.shape[-1] or 0
-    # One run of buckets per column, so that one sum over segments serves all columns.
+    # One range of buckets per column, so that one segment sum serves all columns.
     places += (steps + 1) * tf.range(columns)
     flat = tf.reshape(places, [-1])
 

@@ -1,4 +1,4 @@
-"""tf.keras.optimizers: what changes variables by their gradients."""
+"""tf.keras.optimizers: gradient-based updates of variables."""
 
 from ...core.suggestions import suggesting as _suggesting
 from . import experimental as experimental, legacy as legacy, schedules as schedules

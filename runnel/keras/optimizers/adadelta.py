@@ -1,4 +1,4 @@
-"""Adadelta: steps of the size of recent steps."""
+"""Adadelta: steps scaled by a running average of recent squared steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .base import Optimizer
 class Adadelta(Optimizer):
     """Adadelta: step = g · √(mean of step² + epsilon) / √(mean of g² + epsilon).
 
-    variable -= rate · step; both means forget by `rho`.
+    variable -= rate · step; both means are exponential moving averages with decay `rho`.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Adadelta(learning_rate=1.0, rho=0.75, epsilon=1e-4)
@@ -50,7 +50,7 @@ class Adadelta(Optimizer):
         self.epsilon = epsilon
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -73,11 +73,11 @@ class Adadelta(Optimizer):
         )
 
     def update_step(self, grad: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells = (variable, self._accumulated_grads[i], self._accumulated_delta_vars[i])
         self._fuse(training.ApplyAdadelta, grad, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("rho", "epsilon")

@@ -1,4 +1,4 @@
-"""Adafactor: Adam with little memory: a matrix has two vectors for slots."""
+"""Adafactor: Adam with factored second moments: two vectors per matrix as slots."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .gradients import dense
 
 @register_keras_serializable()
 class Adafactor(Optimizer):
-    """Adafactor: the mean square of gradients as the product of its row and column means.
+    """Adafactor: the second moment of a matrix as the outer product of its row and column means.
 
-    beta = 1 - t^beta_2_decay; v averages g² + epsilon_1 by beta; u = g / √v, scaled down to a root
-    mean square of `clip_threshold`; variable -= max(epsilon_2, RMS(variable)) · ρ · u, where ρ is
-    the rate, or with `relative_step` the smaller of it and 1/√t.
+    beta = 1 - t^beta_2_decay; v is a moving average of g² + epsilon_1 with decay beta; u = g / √v,
+    scaled down to a root mean square of `clip_threshold`; variable -= max(epsilon_2, RMS(variable))
+    · ρ · u, where ρ is the rate, or with `relative_step` the smaller of it and 1/√t.
 
     >>> v = tf.Variable([1.0, 1.0])
     >>> optimizer = tf.keras.optimizers.Adafactor(learning_rate=0.25)
@@ -58,7 +58,7 @@ class Adafactor(Optimizer):
         self.relative_step = relative_step
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -69,8 +69,8 @@ class Adafactor(Optimizer):
         for variable in var_list:
             sizes = variable.shape
             if len(sizes) < 2:
-                # Vectors have no rows and columns to average over; checkpoints of the original have
-                # a number in each of these places.
+                # Vectors are not factored; checkpoints of the original hold a scalar in each of
+                # these slots.
                 self._r.append(tf.Variable(0, name=f"r/{variable._name.removesuffix(':0')}"))
                 self._c.append(tf.Variable(0, name=f"c/{variable._name.removesuffix(':0')}"))
             else:
@@ -80,7 +80,7 @@ class Adafactor(Optimizer):
             self._v.append(self.add_variable_from_reference(variable, "v"))
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         gradient = dense(gradient, variable)
         dtype = variable.dtype
         i = self._index_dict[variable._key]
@@ -104,7 +104,7 @@ class Adafactor(Optimizer):
         variable.assign_sub(scale * rate * update)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with(
             "beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step"
         )

@@ -1,4 +1,4 @@
-"""Adagrad: steps divided by the root of the sum of all squared gradients."""
+"""Adagrad: steps divided by the square root of the sum of squared gradients."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Adagrad(Optimizer):
         self.epsilon = epsilon
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -68,7 +68,7 @@ class Adagrad(Optimizer):
         return self._rate(dtype), self._number(self.epsilon, dtype)
 
     def update_step(self, grad: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         accumulator = self._slot(self._accumulators, variable)
         if type(grad) is tf.IndexedSlices:
             dtype = variable.dtype
@@ -80,5 +80,5 @@ class Adagrad(Optimizer):
             self._fuse(training.ApplyKerasAdagrad, grad, (variable, accumulator))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("initial_accumulator_value", "epsilon")

@@ -1,4 +1,4 @@
-"""Adam and AdamW: moving averages of gradients and of their squares."""
+"""Adam and AdamW: moving averages of gradients and squared gradients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Moments(Optimizer):
     amsgrad: bool
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -46,7 +46,7 @@ class _Moments(Optimizer):
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells: tuple[Any, ...] = (variable, self._momentums[i], self._velocities[i])
         if self.amsgrad:
@@ -56,7 +56,7 @@ class _Moments(Optimizer):
             self._fuse(training.ApplyAdam, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon", "amsgrad")
 
 
@@ -113,7 +113,7 @@ class Adam(_Moments):
 
 @register_keras_serializable()
 class AdamW(_Moments):
-    """Adam with weight decay apart from the gradient: variable -= rate · weight_decay · variable.
+    """Adam with decoupled weight decay: variable -= rate · weight_decay · variable.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.AdamW(learning_rate=0.1, weight_decay=0.5)

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the largest gradient in place of the mean square."""
+"""Adamax: Adam with the infinity norm in place of the second moment."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Adamax(Optimizer):
         self.epsilon = epsilon
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -71,10 +71,10 @@ class Adamax(Optimizer):
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         self._fuse(training.ApplyAdaMax, gradient, (variable, self._m[i], self._u[i]))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon")

@@ -1,4 +1,4 @@
-"""Optimizer: what all optimizers share; a subclass says its slots (`build`) and its update."""
+"""Optimizer: the base class; a subclass defines its slots (`build`) and its update."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .gradients import clippable, deduplicated, dense, with_gradients
 from .schedules import LearningRateSchedule
 
 _DEPRECATED = frozenset({"decay", "gradient_aggregator", "gradient_transformers"})
-# Not a tf.constant: the module may be loaded while a graph is built.
+# Not a tf.constant: the module may be imported while a graph is built.
 _ONE = tf.Tensor(np.int64(1), tf.int64)
 _NO_PAIR = (
     "`grads_and_vars` holds pairs of a gradient and its variable: zip(gradients, variables). "
@@ -41,16 +41,16 @@ _NO_RATE = (
 
 
 class CallableList(list):
-    """A list that gives itself when called: `optimizer.variables` was a method once."""
+    """A list that returns itself when called: `optimizer.variables` used to be a method."""
 
     def __call__(self) -> CallableList:
         return self
 
 
 class Optimizer:
-    """Base class of the optimizers: changes variables by their gradients, step by step.
+    """Base class of the optimizers: updates variables from their gradients.
 
-    A subclass makes its slots in `build(var_list)` and changes one variable in
+    A subclass creates its slots in `build(var_list)` and updates one variable in
     `update_step(gradient, variable)`.
 
     >>> class Plain(tf.keras.optimizers.Optimizer):
@@ -66,8 +66,8 @@ class Optimizer:
     [0.9 1.9]
     """
 
-    # Whether all variables of a step take the same numbers: a user's own `update_step` may change
-    # a hyperparameter from one variable to the next.
+    # Whether all variables of a step use the same hyperparameters: a custom `update_step` may
+    # change one between variables.
     _shares_numbers = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -93,7 +93,7 @@ class Optimizer:
         self.global_clipnorm = global_clipnorm
         self.clipvalue = clipvalue
         self.use_ema = use_ema
-        # The fused updates are compiled already; the argument is for programs that pass it.
+        # The fused updates are compiled already; the argument is accepted and ignored.
         self.jit_compile = False
         given = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
         for argument, value in given.items():
@@ -109,7 +109,7 @@ class Optimizer:
         self.ema_momentum = ema_momentum
         self.ema_overwrite_frequency = ema_overwrite_frequency
         self._variables: list[Any] = []
-        # The numbers of the updates, by dtype, while one step is being applied.
+        # The scalar inputs of the fused updates, by dtype, while a step is applied.
         self._numbers: dict[Any, Any] | None = None
         self._create_iteration_variable()
         self._process_kwargs(kwargs)
@@ -141,7 +141,7 @@ class Optimizer:
 
     @property
     def iterations(self) -> Any:
-        """The number of steps done: a variable."""
+        """The step count: a variable."""
         return self._iterations
 
     @iterations.setter
@@ -223,7 +223,7 @@ class Optimizer:
         return CallableList(self._variables)
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots of the variables; a subclass calls this first and adds its own."""
+        """Create the slots of the variables; subclasses call this first and add their own."""
         if getattr(self, "_built", False):
             return
         self._build_index_dict(var_list)
@@ -237,7 +237,7 @@ class Optimizer:
         self._index_dict = {self._var_key(variable): i for i, variable in enumerate(var_list)}
 
     def _var_key(self, variable: Any) -> Any:
-        """What tells a variable from all others."""
+        """The identity of a variable, as a key."""
         return variable._key
 
     def _slots(self, var_list: Sequence[Any], name: str) -> list[Any]:
@@ -249,7 +249,7 @@ class Optimizer:
     def add_variable(
         self, shape: Any, dtype: Any = None, initializer: Any = "zeros", name: str | None = None
     ) -> Any:
-        """A variable of the optimizer's own."""
+        """Create a variable of the optimizer."""
         if isinstance(initializer, str):
             initializer = initializers.get(initializer)
         dtype = dtype or backend.floatx()
@@ -262,7 +262,9 @@ class Optimizer:
     def add_variable_from_reference(
         self, model_variable: Any, variable_name: str, shape: Any = None, initial_value: Any = None
     ) -> Any:
-        """A slot: a variable named after another, of its shape and dtype, zero at first."""
+        """Create a slot: a variable named after another, with its shape and dtype, initialized to
+        zero.
+        """
         if initial_value is None:
             initial_value = tf.zeros(
                 model_variable.shape if shape is None else shape, model_variable.dtype
@@ -278,7 +280,7 @@ class Optimizer:
         return variable
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give the optimizer's variables new values, in the order of `variables`."""
+        """Set the optimizer's variables, in the order of `variables`."""
         if not getattr(self, "_built", False):
             raise ValueError(
                 "You are calling `set_weights()` on an optimizer that has not yet been built. "
@@ -296,12 +298,12 @@ class Optimizer:
             variable.assign(weight)
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the values of the variables into a mapping, by their positions."""
+        """Store the variables in a mapping, keyed by index."""
         for i, variable in enumerate(self._variables):
             store[str(i)] = variable.numpy()
 
     def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """Take the values of the variables from a mapping that `save_own_variables` filled."""
+        """Load the variables from a mapping that `save_own_variables` wrote."""
         if len(store.keys()) != len(self._variables):
             tf.get_logger().warning(
                 "Skipping variable loading for optimizer '%s', because it has %d variables whereas "
@@ -317,7 +319,7 @@ class Optimizer:
     # One step.
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
-        """Compute the gradients of a loss and apply them; in a graph, what to run for that.
+        """Compute the gradients of a loss and apply them; in a graph, returns the operation to run.
 
         >>> v = tf.Variable(3.0)
         >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5)
@@ -329,7 +331,7 @@ class Optimizer:
         return None if main_graph_being_built() is None else count
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> list[Any]:
-        """The pairs of gradients and variables of a loss: a function, or a tensor and its tape."""
+        """The gradient-variable pairs of a loss: a function, or a tensor and its tape."""
         if not callable(loss) and tape is None:
             raise ValueError(
                 "`tape` is required when a `Tensor` loss is passed. Received: "
@@ -346,7 +348,7 @@ class Optimizer:
         return list(zip(tape.gradient(loss, var_list), var_list, strict=True))
 
     def aggregate_gradients(self, grads_and_vars: Iterable[Any]) -> list[Any]:
-        """The gradients of all replicas added up; there is one replica."""
+        """The gradients summed over all replicas; there is only one."""
         return list(grads_and_vars)
 
     def apply_gradients(
@@ -356,7 +358,7 @@ class Optimizer:
         skip_gradients_aggregation: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Change the variables by their gradients; the step count is returned."""
+        """Update the variables from their gradients; returns the step count."""
         graph = main_graph_being_built()
         start = 0 if graph is None else len(graph.operations)
         self._compute_current_learning_rate()
@@ -379,7 +381,7 @@ class Optimizer:
             state.name_scope = outer
 
     def _apply_pairs(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """Change the variables; the optimizer knows them all."""
+        """Update the variables, which all have slots."""
         pairs = with_gradients(pairs)
         if self.clipnorm is not None or self.global_clipnorm or self.clipvalue is not None:
             grads = self._clip_gradients([gradient for gradient, _ in pairs])
@@ -423,9 +425,10 @@ class Optimizer:
         return self._iterations.assign_add(_ONE)
 
     def _build_for_more(self, variables: Sequence[Any]) -> None:
-        """Make the slots of variables that the optimizer meets after it was built.
+        """Create slots for variables that the optimizer sees after it was built.
 
-        One optimizer for several models has those of the first model when it meets the second.
+        An optimizer used for several models has only the first model's slots when it sees the
+        second.
         """
         known, before = self._index_dict, dict(vars(self))
         new = [variable for variable in variables if self._var_key(variable) not in known]
@@ -448,7 +451,7 @@ class Optimizer:
         }  # fmt: skip
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient; a subclass's part."""
+        """Update one variable from its gradient; for subclasses to implement."""
         raise NotImplementedError(
             f"{type(self).__name__} has no `update_step(gradient, variable)`: define it."
         )
@@ -460,14 +463,14 @@ class Optimizer:
         raise NotImplementedError
 
     def _require_numbers(self) -> None:
-        """Raise the error for a hyperparameter that is no number."""
+        """Raise the error for a hyperparameter that is not a number."""
         for name, value in self.get_config().items():
             if isinstance(value, str) and name != "name":
                 message = not_a_number(value, name, type(self).__name__, "a number")
                 raise tf.errors.UnimplementedError(None, None, message)
 
     def _number(self, value: Any, dtype: tf.DType) -> Any:
-        """A hyperparameter: in a graph a tensor, else a Python number, exact as long as it can."""
+        """A hyperparameter: a tensor in a graph, else a Python float without rounding."""
         if state.graph is None:
             try:
                 return float(value)
@@ -478,7 +481,7 @@ class Optimizer:
         return tf.constant(value, dtype) if is_number else tf.cast(value, dtype)
 
     def _rounded(self, value: Any, dtype: tf.DType) -> Any:
-        """A hyperparameter that the original rounds to float32 before it takes the dtype."""
+        """A hyperparameter that the original rounds to float32 before the cast to the dtype."""
         if type(value) is not float and not isinstance(value, int | float):
             return self._number(value, dtype)
         if state.graph is None:
@@ -487,13 +490,13 @@ class Optimizer:
 
     def _rate(self, dtype: tf.DType) -> Any:
         if state.graph is None:
-            # The same object from step to step: what is computed from it is still known then.
+            # The same object at every step, so that values derived from it stay cached.
             rate, kind = self.learning_rate._tensor._array, dtype.as_numpy_dtype
             return rate if type(rate) is kind else kind(rate.item())
         return tf.cast(self.learning_rate, dtype)
 
     def _step(self, dtype: tf.DType) -> Any:
-        """The number of the step being done, the first one's being 1."""
+        """The number of the current step, counted from 1."""
         if state.graph is None:
             return dtype.as_numpy_dtype(self._iterations._tensor._array.item() + 1)
         return tf.cast(self._iterations + 1, dtype)
@@ -501,7 +504,7 @@ class Optimizer:
     def _fuse(
         self, update: training.FusedUpdate, gradient: Any, cells: tuple[Any, ...], *attrs: Any
     ) -> None:
-        """Change a variable and its slots by one fused update."""
+        """Update a variable and its slots by one fused kernel."""
         variable = cells[0]
         dtype = variable.dtype
         if not isinstance(gradient, Tensor):
@@ -528,10 +531,10 @@ class Optimizer:
                 known[dtype] = numbers
         update.update(cells, gradient._array, numbers)
 
-    # What happens to gradients and variables around the update.
+    # Processing of gradients and variables around the update.
 
     def _clip_gradients(self, grads: Sequence[Any]) -> Sequence[Any]:
-        # The first of these that is given: a value beside a norm changes nothing.
+        # The first of these that is set: a value is ignored when a norm is given.
         grads = [clippable(gradient) for gradient in grads]
         if self.clipnorm is not None and self.clipnorm > 0:
             return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in grads]
@@ -551,7 +554,7 @@ class Optimizer:
     def exclude_from_weight_decay(
         self, var_list: Sequence[Any] | None = None, var_names: Sequence[str] | None = None
     ) -> None:
-        """Spare variables, or those whose names match, the weight decay; before the first step."""
+        """Exclude variables, by identity or name, from weight decay; before the first step."""
         if getattr(self, "_built", False):
             raise ValueError(
                 "`exclude_from_weight_decay()` can only be configured before the optimizer is "
@@ -595,7 +598,9 @@ class Optimizer:
             variable.assign(average.read_value())
 
     def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
-        """After training: give the variables their averages, where those are kept."""
+        """After training: overwrite the variables with their moving averages, if these are
+        maintained.
+        """
         if self.use_ema:
             self._overwrite_model_variables_with_average_value(var_list)
 
@@ -609,7 +614,7 @@ class Optimizer:
         return hyperparameter() if callable(hyperparameter) else hyperparameter
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config = {
             "name": self.name,
             "weight_decay": self.weight_decay,
@@ -634,7 +639,7 @@ class Optimizer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """The optimizer that `get_config` described."""
+        """Create an optimizer from its config."""
         config = dict(config)
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedules.deserialize(
@@ -661,7 +666,7 @@ def _require_average_settings(momentum: float, frequency: Any) -> None:
 
 
 def _require_pairs(pairs: list[Any], failure: Exception) -> None:
-    """Raise a better error where a step failed because it got no gradients and variables."""
+    """Raise a better error when a step failed for lack of gradient-variable pairs."""
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise type(failure)(_NO_PAIR.format(pair=pair)) from None

@@ -1,4 +1,4 @@
-"""tf.keras.optimizers.experimental: the optimizers by the name they had while they were new."""
+"""tf.keras.optimizers.experimental: the optimizers under their earlier experimental names."""
 
 from .adadelta import Adadelta as Adadelta
 from .adafactor import Adafactor as Adafactor

@@ -70,14 +70,14 @@ class Ftrl(Optimizer):
         self.beta = beta
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
         self._accumulators = []
         self._linears = []
         for variable in var_list:
-            # Through float32, as in the original.
+            # Rounded through float32, as in the original.
             start = tf.cast(self.initial_accumulator_value, variable.dtype)
             self._accumulators.append(
                 self.add_variable_from_reference(
@@ -99,13 +99,13 @@ class Ftrl(Optimizer):
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells = (variable, self._accumulators[i], self._linears[i])
         self._fuse(training.ApplyFtrlV2, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with(
             "learning_rate_power",
             "initial_accumulator_value",

@@ -1,4 +1,4 @@
-"""What happens to gradients before they are applied."""
+"""Preprocessing of gradients before they are applied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import runnel as tf
 
 
 def with_gradients(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The pairs that have a gradient; a warning names the others."""
+    """The pairs that have a gradient; logs a warning that names the others."""
     for gradient, _ in pairs:
         if gradient is None:
             break
@@ -37,7 +37,7 @@ def clippable(gradient: Any) -> Any:
 
 
 def deduplicated(slices: Any) -> Any:
-    """The same slices with rows of equal index added up."""
+    """The same slices with the rows of duplicate indices summed."""
     indices, positions = tf.unique(slices.indices)
     values = tf.math.unsorted_segment_sum(slices.values, positions, tf.shape(indices)[0])
     result = tf.IndexedSlices(values, indices, slices.dense_shape)
@@ -50,7 +50,8 @@ def dense(gradient: Any, variable: Any) -> Any:
     if type(gradient) is tf.IndexedSlices:
         slices = gradient
         if gradient.repeated is not None and not tf.executing_eagerly():
-            # They are added up here, too, and a function leaves out what nobody asks for.
+            # scatter_nd sums duplicates too, and dead-code elimination then drops the
+            # deduplication.
             slices = gradient.repeated
         shape = tf.cast(tf.shape(variable), slices.indices.dtype)
         return tf.scatter_nd(tf.expand_dims(slices.indices, -1), slices.values, shape)

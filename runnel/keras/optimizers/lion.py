@@ -1,4 +1,4 @@
-"""Lion: steps of one size, in the direction of the sign."""
+"""Lion: steps of uniform size, from the sign of the momentum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import Optimizer
 
 @register_keras_serializable()
 class Lion(Optimizer):
-    """Lion: variable -= rate · sign(beta_1 · m + (1 - beta_1) · g); m averages g by beta_2.
+    """Lion: variable -= rate · sign(beta_1 · m + (1 - beta_1) · g); m averages g with decay beta_2.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Lion(learning_rate=0.25)
@@ -53,7 +53,7 @@ class Lion(Optimizer):
             )
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -68,10 +68,10 @@ class Lion(Optimizer):
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         cells = (variable, self._slot(self.momentums, variable))
         self._fuse(training.ApplyLion, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2")

@@ -1,4 +1,4 @@
-"""Optimizers by name and by config: `get`, `serialize` and `deserialize`."""
+"""Optimizers by name and config: `get`, `serialize` and `deserialize`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .tf_optimizer import TFOptimizer, is_of_tensorflow_1
 
 _ALL = (Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lion, Nadam, RMSprop, SGD)
 _NAMES: dict[str, Any] = {optimizer.__name__.lower(): optimizer for optimizer in _ALL}
-# Files of the original name its two classes.
+# Class names in the original's files.
 _NAMES["lossscaleoptimizer"] = _NAMES["lossscaleoptimizerv3"] = LossScaleOptimizer
 _LEGACY: dict[str, Any] = {
     optimizer.__name__.lower(): optimizer
@@ -36,7 +36,7 @@ _registry = serialization.Registry("optimizer", _NAMES)
 
 
 def get(identifier: Any, **kwargs: Any) -> Any:
-    """The optimizer for a name or a config; an optimizer itself is given back.
+    """An optimizer from a name or config; optimizers are returned unchanged.
 
     >>> tf.keras.optimizers.get("sgd").get_config()["name"]
     'SGD'
@@ -81,10 +81,10 @@ def deserialize(
     use_legacy_format: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The optimizer of a config; names of classes in any case.
+    """Create an optimizer from a config; class names are case-insensitive.
 
-    A config that does not say `is_legacy_optimizer: False` comes from the time before the present
-    optimizers, and gives one of that time.
+    A config without `is_legacy_optimizer: False` predates the present optimizers, and gives a
+    legacy one.
     """
     is_legacy = kwargs.pop("use_legacy_optimizer", False)
     if kwargs:

@@ -1,4 +1,4 @@
-"""LossScaleOptimizer: keeps the small gradients of float16 from vanishing by scaling the loss."""
+"""LossScaleOptimizer: scales the loss so that float16 gradients do not underflow."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OWN = frozenset({"inner_optimizer", "_scale", "_good_steps", "_initial_scale", 
 
 
 class LossScaleOptimizer(Optimizer):
-    """An optimizer around another one, for training in mixed precision.
+    """A wrapper around an optimizer for mixed-precision training.
 
-    The loss is multiplied before the gradients are computed, and they are divided afterwards.
-    With `dynamic` the scale doubles after `dynamic_growth_steps` good steps; a step whose gradients
-    are not finite changes no variable and halves the scale.
+    The loss is multiplied by the scale before the gradients are computed, and they are divided by
+    it afterwards. With `dynamic` the scale doubles after `dynamic_growth_steps` finite steps; a
+    step with non-finite gradients is skipped and halves the scale.
 
     >>> optimizer = tf.keras.mixed_precision.LossScaleOptimizer(
     ...     tf.keras.optimizers.SGD(), initial_scale=4.0)
@@ -73,7 +73,7 @@ class LossScaleOptimizer(Optimizer):
                 )
                 self._good_steps = tf.Variable(0, name="good_steps", dtype="int64", trainable=False)
 
-    # What is the inner optimizer's own.
+    # Attributes that delegate to the inner optimizer.
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "inner_optimizer":
@@ -100,62 +100,62 @@ class LossScaleOptimizer(Optimizer):
 
     @property
     def variables(self) -> Any:
-        """The step count and all slots of the inner optimizer."""
+        """The step count and the slots of the inner optimizer."""
         return self.inner_optimizer.variables
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots of the inner optimizer."""
+        """Create the slots of the inner optimizer."""
         if isinstance(self.inner_optimizer, Optimizer):
             self.inner_optimizer.build(var_list)
         else:
             self.inner_optimizer._create_all_weights(var_list)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         self.inner_optimizer.update_step(gradient, variable)
 
     def add_variable(
         self, shape: Any, dtype: Any = None, initializer: Any = "zeros", name: str | None = None
     ) -> Any:
-        """A variable of the inner optimizer's own."""
+        """Create a variable of the inner optimizer."""
         return self.inner_optimizer.add_variable(shape, dtype, initializer, name)
 
     def add_variable_from_reference(
         self, model_variable: Any, variable_name: str, shape: Any = None, initial_value: Any = None
     ) -> Any:
-        """A slot of the inner optimizer."""
+        """Create a slot of the inner optimizer."""
         return self.inner_optimizer.add_variable_from_reference(
             model_variable, variable_name, shape, initial_value
         )
 
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
-        """Variables that weight decay leaves alone."""
+        """Exclude variables from weight decay."""
         self.inner_optimizer.exclude_from_weight_decay(var_list, var_names)
 
     def finalize_variable_values(self, var_list: Any) -> None:
-        """Give variables their final values, at the end of training."""
+        """Overwrite variables with their final values at the end of training."""
         if isinstance(self.inner_optimizer, Optimizer):
             self.inner_optimizer.finalize_variable_values(var_list)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give the inner optimizer's variables new values."""
+        """Set the variables of the inner optimizer."""
         self.inner_optimizer.set_weights(weights)
 
     # The scale.
 
     @property
     def dynamic(self) -> bool:
-        """Whether the scale follows the gradients."""
+        """Whether the loss scale is dynamic."""
         return self._good_steps is not None
 
     @property
     def loss_scale(self) -> Any:
-        """The present scale, a tensor."""
+        """The current scale, a tensor."""
         return tf.convert_to_tensor(self._scale)
 
     @property
     def dynamic_counter(self) -> Any:
-        """The number of good steps since the scale last changed, a variable."""
+        """The number of finite steps since the scale last changed, a variable."""
         return self._good_steps
 
     @property
@@ -167,13 +167,13 @@ class LossScaleOptimizer(Optimizer):
         return self._growth_steps
 
     def get_scaled_loss(self, loss: Any) -> Any:
-        """A loss, or the function that computes one, times the scale."""
+        """A scaled loss, or a function that computes one."""
         if callable(loss):
             return lambda: self.get_scaled_loss(loss())
         return loss * tf.cast(self.loss_scale, loss.dtype)
 
     def get_unscaled_gradients(self, grads: Sequence[Any]) -> list[Any]:
-        """Gradients of a scaled loss divided by the scale."""
+        """Scaled gradients divided by the scale."""
         inverse = 1.0 / self.loss_scale
 
         def unscaled(gradient: Any) -> Any:
@@ -191,7 +191,7 @@ class LossScaleOptimizer(Optimizer):
         self.apply_gradients(self.compute_gradients(loss, var_list, tape))
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> list[Any]:
-        """The pairs of gradients and variables of a loss, computed with the scale."""
+        """The gradient-variable pairs of a loss, computed with loss scaling."""
         if not callable(loss) and tape is None:
             raise ValueError(
                 "`tape` is required when a `Tensor` loss is passed. Received: "
@@ -205,7 +205,8 @@ class LossScaleOptimizer(Optimizer):
                 loss = loss()
         if callable(var_list):
             var_list = var_list()
-        # To start from the scale instead of 1 is to scale the loss, with nothing more to record.
+        # Seeding the backward pass with the scale scales the loss without recording more
+        # operations.
         start = tf.fill(tf.shape(loss), tf.cast(self.loss_scale, loss.dtype))
         grads = tape.gradient(loss, var_list, output_gradients=start)
         return list(zip(self.get_unscaled_gradients(grads), var_list, strict=True))
@@ -216,7 +217,7 @@ class LossScaleOptimizer(Optimizer):
         skip_gradients_aggregation: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Change the variables by unscaled gradients, unless some are not finite."""
+        """Update the variables from unscaled gradients, unless some are not finite."""
         pairs = list(grads_and_vars)
         if not pairs:
             return None
@@ -230,7 +231,7 @@ class LossScaleOptimizer(Optimizer):
             self._apply_if_finite(pairs, kwargs)
             return None
         start = len(graph.operations)
-        # All of a function happens; of a condition in the graph, what its results depend on.
+        # All effects of a function run; of a conditional in the graph, only what its outputs need.
         tf.function(lambda: self._apply_if_finite(pairs, kwargs), autograph=False)()
         return graph.updated_since(start, self.iterations)
 
@@ -249,7 +250,7 @@ class LossScaleOptimizer(Optimizer):
         self._follow(finite)
 
     def _follow(self, finite: Any) -> None:
-        """Raise the scale after enough good steps; halve it after a bad one."""
+        """Increase the scale after enough finite steps; halve it after a non-finite one."""
         scale, steps = self.loss_scale, self._good_steps + 1
         grown = tf.logical_and(finite, steps >= self._growth_steps)
         doubled = tf.where(tf.math.is_finite(scale * 2.0), scale * 2.0, scale)
@@ -261,7 +262,7 @@ class LossScaleOptimizer(Optimizer):
     # Configuration and files.
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal optimizer."""
+        """The constructor arguments, as a dict."""
         return {
             "inner_optimizer": tf.keras.optimizers.serialize(self.inner_optimizer),
             "dynamic": self.dynamic,
@@ -273,13 +274,13 @@ class LossScaleOptimizer(Optimizer):
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> LossScaleOptimizer:
-        """An optimizer made from `get_config`."""
+        """Create an optimizer from its config."""
         config = dict(config)
         inner = tf.keras.optimizers.deserialize(config.pop("inner_optimizer"), custom_objects)
         return cls(inner, **config)
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the values of the variables into a mapping, those of the scale last."""
+        """Store the variables in a mapping, those of the scale last."""
         variables = list(self.inner_optimizer.variables())
         if self._good_steps is not None:
             variables += [self._scale, self._good_steps]
@@ -287,7 +288,7 @@ class LossScaleOptimizer(Optimizer):
             store[str(index)] = variable.numpy()
 
     def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """Take the values of the variables from a mapping that `save_own_variables` filled."""
+        """Load the variables from a mapping that `save_own_variables` wrote."""
         values = [store[str(index)] for index in range(len(store.keys()))]
         variables = list(self.inner_optimizer.variables())
         if self._good_steps is not None and len(values) == len(variables) + 2:

@@ -14,10 +14,10 @@ from .base import Optimizer
 
 @register_keras_serializable()
 class Nadam(Optimizer):
-    """Nadam: Adam whose momentum looks one step ahead, by a schedule u of momentum.
+    """Nadam: Adam with Nesterov momentum on a momentum schedule u.
 
-    u(t) = beta_1 · (1 - 0.96^t / 2); m̂ = u(t+1) · m / (1 - Π u(1…t+1)) + (1 - u(t)) · g /
-    (1 - Π u(1…t)); variable -= rate · m̂ / (√v̂ + epsilon).
+    u(t) = beta_1 · (1 - 0.96^t / 2); m̂ = u(t+1) · m / (1 - Π u(1…t+1)) + (1 - u(t)) · g / (1 - Π
+    u(1…t)); variable -= rate · m̂ / (√v̂ + epsilon).
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.Nadam(learning_rate=0.1)
@@ -53,7 +53,7 @@ class Nadam(Optimizer):
         self.epsilon = epsilon
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -88,11 +88,11 @@ class Nadam(Optimizer):
         )
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells = (variable, self._momentums[i], self._velocities[i])
         self._fuse(training.ApplyNadam, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon")

@@ -1,4 +1,4 @@
-"""RMSprop: steps divided by the root of the mean square of recent gradients."""
+"""RMSprop: steps divided by the root mean square of recent gradients."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .base import Optimizer
 class RMSprop(Optimizer):
     """RMSprop: velocity averages g²; variable -= rate · g / √(velocity + epsilon).
 
-    `centered` takes the variance of the gradients in place of their mean square; with `momentum`,
-    the steps add up.
+    `centered` uses the variance of the gradients instead of their mean square; with `momentum`,
+    steps accumulate.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.RMSprop(learning_rate=0.1, rho=0.75)
@@ -55,7 +55,7 @@ class RMSprop(Optimizer):
         self.centered = centered
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -71,7 +71,7 @@ class RMSprop(Optimizer):
         return (self._rate(dtype), *numbers)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         i = self._index_dict[variable._key]
         cells: tuple[Any, ...] = (variable, self._velocities[i])
         if self.centered:
@@ -86,5 +86,5 @@ class RMSprop(Optimizer):
         self._fuse(update, gradient, cells)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("rho", "momentum", "epsilon", "centered")

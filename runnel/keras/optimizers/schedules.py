@@ -14,7 +14,7 @@ from ..keywords import RefusesUnknownKeywords
 
 
 class LearningRateSchedule(RefusesUnknownKeywords):
-    """Base class of schedules: `schedule(step)` gives the learning rate of a step.
+    """Base class of schedules: `schedule(step)` returns the learning rate at a step.
 
     >>> class Halving(tf.keras.optimizers.schedules.LearningRateSchedule):
     ...     def __call__(self, step):
@@ -29,7 +29,7 @@ class LearningRateSchedule(RefusesUnknownKeywords):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `get_config()` in order "
             "to be serializable."
@@ -37,12 +37,12 @@ class LearningRateSchedule(RefusesUnknownKeywords):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """The schedule that `get_config` described."""
+        """Create a schedule from its config."""
         return cls(**config)
 
 
 class _Decay(LearningRateSchedule):
-    """A schedule whose arguments are its attributes; `_rate(step)` has the formula."""
+    """A schedule whose arguments are its attributes; `_rate(step)` implements the formula."""
 
     _arguments: tuple[str, ...] = ()
 
@@ -54,7 +54,7 @@ class _Decay(LearningRateSchedule):
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         return {name: getattr(self, name) for name in self._arguments}
 
 
@@ -127,7 +127,7 @@ class InverseTimeDecay(_Decay):
 
 
 class PiecewiseConstantDecay(_Decay):
-    """The first value up to and including the first boundary, then the second, and so on.
+    """Piecewise constant: the first value up to and including the first boundary, and so on.
 
     >>> schedule = tf.keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])
     >>> [schedule(step).numpy().item() for step in (10, 11, 21)]
@@ -167,7 +167,7 @@ class PiecewiseConstantDecay(_Decay):
 
 
 class PolynomialDecay(_Decay):
-    """From the initial rate to the end rate over `decay_steps`, by a power of what is left.
+    """Polynomial decay from the initial to the end rate over `decay_steps`.
 
     rate = (initial - end) · (1 - step / decay_steps) ^ power + end. With `cycle`, the decay is
     stretched to the next multiple of `decay_steps` beyond the step.
@@ -212,7 +212,7 @@ class PolynomialDecay(_Decay):
 
 
 class CosineDecay(_Decay):
-    """Down half a wave of the cosine to `alpha` times the initial rate, after an optional warm-up.
+    """Cosine decay to `alpha` times the initial rate, after an optional warm-up.
 
     With `warmup_target`, the rate first rises linearly from the initial one to the target over
     `warmup_steps`, and the decay starts from there.
@@ -260,7 +260,8 @@ class CosineDecay(_Decay):
 
 
 class CosineDecayRestarts(_Decay):
-    """Cosine decay that starts anew: each period `t_mul` times as long, from `m_mul` of the rate.
+    """Cosine decay with restarts: each period is `t_mul` times as long, and starts at `m_mul` times
+    the rate.
 
     >>> schedule = tf.keras.optimizers.schedules.CosineDecayRestarts(1.0, first_decay_steps=10)
     >>> schedule(10).numpy().item()
@@ -288,7 +289,7 @@ class CosineDecayRestarts(_Decay):
         self.name = name
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the schedule as a dict."""
+        """The constructor arguments, as a dict."""
         return {
             "initial_learning_rate": self.initial_learning_rate,
             "first_decay_steps": self.first_decay_steps,
@@ -333,7 +334,7 @@ def serialize(learning_rate_schedule: Any, use_legacy_format: bool = False) -> A
 def deserialize(
     config: Any, custom_objects: dict[str, Any] | None = None, use_legacy_format: bool = False
 ) -> Any:
-    """The schedule of a config.
+    """Create a schedule from its config.
 
     >>> config = tf.keras.optimizers.schedules.serialize(
     ...     tf.keras.optimizers.schedules.CosineDecay(0.1, 100))

@@ -1,4 +1,4 @@
-"""SGD: gradient descent, with momentum if wanted."""
+"""SGD: gradient descent with optional momentum."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SGD(Optimizer):
             raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum}.")
 
     def build(self, var_list: Sequence[Any]) -> None:
-        """Make the slots."""
+        """Create the slots."""
         super().build(var_list)
         if getattr(self, "_built", False):
             return
@@ -65,7 +65,7 @@ class SGD(Optimizer):
         return self._rate(dtype), self._rounded(self.momentum, dtype)
 
     def update_step(self, gradient: Any, variable: Any) -> None:
-        """Change one variable by its gradient."""
+        """Update one variable from its gradient."""
         momentum = self.momentums[self._index_dict[variable._key]]
         if type(gradient) is IndexedSlices and self.momentum == 0:
             rate = tf.cast(self.learning_rate, variable.dtype)
@@ -77,5 +77,5 @@ class SGD(Optimizer):
         self._fuse(training.ApplyKerasMomentum, gradient, (variable, momentum), self.nesterov)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("momentum", "nesterov")

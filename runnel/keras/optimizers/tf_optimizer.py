@@ -1,4 +1,4 @@
-"""TFOptimizer: an optimizer of TensorFlow 1 in a Keras model."""
+"""TFOptimizer: a TensorFlow 1 optimizer in a Keras model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def is_of_tensorflow_1(value: Any) -> bool:
 
 
 class TFOptimizer(Optimizer):
-    """What `compile` makes of an optimizer of `tf.compat.v1.train`.
+    """The wrapper that `compile` puts around a `tf.compat.v1.train` optimizer.
 
-    It has no config and no hyperparameters to set; checkpoints hold its slots and step count.
+    It has no config and no settable hyperparameters; checkpoints hold its slots and step count.
     """
 
     def __init__(self, optimizer: Any) -> None:
@@ -34,7 +34,7 @@ class TFOptimizer(Optimizer):
 
     @property  # type: ignore[misc]
     def iterations(self) -> Any:
-        """The number of steps done: a variable."""
+        """The step count: a variable."""
         if self._iterations is None:
             with tf.init_scope():
                 self._iterations = tf.Variable(
@@ -55,16 +55,16 @@ class TFOptimizer(Optimizer):
         name: str | None = None,
         experimental_aggregate_gradients: bool = True,
     ) -> Any:
-        """Change the variables by their gradients."""
+        """Update the variables from their gradients."""
         return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
 
     @property
     def weights(self) -> list[Any]:
-        """Not known: the state is the inner optimizer's own."""
+        """Not implemented: the state belongs to the inner optimizer."""
         raise NotImplementedError("An optimizer of tf.compat.v1.train has no list of its weights.")
 
     def get_config(self) -> dict[str, Any]:
-        """Not known: an optimizer of TensorFlow 1 has no config."""
+        """Not implemented: TensorFlow 1 optimizers have no config."""
         raise NotImplementedError(
             "An optimizer of tf.compat.v1.train has no config. Use one of tf.keras.optimizers."
         )

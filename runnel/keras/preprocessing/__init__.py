@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing: sequences, texts and images made ready for models."""
+"""tf.keras.preprocessing: preprocessing of sequences, texts and images."""
 
 from ...core.suggestions import suggesting as _suggesting
 from ..utils.datasets import (

@@ -1,4 +1,4 @@
-"""Batches of the images whose files, and what belongs to them, a table lists."""
+"""Batches of images listed in a table with their targets."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WITH_CLASSES = ("binary", "categorical", "sparse")
 
 
 class DataFrameIterator(FileIterator):
-    """Batches of the images named in a column of a pandas DataFrame, or of a table like it.
+    """Batches of the images named in a column of a pandas DataFrame, or a similar table.
 
-    All that is asked of the table are its columns: `table[name]` gives the values of one.
+    The table only needs columns: `table[name]` returns the values of one.
     """
 
     allowed_class_modes = frozenset(
@@ -129,7 +129,7 @@ class DataFrameIterator(FileIterator):
             raise TypeError(f"Column weight_col={weight_col} must be numeric.")
 
     def _rows_of_files(self, names: list[str], x_col: str) -> list[int]:
-        """The rows whose files are there and are images."""
+        """The rows whose files exist and are images."""
         valid = [
             row
             for row, name in enumerate(names)
@@ -146,7 +146,7 @@ class DataFrameIterator(FileIterator):
         return valid
 
     def _numbers(self, value: Any) -> Any:
-        """The number of a class, or the numbers of several."""
+        """The index of a class, or the indices of several."""
         if isinstance(value, list | tuple):
             return [self.class_indices[each] for each in value]
         return self.class_indices[value]
@@ -167,7 +167,7 @@ class DataFrameIterator(FileIterator):
 def _rows_of_classes(
     rows: list[int], values: list[Any], classes: Any
 ) -> tuple[list[int], list[Any], list[Any]]:
-    """The rows of the wanted classes, what they say of their classes, and all the classes."""
+    """The rows of the selected classes, their class labels, and all classes."""
     if not classes:
         several = [each if isinstance(each, list | tuple) else [each] for each in values]
         return rows, values, sorted({name for each in several for name in each})

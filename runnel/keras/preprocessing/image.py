@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.image: images as arrays and as files, and changes to them."""
+"""tf.keras.preprocessing.image: image conversion, loading and augmentation."""
 
 from ..utils.images import (
     array_to_img as array_to_img,

@@ -1,4 +1,4 @@
-"""ImageDataGenerator: images changed at random as they are read, for more varied training."""
+"""ImageDataGenerator: random image augmentation while reading."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DEPRECATED = {
 
 
 class ImageDataGenerator:
-    """Makes batches of images that are turned, moved, flipped, tinted and scaled at random.
+    """Generates batches of images with random rotation, translation, flips, color and scale.
 
     >>> images = np.arange(32.0).reshape(2, 4, 4, 1)
     >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True)
@@ -114,7 +114,7 @@ class ImageDataGenerator:
         self._settle_normalization()
 
     def _settle_normalization(self) -> None:
-        """Turn on what the chosen normalizations need, and off what they exclude."""
+        """Enable what the chosen normalizations require, and disable what they exclude."""
         if self.zca_whitening:
             self._imply("zca_whitening", "featurewise_center")
             if self.featurewise_std_normalization:
@@ -133,7 +133,7 @@ class ImageDataGenerator:
             setattr(self, needed, True)
             warnings.warn(_OVERRIDES.format(chosen, needed), stacklevel=4)
 
-    # Where the images come from.
+    # Sources of images.
 
     def flow(
         self,
@@ -149,7 +149,7 @@ class ImageDataGenerator:
         ignore_class_split: bool = False,
         subset: str | None = None,
     ) -> NumpyArrayIterator:
-        """Batches of images in an array, with labels if there are any."""
+        """Batches of images in an array, with labels if given."""
         return NumpyArrayIterator(
             x,
             y,
@@ -185,7 +185,7 @@ class ImageDataGenerator:
         interpolation: str = "nearest",
         keep_aspect_ratio: bool = False,
     ) -> DirectoryIterator:
-        """Batches of the images in a folder that has a folder for each class."""
+        """Batches of the images in a folder with one subfolder per class."""
         return DirectoryIterator(
             directory,
             self,
@@ -257,10 +257,10 @@ class ImageDataGenerator:
             dtype=self.dtype,
         )
 
-    # What happens to an image.
+    # Transforms of an image.
 
     def get_random_transform(self, img_shape: Any, seed: int | None = None) -> dict[str, Any]:
-        """Random numbers for one image: what `apply_transform` is to do to it."""
+        """Sample the parameters of `apply_transform` for one image."""
         if seed is not None:
             np.random.seed(seed)
         theta = np.random.uniform(-self.rotation_range, self.rotation_range) if (
@@ -294,7 +294,7 @@ class ImageDataGenerator:
         }
 
     def apply_transform(self, x: np.ndarray, transform_parameters: dict[str, Any]) -> np.ndarray:
-        """Change an image as told, in the terms of `get_random_transform`."""
+        """Transform an image with the parameters from `get_random_transform`."""
         told = transform_parameters
         channel_axis = self.channel_axis - 1
         x = apply_affine_transform(
@@ -323,11 +323,11 @@ class ImageDataGenerator:
         return x
 
     def random_transform(self, x: np.ndarray, seed: int | None = None) -> np.ndarray:
-        """Change an image at random."""
+        """Transform an image at random."""
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     def standardize(self, x: np.ndarray) -> np.ndarray:
-        """Normalize an image, in place where that is possible, as the constructor was told."""
+        """Normalize an image, in place if possible, as configured in the constructor."""
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
         if self.rescale:
@@ -355,7 +355,7 @@ class ImageDataGenerator:
         return x
 
     def fit(self, x: Any, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
-        """Learn the mean, the deviation and the principal axes that the normalizations need."""
+        """Compute the mean, standard deviation and whitening matrix for the normalizations."""
         x = np.array(x, dtype=self.dtype)
         if x.ndim != 4:
             raise ValueError(
@@ -401,7 +401,7 @@ def _zoom_factors(zoom_range: Any) -> list[Any]:
 
 
 def _random_shift(shifts: Any, size: int) -> Any:
-    """A shift in pixels: one of several, below a whole number, or from an interval."""
+    """A shift in pixels: sampled from a list, below an integer, or from an interval."""
     if not np.any(shifts):
         return 0
     if isinstance(shifts, float):
@@ -409,12 +409,12 @@ def _random_shift(shifts: Any, size: int) -> Any:
     else:
         shift = np.random.choice(shifts)
         shift *= np.random.choice([-1, 1])
-    # Below 1 they are parts of the size.
+    # Below 1 it is a fraction of the size.
     return shift * size if np.max(shifts) < 1 else shift
 
 
 def _whitening(flat: np.ndarray, epsilon: float) -> np.ndarray:
-    """The matrix that makes all directions of the samples equally wide and independent."""
+    """The ZCA whitening matrix of the samples."""
     _, widths, axes = np.linalg.svd(flat, full_matrices=False)
     scales = np.sqrt(len(flat)) / (widths.astype("float64") + epsilon)
     return (axes.T * scales) @ axes

@@ -1,7 +1,7 @@
-"""Iterators over batches of images, from arrays and from files; an ImageDataGenerator changes them.
+"""Iterators over batches of images, from arrays and files, augmented by an ImageDataGenerator.
 
-The random numbers are NumPy's global ones, drawn in the original's order: with the same seed come
-the same batches.
+Random numbers come from NumPy's global generator, drawn in the original's order: the same seed
+gives the same batches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ..utils.sequences import Sequence
 
 
 class Iterator(Sequence):
-    """Batches without end, and by number; subclasses make a batch of some of `n` samples."""
+    """An infinite iterator over batches, also indexable; subclasses build a batch from sample
+    indices.
+    """
 
     white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
@@ -60,11 +62,11 @@ class Iterator(Sequence):
         return -(-self.n // self.batch_size)
 
     def on_epoch_end(self) -> None:
-        """Shuffle anew."""
+        """Reshuffle."""
         self._set_index_array()
 
     def reset(self) -> None:
-        """Start over with the first batch."""
+        """Restart at the first batch."""
         self.batch_index = 0
 
     def _flow_index(self) -> Generator[np.ndarray]:
@@ -82,7 +84,7 @@ class Iterator(Sequence):
         return self
 
     def __next__(self) -> Any:
-        # Which samples are next is decided by one thread at a time; the work on them by many.
+        # The next indices are chosen under a lock; the batches are built concurrently.
         with self.lock:
             indices = next(self.index_generator)
         return self._get_batches_of_transformed_samples(indices)
@@ -92,14 +94,14 @@ class Iterator(Sequence):
         return self.__next__()
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
-        """A batch of the samples with these numbers; for subclasses to write."""
+        """The batch of the samples at these indices; for subclasses to implement."""
         raise NotImplementedError(
             f"{type(self).__name__} must define `_get_batches_of_transformed_samples(index_array)`."
         )
 
 
 class ImageIterator(Iterator):
-    """What iterators over images share: a generator that changes them, and copies in a folder."""
+    """What image iterators share: an augmenting generator, and saving copies to a folder."""
 
     image_data_generator: Any
     data_format: str
@@ -114,7 +116,7 @@ class ImageIterator(Iterator):
         return generator.standardize(image)
 
     def _save_copies(self, batch: np.ndarray, index_array: np.ndarray, numbers: int) -> None:
-        """Write the images of a batch into the folder for them, if there is one."""
+        """Write the images of a batch to the output folder, if set."""
         if not self.save_to_dir:
             return
         for image, index in zip(batch, index_array, strict=True):
@@ -125,7 +127,7 @@ class ImageIterator(Iterator):
 
 
 class NumpyArrayIterator(ImageIterator):
-    """Batches of images in an array, and of what belongs to them.
+    """Batches of images in an array, with their labels and weights.
 
     >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(rescale=0.5)
     >>> images, labels = next(generator.flow(np.ones([3, 4, 4, 1]), [0, 1, 2], batch_size=2))
@@ -207,7 +209,7 @@ class NumpyArrayIterator(ImageIterator):
 
 
 def _images_and_others(x: Any) -> tuple[Any, list[np.ndarray]]:
-    """The images, and the other arrays that were given with them."""
+    """The images, and the other arrays passed with them."""
     if not isinstance(x, tuple | list):
         return x, []
     others = x[1] if len(x) > 1 else []
@@ -240,7 +242,7 @@ def _check_classes(some: np.ndarray, others: np.ndarray) -> None:
 
 
 class FileIterator(ImageIterator):
-    """Batches of images in files; subclasses say which, and what belongs to them."""
+    """Batches of images in files; subclasses list the files and their targets."""
 
     class_mode: str | None
     class_indices: dict[Any, int]
@@ -261,7 +263,7 @@ class FileIterator(ImageIterator):
         interpolation: str,
         keep_aspect_ratio: bool,
     ) -> None:
-        """Set how the files are read, and which part of them."""
+        """Set how the files are read, and which subset."""
         self.image_data_generator = image_data_generator
         self.target_size = tuple(target_size)
         self.keep_aspect_ratio = keep_aspect_ratio
@@ -291,7 +293,7 @@ class FileIterator(ImageIterator):
         self.subset = subset
 
     def _part(self, values: Any) -> Any:
-        """The part of the files that was asked for."""
+        """The requested subset of the files."""
         if self.split is None:
             return values
         return values[int(self.split[0] * len(values)) : int(self.split[1] * len(values))]
@@ -318,7 +320,7 @@ class FileIterator(ImageIterator):
         return batch, answers, self.sample_weight[index_array]
 
     def _answers(self, batch: np.ndarray, index_array: np.ndarray) -> Any:
-        """What belongs to the images of a batch."""
+        """The targets for the images of a batch."""
         if self.class_mode == "input":
             return batch.copy()
         if self.class_mode == "multi_output":
@@ -335,7 +337,7 @@ class FileIterator(ImageIterator):
 
 
 class DirectoryIterator(FileIterator):
-    """Batches of the images in a folder that has a folder for each class."""
+    """Batches of the images in a folder with one subfolder per class."""
 
     allowed_class_modes = frozenset({"categorical", "binary", "sparse", "input", None})
 
@@ -401,7 +403,7 @@ class DirectoryIterator(FileIterator):
         super().__init__(self.samples, batch_size, shuffle, seed)
 
     def _files_of(self, name: str, follow_links: bool) -> list[str]:
-        """The images of a class as paths below the folder, the part of them that is wanted."""
+        """The images of a class as relative paths, restricted to the subset."""
         top = os.path.join(self.directory, name)
         found = []
         for folder, _, files in sorted(os.walk(top, followlinks=follow_links)):

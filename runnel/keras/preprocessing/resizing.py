@@ -1,4 +1,4 @@
-"""Images brought to a size without changing their proportions."""
+"""Resizing of images at their aspect ratio."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import runnel as tf
 
 
 def smart_resize(x: Any, size: Any, interpolation: str = "bilinear") -> Any:
-    """Cut out the largest middle part with the proportions of `size`, and resize it to that.
+    """Take the largest center crop with the aspect ratio of `size`, and resize it.
 
     >>> tf.keras.preprocessing.image.smart_resize(tf.ones([40, 20, 3]), (10, 10)).shape
     TensorShape([10, 10, 3])
 
     Args:
-      x: Images with the channels last, an array or a tensor; a batch or one image.
-      size: Height and width to bring them to.
+      x: Channels-last images, an array or a tensor; a batch or one image.
+      size: Target height and width.
       interpolation: A method of `tf.image.resize`.
     """
     if len(size) != 2:
@@ -39,7 +39,7 @@ def smart_resize(x: Any, size: Any, interpolation: str = "bilinear") -> Any:
 
 
 def _middle(images: Any, size: Any) -> tuple[list[Any], list[Any]]:
-    """Where the middle part starts and how large it is: numbers, or tensors of them."""
+    """The offset and size of the center crop: numbers, or tensors."""
     shape = tf.shape(images)
     sizes = [shape[axis] if images.shape[axis] is None else images.shape[axis] for axis in (-3, -2)]
     known = all(isinstance(each, int) for each in sizes)

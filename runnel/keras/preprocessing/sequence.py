@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.sequence: windows, pairs and padding of sequences."""
+"""tf.keras.preprocessing.sequence: windows, skip-grams and padding of sequences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..utils.sequences import Sequence, pad_sequences as pad_sequences
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
-    """How likely the word of each rank is to be kept, so that frequent words count less.
+    """The sampling probability of the word of each rank, which subsamples frequent words.
 
-    Frequencies are taken to follow Zipf's law: that of rank r is about
-    1 / (r (log r + γ) + 1/2 - 1/(12 r)), and a word is kept with min(1, √(factor / frequency)).
+    Frequencies are assumed to follow Zipf's law: that of rank r is about 1 / (r (log r + γ) + 1/2 -
+    1/(12 r)), and a word is sampled with probability min(1, √(factor / frequency)).
     """
     rank = np.arange(size)
     rank[0] = 1
@@ -35,17 +35,17 @@ def skipgrams(
     sampling_table: Any = None,
     seed: int | None = None,
 ) -> tuple[list[list[int]], list[Any]]:
-    """Pairs of words that stand near each other (label 1), and random pairs (label 0).
+    """Skip-grams: pairs of nearby words (label 1), and random pairs (label 0).
 
     Args:
-      sequence: Word numbers; 0 is no word and skipped.
-      vocabulary_size: One more than the largest word number.
-      window_size: How far apart the words of a pair are at most.
-      negative_samples: How many random pairs to each real one.
-      shuffle: Whether to mix the pairs.
+      sequence: Word indices; 0 is not a word and is skipped.
+      vocabulary_size: The largest word index plus one.
+      window_size: Maximum distance of the words of a pair.
+      negative_samples: Number of negative samples per positive one.
+      shuffle: Whether to shuffle the pairs.
       categorical: Whether labels are [0, 1] and [1, 0] rather than 1 and 0.
-      sampling_table: How likely each word is kept; see `make_sampling_table`.
-      seed: Seed of the mixing.
+      sampling_table: Sampling probability of each word; see `make_sampling_table`.
+      seed: Seed of the shuffle.
 
     >>> tf.keras.preprocessing.sequence.skipgrams([1, 2, 3], 4, 1, 0, shuffle=False)
     ([[1, 2], [2, 1], [2, 3], [3, 2]], [1, 1, 1, 1])
@@ -72,7 +72,7 @@ def skipgrams(
     if shuffle:
         if seed is None:
             seed = random.randint(0, 10_000_000)
-        # The same seed twice mixes pairs and labels alike.
+        # Reseeding shuffles pairs and labels alike.
         for each in (pairs, labels):
             random.seed(seed)
             random.shuffle(each)
@@ -80,18 +80,18 @@ def skipgrams(
 
 
 class TimeseriesGenerator(Sequence):
-    """Batches of windows of a series, each with the target that follows it.
+    """Batches of sliding windows over a series, each with the target that follows it.
 
     Args:
-      data: Values, one for each time.
-      targets: Targets, one for each time.
+      data: Values, one per time step.
+      targets: Targets, one per time step.
       length: Length of the windows.
-      sampling_rate: Take every so many values in a window.
-      stride: How far apart windows begin.
+      sampling_rate: Step between the values of a window.
+      stride: Step between the starts of windows.
       start_index: Data before this is not used.
       end_index: Data after this is not used.
-      shuffle: Whether windows are drawn at random.
-      reverse: Whether the values in a window come in reverse order.
+      shuffle: Whether windows are sampled at random.
+      reverse: Whether the values of a window are reversed.
       batch_size: Number of windows in a batch.
     """
 
@@ -147,7 +147,7 @@ class TimeseriesGenerator(Sequence):
         return (samples[:, ::-1, ...] if self.reverse else samples), targets
 
     def get_config(self) -> dict[str, Any]:
-        """The data and the parameters, as JSON can hold them."""
+        """The data and parameters, JSON-serializable."""
         data, targets = (
             each.tolist() if isinstance(each, np.ndarray) else each
             for each in (self.data, self.targets)

@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.text: words as numbers."""
+"""tf.keras.preprocessing.text: texts as word indices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def one_hot(
     split: str = " ",
     analyzer: Callable | None = None,
 ) -> list[int]:
-    """A number from 1 to n - 1 for each word, by Python's `hash`; different in each process."""
+    """An index from 1 to n - 1 for each word, by Python's `hash`; differs between processes."""
     return hashing_trick(input_text, n, hash, filters, lower, split, analyzer)
 
 
@@ -49,15 +49,15 @@ def hashing_trick(
     split: str = " ",
     analyzer: Callable | None = None,
 ) -> list[int]:
-    """A number from 1 to n - 1 for each word, by a hash function.
+    """An index from 1 to n - 1 for each word, by a hash function.
 
     Args:
       text: The text.
-      n: One more than the largest number.
-      hash_function: None for Python's `hash`, "md5" (the same everywhere), or a function.
-      filters: Characters that end a word.
-      lower: Whether to take the text in lower case.
-      split: What stands between words.
+      n: The largest index plus one.
+      hash_function: None for Python's `hash`, "md5" (stable across processes), or a function.
+      filters: Characters that are treated as separators.
+      lower: Whether to convert to lower case.
+      split: The word separator.
       analyzer: A function that splits the text instead.
 
     >>> tf.keras.preprocessing.text.hashing_trick("hello world", 100, "md5")
@@ -78,15 +78,16 @@ def _md5(word: str) -> int:
 
 
 class Tokenizer:
-    """Turns texts into lists of word numbers, the most frequent word being 1, or into matrices.
+    """Converts texts to lists of word indices, ordered by descending frequency from 1, or to
+    matrices.
 
     Args:
       num_words: Use only the `num_words - 1` most frequent words.
-      filters: Characters that end a word.
-      lower: Whether to take texts in lower case.
-      split: What stands between words.
+      filters: Characters that are treated as separators.
+      lower: Whether to convert to lower case.
+      split: The word separator.
       char_level: Whether characters count as words.
-      oov_token: What stands for words that are not known; it gets the number 1.
+      oov_token: The token for out-of-vocabulary words; it has index 1.
       analyzer: A function that splits texts instead.
 
     >>> tokenizer = tf.keras.preprocessing.text.Tokenizer()
@@ -129,7 +130,7 @@ class Tokenizer:
         self.analyzer = analyzer
 
     def fit_on_texts(self, texts: Iterable[Any]) -> None:
-        """Learn the words of texts, or of lists of words."""
+        """Update the vocabulary from texts, or lists of words."""
         for text in texts:
             self.document_count += 1
             words = self._words(text)
@@ -137,7 +138,7 @@ class Tokenizer:
                 self.word_counts[word] = self.word_counts.get(word, 0) + 1
             for word in dict.fromkeys(words):
                 self.word_docs[word] += 1
-        # Sorting is stable: among equally frequent words the first seen comes first.
+        # The sort is stable: among equally frequent words the first seen comes first.
         ranked = sorted(self.word_counts, key=lambda word: -self.word_counts[word])
         if self.oov_token is not None:
             ranked.insert(0, self.oov_token)
@@ -147,7 +148,7 @@ class Tokenizer:
             self.index_docs[self.word_index[word]] = count
 
     def fit_on_sequences(self, sequences: Iterable[Any]) -> None:
-        """Learn how many lists of word numbers have each number, for `mode="tfidf"`."""
+        """Update the document frequencies of word indices, for `mode="tfidf"`."""
         sequences = list(sequences)
         self.document_count += len(sequences)
         for sequence in sequences:
@@ -155,22 +156,22 @@ class Tokenizer:
                 self.index_docs[index] += 1
 
     def texts_to_sequences(self, texts: Iterable[Any]) -> list[list[int]]:
-        """The texts as lists of word numbers; unknown words are left out or `oov_token`."""
+        """The texts as lists of word indices; unknown words are skipped or become `oov_token`."""
         return list(self.texts_to_sequences_generator(texts))
 
     def texts_to_sequences_generator(self, texts: Iterable[Any]) -> Iterator[list[int]]:
-        """The texts as lists of word numbers, one at a time."""
+        """The texts as lists of word indices, one at a time."""
         unknown = self.word_index.get(self.oov_token) if self.oov_token is not None else None
         for text in texts:
             found = (self._known(self.word_index.get(word), unknown) for word in self._words(text))
             yield [index for index in found if index is not None]
 
     def sequences_to_texts(self, sequences: Iterable[Any]) -> list[str]:
-        """The words that lists of word numbers stand for, with spaces between."""
+        """The words of lists of word indices, joined with spaces."""
         return list(self.sequences_to_texts_generator(sequences))
 
     def sequences_to_texts_generator(self, sequences: Iterable[Any]) -> Iterator[str]:
-        """The words that lists of word numbers stand for, one list at a time."""
+        """The words of lists of word indices, one list at a time."""
         unknown = self.word_index.get(self.oov_token) if self.oov_token is not None else None
         for sequence in sequences:
             found = (
@@ -180,14 +181,14 @@ class Tokenizer:
             yield " ".join(self.index_word[index] for index in found if index is not None)
 
     def texts_to_matrix(self, texts: Iterable[Any], mode: str = "binary") -> np.ndarray:
-        """One row for each text and one column for each word number; see `sequences_to_matrix`."""
+        """One row per text and one column per word index; see `sequences_to_matrix`."""
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode=mode)
 
     def sequences_to_matrix(self, sequences: Any, mode: str = "binary") -> np.ndarray:
-        """One row for each list and one column for each word number.
+        """One row per list and one column per word index.
 
-        Modes: "binary" (1 if the word is there), "count", "freq" (count by length) and "tfidf":
-        (1 + log count) log(1 + documents / (1 + documents with the word)).
+        Modes: "binary" (1 if the word occurs), "count", "freq" (count divided by length) and
+        "tfidf": (1 + log count) log(1 + documents / (1 + documents with the word)).
         """
         if self.num_words:
             columns = self.num_words
@@ -235,7 +236,7 @@ class Tokenizer:
         return index
 
     def get_config(self) -> dict[str, Any]:
-        """The parameters and all that was learnt, the dicts as JSON."""
+        """The parameters and the learnt state, dicts encoded as JSON."""
         return {
             "num_words": self.num_words,
             "filters": self.filters,
@@ -258,7 +259,7 @@ class Tokenizer:
 
 
 def tokenizer_from_json(json_string: str) -> Tokenizer:
-    """The tokenizer that `to_json` wrote."""
+    """Create a tokenizer from the result of `to_json`."""
     config = json.loads(json_string).get("config")
     if config is None:
         raise AttributeError('there is no "config" in the JSON: was it made by Tokenizer.to_json?')
@@ -269,7 +270,7 @@ def tokenizer_from_json(json_string: str) -> Tokenizer:
     tokenizer = Tokenizer(**config)
     tokenizer.word_counts = learnt["word_counts"]
     tokenizer.word_docs = learnt["word_docs"]
-    # JSON has no integers for keys.
+    # JSON has no integer keys.
     tokenizer.index_docs = {int(index): count for index, count in learnt["index_docs"].items()}
     tokenizer.index_word = {int(index): word for index, word in learnt["index_word"].items()}
     tokenizer.word_index = learnt["word_index"]

@@ -1,4 +1,4 @@
-"""Arrays of images moved, turned, stretched and tinted, by chance or as told."""
+"""Affine transforms and color changes of image arrays, random or given."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def apply_affine_transform(
     cval: float = 0.0,
     order: int = 1,
 ) -> np.ndarray:
-    """Turn, shift, shear and zoom an image, about its middle.
+    """Rotate, translate, shear and zoom an image about its center.
 
     Args:
-      x: The image, an array of three axes.
+      x: The image, an array of rank 3.
       theta: Angle of rotation in degrees.
-      tx: Shift along a row, in pixels.
-      ty: Shift along a column.
+      tx: Shift along rows, in pixels.
+      ty: Shift along columns, in pixels.
       shear: Angle of shear in degrees.
-      zx: Zoom along a row.
-      zy: Zoom along a column.
+      zx: Zoom along rows.
+      zy: Zoom along columns.
       row_axis: Axis of the rows.
       col_axis: Axis of the columns.
       channel_axis: Axis of the channels.
-      fill_mode: What lies outside: "constant", "nearest", "reflect" or "wrap".
-      cval: The value outside, for "constant".
-      order: Order of the interpolation: 0 nearest, 1 linear, and so on.
+      fill_mode: Padding mode: "constant", "nearest", "reflect" or "wrap".
+      cval: The padding value for "constant".
+      order: Order of the spline interpolation: 0 nearest, 1 linear, and so on.
     """
     if {row_axis, col_axis, channel_axis} != {0, 1, 2}:
         raise ValueError(
@@ -52,8 +52,8 @@ def apply_affine_transform(
     from scipy import ndimage
 
     planes = np.moveaxis(x, (channel_axis, row_axis, col_axis), (0, 1, 2))
-    # x runs along the columns, yet the original takes its middle from the height, and the other
-    # way round; images that are not square come out as there.
+    # x runs along the columns, yet the original takes its center from the height, and vice versa;
+    # the results for non-square images match the original's.
     middle = np.array([planes.shape[1], planes.shape[2]]) / 2 - 0.5
     turn, shift = matrix[:2, :2], matrix[:2, 2]
     offset = (turn @ -middle + shift + middle)[::-1]
@@ -68,7 +68,7 @@ def apply_affine_transform(
 
 
 def _matrix(theta: float, tx: float, ty: float, shear: float, zx: float, zy: float) -> Any:
-    """The steps multiplied from left to right; None if none of them does anything."""
+    """The transforms composed left to right; None if all are the identity."""
     steps = []
     if theta:
         cosine, sine = np.cos(np.deg2rad(theta)), np.sin(np.deg2rad(theta))
@@ -98,7 +98,7 @@ def random_rotation(
     cval: float = 0.0,
     interpolation_order: int = 1,
 ) -> np.ndarray:
-    """Turn an image by a random angle of at most `rg` degrees."""
+    """Rotate an image by a random angle of at most `rg` degrees."""
     theta = np.random.uniform(-rg, rg)
     return apply_affine_transform(
         x,
@@ -123,7 +123,7 @@ def random_shift(
     cval: float = 0.0,
     interpolation_order: int = 1,
 ) -> np.ndarray:
-    """Shift an image at random by at most these parts of its width and height."""
+    """Translate an image at random by at most these fractions of its width and height."""
     tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
     ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
     return apply_affine_transform(
@@ -196,14 +196,14 @@ def random_zoom(
 
 
 def apply_channel_shift(x: np.ndarray, intensity: float, channel_axis: int = 0) -> np.ndarray:
-    """Add a number to all values, which stay within the range that they had."""
+    """Add a number to all values, clipped to their original range."""
     return np.clip(x + intensity, np.min(x), np.max(x))
 
 
 def random_channel_shift(
     x: np.ndarray, intensity_range: float, channel_axis: int = 0
 ) -> np.ndarray:
-    """Add a random number, at most `intensity_range`; values stay within the range they had."""
+    """Add a random number of at most `intensity_range`, clipped to the original range."""
     intensity = np.random.uniform(-intensity_range, intensity_range)
     return apply_channel_shift(x, intensity, channel_axis)
 
@@ -214,7 +214,7 @@ def apply_brightness_shift(x: np.ndarray, brightness: float, scale: bool = True)
     Args:
       x: The image, channels last.
       brightness: The factor.
-      scale: Whether the values are stretched to 0...255 on the way, and back.
+      scale: Whether the values are rescaled to 0...255 and back.
     """
     low, high = np.min(x), np.max(x)
     outside = low < 0 or high > 255

@@ -1,4 +1,4 @@
-"""tf.keras.saving: models in files, configs of objects, and the names they are found again by."""
+"""tf.keras.saving: saving and loading models, serialization, and object registration."""
 
 from ..code_objects import (
     enable_unsafe_deserialization as enable_unsafe_deserialization,

@@ -1,4 +1,4 @@
-"""Saving and loading: the kind of a file follows from its name."""
+"""Saving and loading: the file format follows from the path."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _CHECKPOINT = ("tf", "tensorflow")
 def save_model(
     model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs: Any
 ) -> None:
-    """Write a model into a file, .keras or .h5, or into a folder, a SavedModel.
+    """Write a model to a file, .keras or .h5, or to a folder, a SavedModel.
 
-    The ending of the name says which, or `save_format`: "keras", "h5" or "tf". An interrupted save
-    leaves the old file as it was.
+    The file extension or `save_format`, "keras", "h5" or "tf", selects the format. An interrupted
+    save leaves the old file intact.
 
     >>> import tempfile
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
@@ -91,7 +91,7 @@ def _save_format(path: str, given: str | None) -> str:
     if given in ("h5", "hdf5"):
         return "h5"
     if given in ("tf", "tensorflow"):
-        # The ending of a file has the last word, as in the original.
+        # The file extension takes precedence, as in the original.
         return "h5" if path.endswith((*_H5, ".keras")) else "tf"
     raise ValueError(
         "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: "
@@ -106,10 +106,10 @@ def load_model(
     safe_mode: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """The model in a .keras or .h5 file, or in the folder of a SavedModel.
+    """Load a model from a .keras or .h5 file, or from a SavedModel folder.
 
-    `custom_objects` says what the names of your own classes and functions mean. Code that a file
-    brings along, such as a Lambda layer's, is refused unless `safe_mode` is False.
+    `custom_objects` maps names to custom classes and functions. Code in a file, such as a Lambda
+    layer's, is rejected unless `safe_mode` is False.
     """
     options = kwargs.pop("options", None)
     if kwargs:
@@ -142,7 +142,7 @@ def save_weights(
     save_format: str | None = None,
     options: Any = None,
 ) -> None:
-    """Write the weights of a model into a .weights.h5 or .h5 file, or into a checkpoint."""
+    """Write the weights of a model to a .weights.h5 or .h5 file, or to a checkpoint."""
     path = local(filepath)
     save_format = None if save_format is None else save_format.lower()
     native = path.endswith(".weights.h5") or (
@@ -173,18 +173,18 @@ def load_weights(
     by_name: bool = False,
     options: Any = None,
 ) -> Any:
-    """Read the weights of a model from a .weights.h5, .h5 or .keras file, or from a checkpoint.
+    """Load the weights of a model from a .weights.h5, .h5 or .keras file, or from a checkpoint.
 
-    That of a SavedModel is one, too. Of a checkpoint the status of its restoration is returned.
-    Layers are found by name in .h5 files of the older format only; elsewhere `by_name` changes
-    nothing, as in the original.
+    A SavedModel contains a checkpoint, too. For checkpoints the restore status is returned.
+    `by_name` matches layers by name in legacy .h5 files only; elsewhere it is ignored, as in the
+    original.
     """
     path = local(filepath)
     if not os.path.exists(path):
         if not path.endswith((*_H5, ".keras")):
             return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
         raise FileNotFoundError(2, "There is no such file of weights", path)
-    # Its prefix may also be the name of another file: of the list of checkpoints, for one.
+    # Its prefix may also be the name of another file, such as the list of checkpoints.
     if os.path.exists(f"{path}.index") and not path.endswith((*_H5, ".keras")):
         return checkpoint_weights.load_weights(model, path, skip_mismatch, by_name, options)
     if os.path.isdir(path):
@@ -236,7 +236,7 @@ def _make_folder(path: str) -> None:
 
 
 def model_from_config(config: Any, custom_objects: Any = None) -> Any:
-    """The model of a config: {"class_name": ..., "config": ...}."""
+    """A model from its config: {"class_name": ..., "config": ...}."""
     if isinstance(config, list):
         raise TypeError(
             "`model_from_config` expects a dictionary, not a list. Received: "
@@ -247,7 +247,7 @@ def model_from_config(config: Any, custom_objects: Any = None) -> Any:
 
 
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
-    """The model that `model.to_json()` wrote.
+    """A model from the result of `model.to_json()`.
 
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
     >>> tf.keras.models.model_from_json(model.to_json()).output_shape

@@ -1,4 +1,4 @@
-"""The parts of Keras objects in checkpoints, named as in Keras 2."""
+"""The checkpoint children of Keras objects, named as in Keras 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..optimizers.legacy.base import Optimizer as OlderOptimizer
 from ..optimizers.loss_scale import LossScaleOptimizer
 from ..optimizers.tf_optimizer import TFOptimizer
 
-# What `compile` and `fit` leave in a model. Its metrics are not saved, as in the original.
+# Attributes that `compile` and `fit` set on a model. Metrics are not saved, as in the original.
 _OF_TRAINING = frozenset(
     {"_init_arguments", "_traced_steps", "history", "compiled_loss", "compiled_metrics", "loss"}
     | {"_compile_config", "input_names", "output_names", "_resume_at"}
@@ -23,12 +23,12 @@ _OF_TRAINING = frozenset(
 _OF_LAYERS = UNTRACKED | _OF_TRAINING | {"_name", "_name_scope", "_input_spec", "input_spec"}
 _OF_OPTIMIZERS = frozenset({"_index_dict", "_numbers"})
 _OF_OLDER = frozenset({"_hyper", "_slots", "_slot_names", "_weights", "_iterations"})
-# Attributes of older optimizers that go by another name in checkpoints.
+# Attributes of older optimizers with another name in checkpoints.
 _OLDER_NAMES = {"_m_cache": "momentum_cache"}
 
 
 def children_function(value: Any) -> Any:
-    """The function that gives the parts of an object; None if it is not of Keras."""
+    """The function that returns the children of an object; None for non-Keras objects."""
     if isinstance(value, LayerWeights):
         return _layer_children
     if isinstance(value, TFOptimizer):
@@ -43,7 +43,7 @@ def children_function(value: Any) -> Any:
 
 
 def watched_methods() -> list[tuple[type, str, str]]:
-    """The methods by which objects get parts, and what a call of each brings."""
+    """The methods that add children to objects, and the children that each call adds."""
     return [
         *[(kind, "__setattr__", "attribute") for kind in (LayerWeights, Optimizer, OlderOptimizer)],
         (LayerWeights, "add_weight", "parts"),
@@ -56,7 +56,7 @@ def watched_methods() -> list[tuple[type, str, str]]:
 
 
 def _held(value: Any, left_out: frozenset[str]) -> dict[str, Any]:
-    """The attributes that hold state; empty containers are passed over."""
+    """The attributes that hold state; empty containers are skipped."""
     from ...train.trackables import is_trackable
 
     return {
@@ -90,7 +90,7 @@ def _layer_children(layer: Any) -> dict[str, Any]:
             parts[each._weight_name] = each
     parts.update(_held(layer, _OF_LAYERS))
     if isinstance(parts.get("lookup_table"), LookupTable) and hasattr(layer, "get_vocabulary"):
-        # The vocabulary of a layer is in its assets; checkpoints of the original do not have it.
+        # A layer's vocabulary is saved in its assets; the original's checkpoints exclude it.
         del parts["lookup_table"]
     return parts
 
@@ -100,7 +100,7 @@ def _holds_variables(layer: Any) -> bool:
 
 
 def _learns_words(layer: Any) -> bool:
-    """Whether a layer has a vocabulary that was not given to it: that counts as a weight."""
+    """Whether a layer has a learnt vocabulary: that counts as a weight."""
     return hasattr(layer, "lookup_table") and layer.input_vocabulary is None
 
 

@@ -1,4 +1,4 @@
-"""The weights of a model in a checkpoint, named by the parts of the model."""
+"""Weights of a model in a checkpoint, keyed by the model's object graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .files import user_agrees
 
 
 def save_weights(model: Any, path: str, overwrite: bool, options: Any) -> None:
-    """Write the checkpoint `path`, with the optimizer if the model has one."""
+    """Write the checkpoint `path`, including the optimizer if the model has one."""
     if path.endswith((".h5", ".keras", ".hdf5")):
         raise ValueError(
             f'save_weights got save_format="tf"/"tensorflow", but the filepath ({path}) looks like '
@@ -26,7 +26,7 @@ def save_weights(model: Any, path: str, overwrite: bool, options: Any) -> None:
 
 
 def load_weights(model: Any, path: str, skip_mismatch: bool, by_name: bool, options: Any) -> Any:
-    """Restore the checkpoint `path`; weights that are made later get their values then."""
+    """Restore the checkpoint `path`; weights created later are restored on creation."""
     if by_name:
         raise NotImplementedError(
             "Weights may only be loaded based on topology into Models when loading "

@@ -1,4 +1,4 @@
-"""What `compile` was given, as configs in files."""
+"""The arguments of `compile`, as configs in files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELDS = (
 
 
 def keeps_optimizer(model: Any) -> bool:
-    """Whether a saved model can have the optimizer: there is one, and it has a config."""
+    """Whether the optimizer can be saved with the model: there is one, and it has a config."""
     if isinstance(model.optimizer, TFOptimizer):
         tf.get_logger().warning(
             "The state of an optimizer of tf.compat.v1.train is not saved with the model. Compile "
@@ -36,7 +36,7 @@ def compile_config(model: Any) -> dict[str, Any] | None:
 
 
 def compile_from_config(model: Any, config: dict[str, Any]) -> None:
-    """Compile a model as `compile_config` says, its optimizer ready for saved values."""
+    """Compile a model from `compile_config`'s result, with its optimizer built for restoring."""
     from ..engine.model import Model
     from ..engine.trainer import Trainer
 
@@ -53,7 +53,7 @@ def compile_from_config(model: Any, config: dict[str, Any]) -> None:
 
 
 def training_config(model: Any) -> dict[str, Any]:
-    """The arguments of `compile` in the form of HDF5 files."""
+    """The arguments of `compile` in the HDF5 format."""
     given = model._compile_config
     config: dict[str, Any] = {
         "loss": _older(given.get("loss")),
@@ -76,7 +76,7 @@ def _older(value: Any) -> Any:
 
 
 def compile_from_training_config(model: Any, config: dict[str, Any], custom_objects: Any) -> None:
-    """Compile a model as the `training_config` of an HDF5 file says."""
+    """Compile a model from the `training_config` of an HDF5 file."""
     keras = tf.keras
 
     def read(value: Any, deserialize: Any) -> Any:
@@ -85,7 +85,7 @@ def compile_from_training_config(model: Any, config: dict[str, Any], custom_obje
         if isinstance(value, dict) and "class_name" not in value:
             return {key: read(each, deserialize) for key, each in value.items()}
         if value is None or value in ("accuracy", "acc", "crossentropy", "ce"):
-            # These depend on the shapes of the outputs.
+            # These depend on the output shapes.
             return value
         return deserialize(value, custom_objects)
 
@@ -104,7 +104,7 @@ def compile_from_training_config(model: Any, config: dict[str, Any], custom_obje
 
 
 def _of_one_output(metrics: Any, one: bool) -> Any:
-    """The metrics of a model's only output: files have a list for each output."""
+    """The metrics of a model's only output: files have one list per output."""
     if one and isinstance(metrics, list) and len(metrics) == 1 and isinstance(metrics[0], list):
         return metrics[0]
     return metrics

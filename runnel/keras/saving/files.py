@@ -1,4 +1,4 @@
-"""Files of models: which kind one is, reading that trusts nothing, writing that loses nothing."""
+"""Model files: format detection, safe reading of untrusted files, atomic writing."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..loading_limits import calls_of_model, weights_of_file
 
 
 class DamagedFileError(OSError, ValueError):
-    """A file of a model or of weights that is damaged, or was made to do harm."""
+    """A damaged or malicious file of a model or of weights."""
 
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Read a file of a stranger: whatever is wrong with it becomes one kind of error.
+    """Read an untrusted file: any failure becomes one kind of error.
 
-    Errors that were raised on purpose stay what they are, since they say what to do, and so do
-    those of the user's own classes.
+    Errors raised on purpose are passed through, since they carry advice, and so are those from
+    custom classes.
     """
     try:
         with calls_of_model():
@@ -44,7 +44,7 @@ def reading(path: str) -> Iterator[None]:
 
 @contextmanager
 def reading_config() -> Iterator[None]:
-    """Read a config of a stranger: what makes no sense in it becomes a ValueError or TypeError."""
+    """Read an untrusted config: malformed content becomes a ValueError or TypeError."""
     try:
         with calls_of_model():
             yield
@@ -64,7 +64,7 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def _is_meant(error: Exception) -> bool:
-    """Whether an error was raised on purpose here, or anyhow in the user's code."""
+    """Whether an error was raised on purpose here, or in user code."""
     trace = error.__traceback__
     while trace is not None:
         code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__", "")
@@ -79,7 +79,7 @@ def _is_meant(error: Exception) -> bool:
 
 @contextmanager
 def reading_h5(where: str | bytes) -> Iterator[hdf5.Group]:
-    """The groups in an HDF5 file, or in the bytes of one, all looked at before they are used."""
+    """The groups in an HDF5 file, or in its bytes, all validated before use."""
     with hdf5.Source(where) as source:
         source.check_seal()
         try:
@@ -102,15 +102,15 @@ def reading_h5(where: str | bytes) -> Iterator[hdf5.Group]:
 
 
 def limits_of(weights: hdf5.Group) -> Any:
-    """The memory that a model with these weights may have; any, for those who trust the file."""
+    """The memory limit for a model with these weights; none if the file is trusted."""
     return nullcontext() if is_trusted() else weights_of_file(weights.total_bytes)
 
 
 @contextmanager
 def writing_h5(path: str) -> Iterator[Any]:
-    """A new HDF5 file, made in memory, written when it is complete and sealed with a checksum.
+    """A new HDF5 file, built in memory, written once complete, with a checksum.
 
-    HDF5 itself may end the program with a segmentation fault when the disk is full.
+    HDF5 itself may crash with a segmentation fault when the disk is full.
     """
     buffer = io.BytesIO()
     with h5().File(buffer, "w", libver="earliest") as file:
@@ -134,9 +134,9 @@ def h5() -> Any:
 
 @contextmanager
 def h5_file(path: str) -> Iterator[Any]:
-    """A new HDF5 file, made in memory and written when it is complete.
+    """A new HDF5 file, built in memory and written once complete.
 
-    HDF5 itself may end the program with a segmentation fault when the disk is full.
+    HDF5 itself may crash with a segmentation fault when the disk is full.
     """
     buffer = io.BytesIO()
     with h5().File(buffer, "w") as file:
@@ -147,9 +147,9 @@ def h5_file(path: str) -> Iterator[Any]:
 
 @contextmanager
 def replacing(path: str, overwrite: bool = True) -> Iterator[str | None]:
-    """A temporary name to write to; it takes the place of the file when all went well.
+    """A temporary path to write to; it replaces the file atomically on success.
 
-    None where there is a file already and the user, when asked, wants to keep it.
+    None if the file exists and the user, when asked, declines to overwrite it.
     """
     path = os.path.realpath(path)
     if not overwrite and os.path.exists(path) and not user_agrees(path):
@@ -173,7 +173,7 @@ def user_agrees(path: str) -> bool:
 
 
 def require_file(path: str) -> None:
-    """Refuse a path where there is nothing."""
+    """Raise if a path does not exist."""
     if not os.path.exists(path):
         raise OSError(f"No file or directory found at {path}")
 

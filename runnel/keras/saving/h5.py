@@ -21,7 +21,7 @@ _NOT_SUBCLASSED = (
 def save_model(
     model: Any, path: str, overwrite: bool = True, include_optimizer: bool = True
 ) -> None:
-    """Write a model into an HDF5 file."""
+    """Write a model to an HDF5 file."""
     from ..engine.functional import Functional
 
     if not isinstance(model, Functional):
@@ -54,7 +54,7 @@ def _class_name(model: Any) -> str:
 
 
 def older_layers(config: Any) -> Any:
-    """A model's config with its layers in the older form: {"class_name", "config", ...}."""
+    """A model's config with its layers in the legacy format: {"class_name", "config", ...}."""
     if not isinstance(config, dict) or not isinstance(config.get("layers"), list):
         return config
     layers = []
@@ -67,7 +67,7 @@ def older_layers(config: Any) -> Any:
 
 
 def _with_older_spec(config: Any) -> Any:
-    """The config of a layer with the type of its input as older files have it."""
+    """The config of a layer with its input spec in the legacy format."""
     spec = config.get("type_spec") if isinstance(config, dict) else None
     if not isinstance(spec, dict):
         return config
@@ -80,7 +80,7 @@ def _with_older_spec(config: Any) -> Any:
 
 
 def load_model(path: str, custom_objects: Any, compile: bool) -> Any:
-    """The model in an HDF5 file."""
+    """Load a model from an HDF5 file."""
     with reading_h5(path) as file, limits_of(file):
         text = file.attrs.get("model_config")
         if text is None:

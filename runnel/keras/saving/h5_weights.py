@@ -1,4 +1,4 @@
-"""Weights in the older HDF5 layout: a group for each layer, with the names of its weights."""
+"""Weights in the legacy HDF5 layout: a group per layer, with its weight names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import runnel as tf
 
 VERSION = "2.21.0"
 
-# HDF5 keeps attributes in the header of an object, which has room for this many bytes.
+# HDF5 stores attributes in the object header, which is limited to this many bytes.
 _HEADER_LIMIT = 64512
 _TOP_LEVEL = "top_level_model_weights"
 
 
 def write_names(group: Any, key: str, names: list[str]) -> None:
-    """A list of names as an attribute, or as several where it is too long for one."""
+    """Write a list of names as an attribute, split into several if it is too long."""
     too_long = [name for name in names if len(name) > _HEADER_LIMIT]
     if too_long:
         raise RuntimeError(
@@ -35,7 +35,7 @@ def write_names(group: Any, key: str, names: list[str]) -> None:
 
 
 def read_names(group: Any, key: str) -> list[str]:
-    """The names that `write_names` wrote."""
+    """Read the names that `write_names` wrote."""
     if key in group.attrs:
         parts = [group.attrs[key]]
     else:
@@ -46,7 +46,7 @@ def read_names(group: Any, key: str) -> list[str]:
 
 
 def write_values(group: Any, variables: list[Any]) -> None:
-    """The values of variables under their names."""
+    """Write the values of variables under their names."""
     names: list[str] = []
     for variable in variables:
         name, number = variable.name, 0
@@ -60,12 +60,12 @@ def write_values(group: Any, variables: list[Any]) -> None:
 
 
 def read_values(group: Any) -> list[Any]:
-    """The datasets that `write_values` wrote; they are read when they are made arrays."""
+    """The datasets that `write_values` wrote; they are read lazily, on conversion to arrays."""
     return [group[name] for name in read_names(group, "weight_names")]
 
 
 def _weights_of(layer: Any) -> list[Any]:
-    """The weights of a layer or model in the order of files: those trained first."""
+    """The weights of a layer or model in file order: trainable ones first."""
     return layer.trainable_weights + layer.non_trainable_weights
 
 
@@ -87,7 +87,7 @@ def save_weights(group: Any, model: Any) -> None:
 
 
 def load_weights(group: Any, model: Any) -> None:
-    """Read the weights of all layers, in their order."""
+    """Load the weights of all layers, in order."""
     layers = [layer for layer in model.layers if layer.weights]
     names = [
         name for name in read_names(group, "layer_names") if read_names(group[name], "weight_names")
@@ -119,7 +119,7 @@ def load_weights(group: Any, model: Any) -> None:
 
 
 def load_weights_by_name(group: Any, model: Any, skip_mismatch: bool) -> None:
-    """Read the weights of those layers whose names are in the file."""
+    """Load the weights of the layers whose names are in the file."""
     saved = set(read_names(group, "layer_names"))
     pairs: list[tuple[Any, Any]] = []
     for index, layer in enumerate(model.layers):
@@ -174,7 +174,7 @@ def _shape_problem(index: int, layer: Any, variable: Any, value: Any) -> str | N
 
 
 def _assign(pairs: list[tuple[Any, Any]], model: Any) -> None:
-    # Only now, so that a mismatch leaves the model as it was.
+    # Assigned last, so that a mismatch leaves the model unchanged.
     for variable, value in pairs:
         variable.assign(np.asarray(value))
     for layer in model._flatten_layers():

@@ -1,4 +1,4 @@
-"""Configs as JSON text, with the few values that JSON does not know."""
+"""Configs as JSON, with an encoding for the few values that JSON lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..serialization import serialize_keras_object, type_spec_from
 
 
 def dumps(config: Any, **options: Any) -> str:
-    """A config as text."""
+    """Encode a config as JSON."""
     return json.dumps(without_live_text(config), default=_plain, **options)
 
 
@@ -34,7 +34,7 @@ def _plain(value: Any) -> Any:
 
 
 def loads(text: str | bytes) -> Any:
-    """The config that `dumps` wrote."""
+    """Decode a config that `dumps` wrote."""
     return json.loads(text, object_hook=_special)
 
 
@@ -47,7 +47,7 @@ def _special(value: dict[str, Any]) -> Any:
     if kind == "__tuple__" and "items" in value:
         return tuple(value["items"])
     if kind == "TypeSpec" and "serialized" in value:
-        # The older form of `__typespec__`.
+        # The legacy format of `__typespec__`.
         name = value["type_spec"].removeprefix("tf.")
         parts = [_sizes(part) for part in value["serialized"]]
         return type_spec_from({"spec_name": name, "config": parts})
@@ -55,7 +55,7 @@ def _special(value: dict[str, Any]) -> Any:
 
 
 def _sizes(part: Any) -> Any:
-    """A shape that has been read already, as a list again."""
+    """A decoded shape converted back to a list."""
     if not isinstance(part, tf.TensorShape):
         return part
     return None if part.rank is None else part.as_list()

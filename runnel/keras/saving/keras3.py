@@ -1,8 +1,8 @@
-"""Files of Keras 3: their configs in the words of Keras 2, and the order of their variables.
+"""Keras 3 files: conversion of configs to Keras 2, and the variable order.
 
-The layers are much the same. Another are the form of calls in functional models, dtype policies as
-objects, the name of an input's shape, options that only Keras 3 has, and the learning rate among
-the variables of an optimizer.
+The layers are mostly the same. The differences are the format of calls in functional models, dtype
+policies as objects, the name of an input's shape, options that exist only in Keras 3, and the
+learning rate among an optimizer's variables.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..object_registration import get_registered_object
 from ..optimizers.base import Optimizer
 from . import keras3_operations
 
-# Where classes that are no layers are found, in the older form of configs without modules.
+# Where non-layer classes are looked up, for legacy configs without modules.
 _HOMES = ("optimizers", "losses", "metrics", "initializers", "regularizers", "constraints")
-# Options that have another name here.
+# Options that are renamed.
 _RENAMED = {
     "InputLayer": {"batch_shape": "batch_input_shape"},
     "LeakyReLU": {"negative_slope": "alpha"},
 }
-# What options of Keras 3 alone mean nothing with; None and False mean nothing for all others.
+# The neutral values of options that exist only in Keras 3; for all others None and False.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "autocast": (True,),
     "data_format": ("channels_last",),
@@ -39,15 +39,15 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "oov_method": ("floormod",),
     "renorm_momentum": (0.99,),
 }
-# Options without a meaning for the results.
+# Options that do not affect results.
 _IGNORED = frozenset({"seed", "vocabulary_size", "quantization_config", "shared_object_id"})
-# Arguments that classes take among their keyword arguments.
+# Arguments that classes take in their **kwargs.
 _OF_RECURRENT = frozenset({"zero_output_for_mask"})
 _OF_OPTIMIZERS = frozenset(
     {"name", "learning_rate", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm"}
     | {"use_ema", "ema_momentum", "ema_overwrite_frequency"}
 )
-# Layers on strings have another dtype in Keras 3: that of what they would give as numbers.
+# Layers on strings have another dtype in Keras 3: that of their numeric outputs.
 _OF_STRINGS = ("TextVectorization", "StringLookup", "IntegerLookup", "Hashing")
 _COMPILE = frozenset(
     {"optimizer", "loss", "loss_weights", "metrics", "weighted_metrics", "run_eagerly"}
@@ -56,14 +56,14 @@ _COMPILE = frozenset(
 
 
 def is_version_3(version: Any) -> bool:
-    """Whether the version in a file is one of Keras 3."""
+    """Whether a file's version is one of Keras 3."""
     if isinstance(version, bytes):
         version = version.decode()
     return str(version or "").partition(".")[0] == "3"
 
 
 def as_version_2(config: Any) -> Any:
-    """A config of Keras 3 in the form of Keras 2."""
+    """Convert a Keras 3 config to the Keras 2 format."""
     if isinstance(config, list | tuple):
         return type(config)(as_version_2(each) for each in config)
     if not isinstance(config, dict):
@@ -80,7 +80,7 @@ def as_version_2(config: Any) -> Any:
     cls = _class_of(config)
     result = {**config, "config": _inner(config, cls)}
     if cls is not None and not issubclass(cls, tf.keras.Sequential):
-        # A layer of a functional model is built when it is called.
+        # A layer of a functional model is built when called.
         result.pop("build_config", None)
     compiled = config.get("compile_config")
     if isinstance(compiled, dict):
@@ -89,7 +89,7 @@ def as_version_2(config: Any) -> Any:
 
 
 def lost_vocabularies(config: Any) -> list[str]:
-    """The layers whose learnt vocabulary is not in a config; HDF5 files have it nowhere else."""
+    """The layers whose learnt vocabulary is missing from a config; HDF5 files have no copy."""
     if isinstance(config, list | tuple):
         return [name for each in config for name in lost_vocabularies(each)]
     if not isinstance(config, dict):
@@ -101,7 +101,7 @@ def lost_vocabularies(config: Any) -> list[str]:
 
 
 def compile_arguments(config: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `compile` that a file has."""
+    """The arguments of `compile` in a file."""
     kept = {key: as_version_2(value) for key, value in config.items() if key in _COMPILE}
     if kept.get("jit_compile") == "auto":
         kept["jit_compile"] = None
@@ -109,7 +109,7 @@ def compile_arguments(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _class_of(config: dict[str, Any]) -> Any:
-    """The class here that a config is of; None for the user's own."""
+    """Our class for a config; None for custom classes."""
     name = config["class_name"]
     for known in (config.get("registered_name"), name):
         if known and get_registered_object(known) is not None:
@@ -130,7 +130,7 @@ def _inner(config: dict[str, Any], cls: Any) -> dict[str, Any]:
         return {**_options(others, cls, config["class_name"]), **graph}
     options = _options(inner, cls, config["class_name"])
     if cls is tf.keras.layers.MultiHeadAttention:
-        # In Keras 2 the shapes that the layer was built for are among its options.
+        # In Keras 2 the build shapes of this layer are among its options.
         shapes = (config.get("build_config") or {}).get("shapes_dict", {})
         options |= {"key_shape": shapes.get("value_shape"), **shapes}
     if cls is not None and config["class_name"] in _OF_STRINGS:
@@ -139,7 +139,7 @@ def _inner(config: dict[str, Any], cls: Any) -> dict[str, Any]:
 
 
 def _options(inner: dict[str, Any], cls: Any, kind: str) -> dict[str, Any]:
-    """The options of an object that its class here takes."""
+    """The options of an object that our class accepts."""
     renamed = _RENAMED.get(kind, {})
     given = {renamed.get(key, key): as_version_2(value) for key, value in inner.items()}
     accepted = None if cls is None else _accepted(cls)
@@ -160,7 +160,7 @@ def _options(inner: dict[str, Any], cls: Any, kind: str) -> dict[str, Any]:
 
 
 def _accepted(cls: type) -> frozenset[str] | None:
-    """The names of the arguments that a class takes; None if it takes any."""
+    """The argument names that a class accepts; None if it accepts any."""
     if issubclass(cls, tf.keras.Model):
         return None
     names: set[str] = set()
@@ -209,7 +209,7 @@ def _functional(inner: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_shapes(layer: dict[str, Any]) -> dict[str, Any]:
-    """The config of an attention layer with its inputs' shapes, which HDF5 files leave out."""
+    """An attention layer's config with its input shapes, which HDF5 files lack."""
     nodes = layer["inbound_nodes"]
     if layer["class_name"] != "MultiHeadAttention" or "build_config" in layer or not nodes:
         return layer
@@ -224,7 +224,7 @@ def _with_shapes(layer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_call(layer: dict[str, Any]) -> int:
-    """The number of a layer's first call: in Keras 2 the graph of a model is its call 0."""
+    """The index of a layer's first call: in Keras 2 a model's own graph is its call 0."""
     inner = layer["config"]
     layers = inner.get("layers") if isinstance(inner, dict) else None
     if not isinstance(layers, list) or not layers:
@@ -233,7 +233,7 @@ def _first_call(layer: dict[str, Any]) -> int:
 
 
 def _ends(value: Any, reference: Callable[[Any], list[Any]]) -> Any:
-    """The inputs or outputs of a model; one alone stands in a list in Keras 2."""
+    """The inputs or outputs of a model; a single one is in a list in Keras 2."""
     if _is_history(value):
         return [reference(value)]
     return _histories(value, reference)
@@ -263,7 +263,7 @@ def _call(
     alone: bool,
     reference: Callable[[Any], list[Any]],
 ) -> Any:
-    """A call {"args", "kwargs"} as lists of references with the other arguments beside them."""
+    """A call {"args", "kwargs"} as lists of references, each with the other arguments."""
     if not isinstance(node, dict):
         return node
     args, kwargs = list(node["args"]), dict(node["kwargs"])
@@ -271,7 +271,7 @@ def _call(
         args = [kwargs.pop(names[0])]
     first, rest = args[0], args[1:]
     kwargs = {**dict(zip(names[1:], rest, strict=False)), **kwargs, **more}
-    # Nothing was said of a mask or of training: it is decided when the model is called.
+    # Mask and training are unspecified: they are determined at call time.
     kwargs = {
         key: _tensors(value, reference)
         for key, value in kwargs.items()
@@ -297,7 +297,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _tensors(value: Any, reference: Callable[[Any], list[Any]]) -> Any:
-    """An argument with references in place of tensors."""
+    """An argument with its tensors replaced by references."""
     if _is_tensor(value):
         return reference(value["config"]["keras_history"])
     if isinstance(value, dict) and "class_name" not in value:
@@ -311,14 +311,14 @@ def _tensors(value: Any, reference: Callable[[Any], list[Any]]) -> Any:
 
 
 def load_optimizer(optimizer: Any, saved: Mapping[str, Any]) -> bool:
-    """Give an optimizer the variables of one of Keras 3; False if they are not those.
+    """Load an optimizer from Keras 3 variables; False if they do not match.
 
-    Keras 3 keeps the learning rate after the number of iterations. It keeps the product of Nadam's
-    momenta, which is no listed variable here, and numbers without a meaning where Adafactor has no
-    rows and columns; SGD has no momenta if they are not used.
+    Keras 3 stores the learning rate after the iteration count. It stores Nadam's momentum product,
+    which is not a listed variable here, and unused scalars where Adafactor does not factor; SGD has
+    no momentum slots unless they are used.
     """
     if not hasattr(optimizer, "_variables"):
-        return False  # one around another, as for scaled losses
+        return False  # a wrapper around another optimizer, for loss scaling
     variables = list(optimizer._variables)
     rate = optimizer._learning_rate
     wanted = [variables[0], *([rate] if isinstance(rate, tf.Variable) else []), *variables[1:]]

@@ -1,4 +1,4 @@
-"""The operations of Keras 3 in functional models, as the layers that stand for them here.
+"""The operations of Keras 3 functional models, converted to layers.
 
 In Keras 3, `x + 1` on a symbolic tensor is an `Add` from `keras.src.ops` in the model's config,
 with the operation's options in its own config. Here it is a layer that calls a public function.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 _REDUCTION = {"axis": "axis", "keepdims": "keepdims"}
-# The operation's class: the function here, the names of its arguments, and where options go.
+# By operation class: the function here, its argument names, and where options go.
 _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     **{
         name: (f"math.{function}", ("x", "y"), {})
@@ -117,15 +117,15 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "OnesLike": ("ones_like", ("input",), {}),
     "StopGradient": ("stop_gradient", ("input",), {}),
 }
-# Indices are of 32 bits in Keras 3.
+# Indices are int32 in Keras 3.
 _FIXED = {"Argmax": {"output_type": "int32"}, "Argmin": {"output_type": "int32"}}
 
 
 def is_operation(layer: dict[str, Any]) -> bool:
-    """Whether the config of a layer is that of an operation.
+    """Whether a layer's config is that of an operation.
 
-    HDF5 files have no modules, and some operations are named like layers; but no layer is without
-    the option `trainable`, inputs apart.
+    HDF5 files have no modules, and some operations share names with layers; but all layers except
+    inputs have the option `trainable`.
     """
     if layer.get("module"):
         return str(layer["module"]).startswith("keras.src.ops.")
@@ -136,7 +136,7 @@ def is_operation(layer: dict[str, Any]) -> bool:
 
 
 def as_layer(layer: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...], dict[str, Any]]:
-    """The config of the layer for an operation, the names of its arguments, and more of them."""
+    """The layer config for an operation, its argument names, and further arguments."""
     kind, options = layer["class_name"], dict(layer["config"])
     name = options.pop("name", layer.get("name"))
     if kind == "GetItem":
@@ -167,7 +167,7 @@ def as_layer(layer: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...], di
 
 
 def call_of(layer: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """A call of an operation with the arguments of the function that stands for it."""
+    """A call of an operation with the arguments of its function here."""
     if layer["class_name"] == "Einsum":
         equation = layer["config"]["subscripts"]
         return {"args": [equation], "kwargs": {"inputs": list(node["args"])}}

@@ -1,4 +1,4 @@
-"""Whole models in the .keras format: a zip of config.json, metadata.json and model.weights.h5."""
+"""Models in the .keras format: a zip of config.json, metadata.json and model.weights.h5."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONFIG, _METADATA, _WEIGHTS, _ASSETS = (
 
 
 def save_model(model: Any, path: str, overwrite: bool = True) -> None:
-    """Write a model into a .keras file."""
+    """Write a model to a .keras file."""
     if not model.built:
         tf.get_logger().warning(
             "You are saving a model that has not yet been built. It might not contain any weights "
@@ -46,7 +46,7 @@ def save_model(model: Any, path: str, overwrite: bool = True) -> None:
 
 
 def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # The moment of saving is in the metadata; equal parts of models have equal bytes.
+    # The time of saving is only in the metadata; equal models have equal bytes elsewhere.
     archive.writestr(zipfile.ZipInfo(name), content)
 
 
@@ -58,7 +58,7 @@ def _weights_file(model: Any) -> bytes:
 
 
 def _write_assets(archive: zipfile.ZipFile, model: Any) -> None:
-    """Vocabularies and other files that layers keep beside their weights."""
+    """Write vocabularies and other assets of layers."""
     for holder, path in walk(model):
         if hasattr(holder, "save_assets"):
             with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def _write_assets(archive: zipfile.ZipFile, model: Any) -> None:
 
 
 def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -> Any:
-    """The model in a .keras file."""
+    """Load a model from a .keras file."""
     with zipfile.ZipFile(path) as archive:
         names = _checked(archive, path)
         missing = [name for name in (_CONFIG, _WEIGHTS) if name not in names]
@@ -100,7 +100,7 @@ def load_model(path: str, custom_objects: Any, compile: bool, safe_mode: bool) -
 
 
 def load_weights(path: str, model: Any, skip_mismatch: bool) -> None:
-    """Read the weights alone from a .keras file."""
+    """Load only the weights from a .keras file."""
     with zipfile.ZipFile(path) as archive:
         if _WEIGHTS not in _checked(archive, path):
             raise DamagedFileError(f"The file {path} is not a model: {_WEIGHTS} is missing in it.")
@@ -109,7 +109,7 @@ def load_weights(path: str, model: Any, skip_mismatch: bool) -> None:
 
 
 def _checked(archive: zipfile.ZipFile, path: str) -> list[str]:
-    """The names in an archive that can be one of Keras."""
+    """The names in an archive, validated as one of Keras."""
     names = archive.namelist()
     for name in names:
         _refuse_outside(name, path)
@@ -128,10 +128,10 @@ def _checked(archive: zipfile.ZipFile, path: str) -> list[str]:
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A part of an archive, with its checksum checked.
+    """Read an archive member and verify its checksum.
 
-    It may be many times larger than what it takes in the file, but not beyond all measure, unless
-    the user trusts the file.
+    It may be many times larger than its compressed size, but only up to a limit, unless the user
+    trusts the file.
     """
     entry = archive.getinfo(name)
     _refuse_bombs(archive, name, [entry])
@@ -153,7 +153,7 @@ def _refuse_bombs(archive: zipfile.ZipFile, name: str, entries: list[zipfile.Zip
 
 
 def _refuse_outside(name: str, path: str) -> None:
-    """Refuse names that would be written outside of the folder the zip is unpacked in."""
+    """Reject names that would be extracted outside of the target folder."""
     for kind in (PurePosixPath, PureWindowsPath):
         parts = kind(name)
         if parts.is_absolute() or parts.drive or parts.root or ".." in parts.parts:

@@ -1,7 +1,7 @@
-"""Weights in the newer HDF5 layout: groups follow the attributes of the model.
+"""Weights in the newer HDF5 layout: groups follow the model's attributes.
 
-`layers/dense/vars/0` is the first variable of the first Dense among the model's layers. What is
-found under several names is saved under the last of them in the alphabet, as the original does.
+`layers/dense/vars/0` is the first variable of the first Dense among the model's layers. An object
+reachable by several names is saved under the alphabetically last one, as in the original.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..metrics.base import Metric
 from ..optimizers.base import Optimizer
 from . import keras3
 
-# Attributes of the machinery, which hold the layers under names that files must not depend on.
+# Internal attributes that hold layers under names which files must not depend on.
 _INSIDE = frozenset(
     {"_tracked", "_layers", "_stack", "_steps", "_metrics", "_inbound_nodes"}
     | {"_outbound_nodes", "_nested_inputs", "_nested_outputs", "inputs", "outputs", "history"}
@@ -27,7 +27,7 @@ _INSIDE = frozenset(
 
 
 def save_state(group: Any, root: Any) -> None:
-    """Write the variables of an object and of all that it holds."""
+    """Write the variables of an object and all its children."""
     for holder, path in walk(root):
         here = group.require_group(f"{path}/vars" if path else "vars")
         if hasattr(holder, "save_own_variables"):
@@ -35,7 +35,7 @@ def save_state(group: Any, root: Any) -> None:
 
 
 class _Store:
-    """A group as a mapping that takes arrays."""
+    """A group as a mapping that accepts arrays."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
@@ -52,14 +52,14 @@ class _Store:
 
 
 def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
-    """Read what `save_state` wrote; all is checked before anything is changed."""
+    """Load what `save_state` wrote; everything is validated before any change."""
     pending: list[tuple[Any, dict[str, Any]]] = []
     for holder, path in walk(root):
         name = _found(group, f"{path}/vars" if path else "vars")
         saved = dict(group[name].items()) if name in group else {}
         problem = None
         if isinstance(holder, Layer):
-            # The state of metrics ends with the epoch; a different one is no reason to fail.
+            # Metric state is reset each epoch; a mismatch is not an error.
             if isinstance(holder, Metric) and len(saved) != len(holder._own_variables()):
                 continue
             problem = _mismatch(holder, path, saved)
@@ -79,7 +79,7 @@ def load_state(group: Any, root: Any, skip_mismatch: bool = False) -> None:
 
 
 def _found(group: Any, path: str) -> str:
-    """A path as the file has it: some attributes begin with an underscore here, not in Keras 3."""
+    """A path as spelled in files: some attributes have an underscore here, not in Keras 3."""
     if path in group:
         return path
     names: list[str] = []
@@ -112,7 +112,7 @@ def _mismatch(layer: Layer, path: str, saved: dict[str, Any]) -> str | None:
 
 
 def walk(root: Any) -> Iterator[tuple[Any, str]]:
-    """Everything with variables under an object, each once, with its path in the file."""
+    """All objects with variables below an object, each once, with its path in the file."""
     yield from _below(root, "", set())
 
 

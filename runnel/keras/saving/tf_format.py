@@ -1,4 +1,4 @@
-"""Keras objects as parts of SavedModels: their functions, and what says how to make them again."""
+"""Keras objects in SavedModels: their functions, and the metadata to revive them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..optimizers.base import Optimizer
 from ..optimizers.legacy.base import Optimizer as OlderOptimizer
 from .checkpoint_parts import children_function
 
-# The functions and lists of layers, while a model is being saved.
+# The cached functions and lists of layers while a model is saved.
 _parts: dict[int, dict[str, Any]] = {}
 _KINDS: list[tuple[Any, str]] = [
     (InputLayer, "_tf_keras_input_layer"),
@@ -42,7 +42,7 @@ _KINDS: list[tuple[Any, str]] = [
 
 
 class _Choice:
-    """What goes into the SavedModel that is being written."""
+    """The options of the SavedModel being written."""
 
     depth = 0
     optimizer = True
@@ -51,7 +51,7 @@ class _Choice:
 
 @contextlib.contextmanager
 def exporting(include_optimizer: bool = True, functions: bool = True) -> Iterator[None]:
-    """Make the functions of every layer once while a model is being saved."""
+    """Trace the functions of each layer only once while a model is saved."""
     if not _Choice.depth:
         _Choice.optimizer, _Choice.functions = include_optimizer, functions
     _Choice.depth += 1
@@ -64,7 +64,7 @@ def exporting(include_optimizer: bool = True, functions: bool = True) -> Iterato
 
 
 def identifier_of(value: Any) -> str | None:
-    """What SavedModels call the kind of an object; None if it is not of Keras."""
+    """The SavedModel identifier of an object's kind; None for non-Keras objects."""
     for kind, identifier in _KINDS:
         if isinstance(value, kind):
             return identifier
@@ -72,12 +72,12 @@ def identifier_of(value: Any) -> str | None:
 
 
 def exported_parts(value: Any) -> dict[str, Any] | None:
-    """The parts of an object in a SavedModel by name; None if it is not of Keras."""
+    """The named children of an object in a SavedModel; None for non-Keras objects."""
     return parts_of(value) if children_function(value) is not None else None
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The parts of an object of Keras in a SavedModel by name."""
+    """The named children of a Keras object in a SavedModel."""
     known = _parts.get(id(value))
     if known is None:
         known = _parts[id(value)] = _made_parts(value)
@@ -85,7 +85,7 @@ def parts_of(value: Any) -> dict[str, Any]:
 
 
 class KerasApi:
-    """The lists of a layer that a program finds it again by, with its functions."""
+    """The lists by which a loaded layer exposes its parts, and its functions."""
 
     def __init__(self, parts: dict[str, Any]) -> None:
         self._held = parts
@@ -101,7 +101,7 @@ def _made_parts(value: Any) -> dict[str, Any]:
     if isinstance(value, Model) and not _Choice.optimizer:
         parts.pop("optimizer", None)
     if isinstance(value, Bidirectional):
-        # What it was made of: the two layers are copies.
+        # The template layer is skipped: the two directions are copies.
         parts.pop("layer", None)
     if isinstance(value, IndexLookup) and value.input_vocabulary is None:
         parts["token_counts"] = _counts(value)
@@ -122,7 +122,7 @@ def _made_parts(value: Any) -> dict[str, Any]:
 
 
 def _counts(layer: IndexLookup) -> Any:
-    """The table that the original counts words in while it learns."""
+    """The table of token counts that the original uses in `adapt`."""
     return tf.lookup.experimental.MutableHashTable(layer.vocabulary_dtype, tf.int64, 0)
 
 
@@ -157,7 +157,7 @@ def _api_parts(layer: Any) -> dict[str, Any]:
 
 
 def _hidden_variables(layer: Any, functions: dict[str, Any]) -> list[Any]:
-    """The variables that functions use beside the weights: states of layers, seeds."""
+    """The variables that functions use beside the weights: states, seeds."""
     known = {variable._key for variable in layer.variables}
     traces = [
         trace
@@ -174,7 +174,7 @@ _FUNCTIONS = (("__call__", False), ("call_and_return_all_conditional_losses", Tr
 
 
 class _Call:
-    """The call of a layer as a function of its inputs and of whether it trains."""
+    """A layer's call as a function of its inputs and the training flag."""
 
     def __init__(self, layer: Any, parameters: list[inspect.Parameter], losses: bool) -> None:
         self._layer = layer
@@ -200,7 +200,7 @@ class _Call:
 
 
 def layer_functions(layer: Any) -> dict[str, Any]:
-    """The functions of a layer by name; none where its inputs are not known."""
+    """The functions of a layer by name; empty if its input signature is unknown."""
     spec = inputs_of(layer)
     parameters = _parameters(layer)
     if spec is None or parameters is None:
@@ -220,7 +220,7 @@ def layer_functions(layer: Any) -> dict[str, Any]:
 
 
 def _parameters(layer: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a layer's call; None where more than its inputs has to be given."""
+    """The parameters of a layer's call; None if it requires more than its inputs."""
     kind = inspect.Parameter
     found = list(inspect.signature(layer.call).parameters.values())
     plain = [p for p in found if p.kind in (kind.POSITIONAL_OR_KEYWORD, kind.POSITIONAL_ONLY)]
@@ -239,7 +239,7 @@ def _parameters(layer: Any) -> list[inspect.Parameter] | None:
 
 
 def inputs_of(layer: Any) -> Any:
-    """The specs of a layer's inputs, with any size of batch; None where they are not known."""
+    """The input specs of a layer, with unknown batch size; None if unknown."""
     names: Iterator[Any] = iter(())
     if isinstance(layer, Functional):
         tensors = getattr(layer, "_nested_inputs", None)
@@ -285,7 +285,7 @@ def _built_for(layer: Any) -> Any:
 
 
 def _serving(model: Any, spec: Any) -> Any:
-    """The model as a function that gives its outputs by name."""
+    """The serving function of a model, with outputs by name."""
 
     def wrapped_model(args_0: Any) -> dict[str, Any]:
         training = {"training": False} if call_spec(type(model)).takes_training else {}

@@ -1,4 +1,4 @@
-"""keras_metadata.pb: what a SavedModel says of its layers beside their functions."""
+"""keras_metadata.pb: the Keras metadata of a SavedModel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _METADATA_VERSION = 2
 
 
 def metadata_of(objects: Any, include_optimizer: bool) -> bytes:
-    """The bytes of keras_metadata.pb for the objects of a SavedModel."""
+    """The serialized keras_metadata.pb for the objects of a SavedModel."""
     message = KerasMetadata()
     for number, value in enumerate(objects.nodes):
         if not isinstance(value, Layer) or isinstance(value, Metric):
@@ -62,7 +62,7 @@ def _described(layer: Any, include_optimizer: bool) -> dict[str, Any]:
 
 
 def _config_of(layer: Any) -> Any:
-    """The config of a layer in the older form; nothing where it has none."""
+    """The legacy config of a layer; empty if it has none."""
     try:
         config = layer.get_config()
     except NotImplementedError:

@@ -1,4 +1,4 @@
-"""Whole models as folders in TensorFlow's SavedModel format."""
+"""Models in TensorFlow's SavedModel format."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOT_OF_KERAS = (
     + KERAS_METADATA_FILENAME
     + ". It is loaded as `tf.saved_model.load` does."
 )
-# Whatever is strange in a config: the saved functions are there, too.
+# A config may fail in any way: the saved functions are the fallback.
 _NOT_MADE = (
     *(AttributeError, ImportError, LookupError, NotImplementedError, RecursionError),
     *(TypeError, ValueError),
@@ -64,7 +64,7 @@ def save_model(
     options: SaveOptions | None = None,
     save_traces: bool = True,
 ) -> None:
-    """Write a model into a folder, with its functions and what makes it a model of Keras again."""
+    """Write a model to a folder, with its functions and Keras metadata."""
     if tf_format.inputs_of(model) is None:
         raise ValueError(_NO_INPUTS.format(model=model))
     if not overwrite and os.path.exists(path) and not user_agrees(path):
@@ -77,9 +77,9 @@ def save_model(
 
 
 def load_model(path: str, custom_objects: Any, compile: bool, options: Any = None) -> Any:
-    """The model in a folder.
+    """Load a model from a folder.
 
-    A class that is not known here gives a model that has the saved functions of that class.
+    An unknown class gives a model with that class's saved functions.
     """
     return of_one_version(path, lambda: _loaded(path, custom_objects, compile, options))
 
@@ -128,7 +128,7 @@ def _compile(model: Any, config: Any, custom_objects: Any) -> None:
 
 
 def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
-    """The model that its config makes; None where a class or function is not known here."""
+    """Create a model from its config; None if a class or function is unknown."""
     config = metadata.get("model_config") or {
         "class_name": metadata["class_name"],
         "config": metadata["config"],
@@ -144,13 +144,13 @@ def _from_config(metadata: dict[str, Any], custom_objects: Any) -> Any:
     for layer in model._flatten_layers():
         words = getattr(layer, "_lookup_layer", layer)
         if layer.name in given and getattr(words, "input_vocabulary", ()) is None:
-            # The words follow; they count as none of the weights.
+            # The vocabulary is restored later; it does not count as a weight.
             words.input_vocabulary = []
     return model
 
 
 def _with_given_words(config: Any) -> Iterator[str]:
-    """The names of the layers that were made with a vocabulary."""
+    """The names of layers created with a given vocabulary."""
     if isinstance(config, dict):
         if config.get("has_input_vocabulary"):
             yield config["name"]
@@ -162,10 +162,10 @@ def _with_given_words(config: Any) -> Iterator[str]:
 
 
 def _accepted(config: Any) -> Any:
-    """A config as layers take it.
+    """A config as layers accept it.
 
-    It goes without what says how large a saved vocabulary was, as the words follow themselves, and
-    says of layers inside of layers that they are some.
+    The saved vocabulary size is removed, as the vocabulary itself is restored, and nested layers
+    are marked as such.
     """
     if isinstance(config, list):
         return [_accepted(each) for each in config]
@@ -217,7 +217,7 @@ def _restore(model: Any, path: str) -> None:
 
 
 def _pairs(value: Any, saved: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
-    """The objects below two roots that are found by the same names."""
+    """Pairs of objects below two roots with the same path."""
     if id(value) in seen or isinstance(value, tf.Variable):
         return
     seen.add(id(value))
@@ -234,7 +234,7 @@ def _pairs(value: Any, saved: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
 
 
 def _restore_vocabulary(layer: Any, saved: Any) -> None:
-    """Give a lookup layer the words of its saved table."""
+    """Restore a lookup layer's vocabulary from its saved table."""
     held = getattr(saved, "lookup_table", None)
     if layer.input_vocabulary or held is None:
         return
@@ -251,7 +251,7 @@ def _restore_vocabulary(layer: Any, saved: Any) -> None:
 
 
 class RevivedModel(Model):
-    """A model of a class that is not known here, with the functions that were saved."""
+    """A model of an unknown class, with its saved functions."""
 
     def __init__(self, loaded: Any, metadata: dict[str, Any]) -> None:
         super().__init__(name=metadata.get("name"))
@@ -266,7 +266,7 @@ class RevivedModel(Model):
         self.built = True
 
     def call(self, inputs: Any, training: Any = False, mask: Any = None) -> Any:
-        """The outputs of the saved function."""
+        """Call the saved function."""
         given = {"training": bool(training)} if self._trains else {}
         both = getattr(self._loaded, "call_and_return_all_conditional_losses", None)
         if both is None:

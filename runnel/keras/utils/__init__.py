@@ -1,4 +1,4 @@
-"""tf.keras.utils: progress bars, files, encodings and other small tools."""
+"""tf.keras.utils: progress bars, files, encodings and other utilities."""
 
 from ...core.suggestions import suggesting as _suggesting
 from ..backend.random_generator import set_random_seed as set_random_seed

@@ -1,4 +1,4 @@
-"""Archives taken apart with nothing written outside the folder."""
+"""Safe extraction of archives: nothing is written outside of the target folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ...formats.safe_files import flush_folder, workspace
 
 
 def extract_archive(path: str, folder: str, archive_format: Any = "auto") -> bool:
-    """Extract a tar or zip archive into a folder; False if it is none of the formats.
+    """Extract a tar or zip archive into a folder; False if it has neither format.
 
-    It is taken apart aside first, so that an interruption leaves nothing by halves.
+    It is extracted to a temporary folder first, so that an interruption leaves no partial result.
     """
     for each in _formats(archive_format):
         is_one, extract = (
@@ -27,7 +27,7 @@ def extract_archive(path: str, folder: str, archive_format: Any = "auto") -> boo
                 content = os.path.join(aside, "content")
                 os.mkdir(content)
                 extract(path, content)
-                # Thousands of small files at once: what has its name also has its bytes.
+                # Thousands of small files, synced together: a file that exists is complete.
                 if hasattr(os, "sync"):
                     os.sync()
                 _move_content(content, folder)
@@ -57,7 +57,7 @@ def _extract_zip(path: str, folder: str) -> None:
 
 
 def _extract_tar(path: str, folder: str) -> None:
-    # Python since 3.12, and patched older ones, strip permissions and refuse devices too.
+    # Python since 3.12, and patched older versions, strip permissions and reject devices too.
     careful: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(path) as archive:
         for member in archive:
@@ -79,7 +79,7 @@ def _stays_inside(member: tarfile.TarInfo, folder: str) -> bool:
     elif not (member.isfile() or member.isdir()):
         return False
     root = os.path.realpath(folder)
-    # Resolved now, after the earlier members: one of them may be a link to elsewhere.
+    # Resolved after the earlier members are extracted: one of them may be a symbolic link.
     return all(
         not os.path.isabs(place)
         and os.path.commonpath([root, os.path.realpath(os.path.join(root, place))]) == root

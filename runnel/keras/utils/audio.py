@@ -25,23 +25,23 @@ def audio_dataset_from_directory(
     subset: Any = None,
     follow_links: bool = False,
 ) -> Any:
-    """A dataset of the WAV files in a directory that has one subdirectory per class.
+    """A dataset of the WAV files in a directory with one subdirectory per class.
 
     Args:
-      directory: Where the files are.
+      directory: The root directory of the files.
       labels: "inferred" from the subdirectories, None, or a list of numbers.
       label_mode: "int", "categorical", "binary" or None.
-      class_names: The subdirectories in the order of their labels.
-      batch_size: How many sounds are in a batch; None: no batches.
+      class_names: The subdirectories in label order.
+      batch_size: The batch size; None: unbatched.
       sampling_rate: Not supported, as it needs tensorflow_io.
       output_sequence_length: Sounds are cut or filled with silence to so many samples; None: to
         the longest of each batch.
-      ragged: Whether sounds keep their lengths, in ragged tensors.
-      shuffle: Whether the files come in random order, instead of sorted.
-      seed: Decides that order.
-      validation_split: The share of files that is kept for validation.
+      ragged: Whether to return ragged tensors without padding.
+      shuffle: Whether to shuffle the files instead of sorting them.
+      seed: Seed of the shuffle.
+      validation_split: The fraction of validation files.
       subset: "training", "validation" or "both".
-      follow_links: Whether links to directories are followed.
+      follow_links: Whether symbolic links to directories are followed.
     """
     if ragged and output_sequence_length is not None:
         raise ValueError("Cannot set both `ragged` and `output_sequence_length`")

@@ -1,4 +1,4 @@
-"""DatasetCreator: a function that makes the dataset for training."""
+"""DatasetCreator: a function that creates the dataset for training."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import runnel as tf
 
 
 class InputContext:
-    """What a function that makes a dataset may ask: how many pipelines and replicas there are."""
+    """The context of a dataset function: the number of input pipelines and replicas."""
 
     num_input_pipelines = 1
     input_pipeline_id = 0
     num_replicas_in_sync = 1
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """The size of the batches of each of the replicas: here, there is one."""
+        """The batch size per replica; there is one replica."""
         return global_batch_size
 
     def __str__(self) -> str:
@@ -27,10 +27,10 @@ class InputContext:
 
 
 class DatasetCreator:
-    """A function of a context that makes a dataset, for `x` of fit, evaluate and predict.
+    """A function from a context to a dataset, for `x` of fit, evaluate and predict.
 
-    The context tells `num_input_pipelines`, `input_pipeline_id`, `num_replicas_in_sync` and
-    `get_per_replica_batch_size(global_batch_size)`. The number of steps has to be given.
+    The context has `num_input_pipelines`, `input_pipeline_id`, `num_replicas_in_sync` and
+    `get_per_replica_batch_size(global_batch_size)`. The number of steps must be given.
 
     >>> creator = tf.keras.utils.experimental.DatasetCreator(
     ...     lambda context: tf.data.Dataset.from_tensors(([1.0], [2.0])).repeat().batch(2))
@@ -62,7 +62,7 @@ class DatasetCreator:
         return dataset
 
     def _for_steps(self, steps: int | None) -> tf.data.Dataset:
-        """The dataset for a run of so many steps."""
+        """The dataset for a run of a given number of steps."""
         if steps is None:
             raise ValueError(
                 "When using a `tf.keras.utils.experimental.DatasetCreator`, `steps_per_epoch`, "

@@ -1,4 +1,4 @@
-"""Datasets of files in directories, of windows over time series, and parts of datasets."""
+"""Datasets from directories and time series, and splitting of datasets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def from_directory(
     names_files: bool,
     padded: bool = False,
 ) -> Any:
-    """Index a directory, and make a dataset of all its files or of a part, or two of both parts."""
+    """Index a directory, and create a dataset of all its files, of a split, or of both splits."""
     labels = check_label_mode(labels, label_mode, class_names)
     check_split(validation_split, subset, shuffle, seed)
     if seed is None:
@@ -67,7 +67,7 @@ def from_directory(
         dataset = make(files)
         if labels is not None:
             dataset = tf.data.Dataset.zip((dataset, label_dataset(files, label_mode)))
-        # Only the training part of two is shuffled anew in every epoch.
+        # Of the two splits only the training data is reshuffled each epoch.
         again = shuffle and not (subset == "both" and part == "validation")
         if not names_files:
             dataset = dataset.prefetch(tf.data.AUTOTUNE)
@@ -101,23 +101,23 @@ def image_dataset_from_directory(
     crop_to_aspect_ratio: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """A dataset of the images in a directory that has one subdirectory per class.
+    """A dataset of the images in a directory with one subdirectory per class.
 
     Args:
-      directory: Where the images are.
+      directory: The root directory of the files.
       labels: "inferred" from the subdirectories, None, or a list of numbers.
       label_mode: "int", "categorical", "binary" or None.
-      class_names: The subdirectories in the order of their labels.
+      class_names: The subdirectories in label order.
       color_mode: "grayscale", "rgb" or "rgba".
-      batch_size: How many images are in a batch; None: no batches.
-      image_size: Height and width to bring the images to.
-      shuffle: Whether the files come in random order, instead of sorted.
-      seed: Decides that order.
-      validation_split: The share of files that is kept for validation.
+      batch_size: The batch size; None: unbatched.
+      image_size: Height and width after resizing.
+      shuffle: Whether to shuffle the files instead of sorting them.
+      seed: Seed of the shuffle.
+      validation_split: The fraction of validation files.
       subset: "training", "validation" or "both".
       interpolation: A method of tf.image.resize.
-      follow_links: Whether links to directories are followed.
-      crop_to_aspect_ratio: Cut images to the proportions wanted instead of distorting them.
+      follow_links: Whether symbolic links to directories are followed.
+      crop_to_aspect_ratio: Crop images to the target aspect ratio instead of distorting them.
     """
     if "smart_resize" in kwargs:
         crop_to_aspect_ratio = kwargs.pop("smart_resize")
@@ -175,20 +175,20 @@ def text_dataset_from_directory(
     subset: Any = None,
     follow_links: bool = False,
 ) -> Any:
-    """A dataset of the text files in a directory that has one subdirectory per class.
+    """A dataset of the text files in a directory with one subdirectory per class.
 
     Args:
-      directory: Where the files are.
+      directory: The root directory of the files.
       labels: "inferred" from the subdirectories, None, or a list of numbers.
       label_mode: "int", "categorical", "binary" or None.
-      class_names: The subdirectories in the order of their labels.
-      batch_size: How many texts are in a batch; None: no batches.
-      max_length: Texts are cut to so many bytes.
-      shuffle: Whether the files come in random order, instead of sorted.
-      seed: Decides that order.
-      validation_split: The share of files that is kept for validation.
+      class_names: The subdirectories in label order.
+      batch_size: The batch size; None: unbatched.
+      max_length: Texts are truncated to this many bytes.
+      shuffle: Whether to shuffle the files instead of sorting them.
+      seed: Seed of the shuffle.
+      validation_split: The fraction of validation files.
       subset: "training", "validation" or "both".
-      follow_links: Whether links to directories are followed.
+      follow_links: Whether symbolic links to directories are followed.
     """
 
     def load(path: Any) -> Any:
@@ -217,7 +217,7 @@ def timeseries_dataset_from_array(
     start_index: int | None = None,
     end_index: int | None = None,
 ) -> Any:
-    """Batches of windows over an array, with the targets of their first rows.
+    """Batches of sliding windows over an array, with the targets of their first rows.
 
     >>> windows = tf.keras.utils.timeseries_dataset_from_array(np.arange(5), None, 3)
     >>> next(iter(windows)).numpy().tolist()
@@ -284,7 +284,7 @@ def split_dataset(
     shuffle: bool = False,
     seed: Any = None,
 ) -> tuple[Any, Any]:
-    """Two datasets in memory: the first elements of one, and the rest.
+    """Split into two in-memory datasets: the first elements, and the rest.
 
     >>> left, right = tf.keras.utils.split_dataset(np.ones([10, 2]), left_size=0.8)
     >>> len(left), len(right)

@@ -1,4 +1,4 @@
-"""Embeddings carried over to another vocabulary."""
+"""Transfer of embeddings to another vocabulary."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def warmstart_embedding_matrix(
     base_embeddings: Any,
     new_embeddings_initializer: Any = "uniform",
 ) -> tf.Tensor:
-    """An embedding matrix for a new vocabulary: old rows for known terms, fresh ones for others.
+    """An embedding matrix for a new vocabulary: old rows for known terms, initialized ones for
+    others.
 
     Args:
-      base_vocabulary: The terms of the old matrix in order, or the path of a file with one a line.
-      new_vocabulary: The terms of the new one, likewise.
+      base_vocabulary: The ordered terms of the old matrix, or the path of a file with one per line.
+      new_vocabulary: The terms of the new matrix, likewise.
       base_embeddings: The old matrix.
       new_embeddings_initializer: The initializer of the rows for new terms.
 

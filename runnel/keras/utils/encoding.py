@@ -1,4 +1,4 @@
-"""Class numbers as vectors, and vectors of unit length."""
+"""One-hot and ordinal encoding, and normalization."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
-    """One-hot vectors for class numbers.
+    """One-hot vectors for class indices.
 
     >>> tf.keras.utils.to_categorical([0, 2, 1])
     array([[1., 0., 0.],
@@ -28,7 +28,7 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32
 
 
 def to_ordinal(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
-    """For each class number k a vector of k ones and then zeros, num_classes - 1 in all.
+    """Ordinal encoding: class index k as k ones followed by zeros, num_classes - 1 in all.
 
     >>> tf.keras.utils.to_ordinal([0, 1, 2])
     array([[0., 0.],
@@ -49,7 +49,7 @@ def _classes(y: Any, num_classes: int | None) -> tuple[np.ndarray, tuple[int, ..
             "tf.keras.layers.StringLookup and np.unique(y, return_inverse=True) number texts."
         ) from None
     shape = classes.shape
-    # A column of class numbers counts as a list of them.
+    # A column of class indices is flattened.
     if len(shape) > 1 and shape[-1] == 1:
         shape = shape[:-1]
     classes = classes.reshape(-1)
@@ -61,7 +61,7 @@ def _classes(y: Any, num_classes: int | None) -> tuple[np.ndarray, tuple[int, ..
 
 
 def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray:
-    """Scale vectors along an axis to length one in the norm of the given order.
+    """Scale vectors along an axis to unit norm of the given order.
 
     >>> tf.keras.utils.normalize([[3.0, 4.0], [0.0, 0.0]])
     array([[0.6, 0.8],

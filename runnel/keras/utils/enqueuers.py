@@ -1,4 +1,4 @@
-"""Batches prepared by workers while the model is busy with earlier ones."""
+"""Batches prefetched by background workers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-# How often a waiting thread looks whether it was told to stop.
+# How often a waiting thread polls whether it was stopped.
 _PATIENCE = 0.05
 
 
 class SequenceEnqueuer:
-    """Base of what prepares batches in the background.
+    """Base class of background prefetchers.
 
     ```python
     enqueuer = tf.keras.utils.OrderedEnqueuer(sequence)
@@ -38,7 +38,7 @@ class SequenceEnqueuer:
         return self.stop_signal is not None and not self.stop_signal.is_set()
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
-        """Let workers prepare batches, up to `max_queue_size` in advance."""
+        """Start workers that prefetch up to `max_queue_size` batches."""
         self.workers = max(1, workers)
         self.queue = queue.Queue(max_queue_size)
         self.stop_signal = threading.Event()
@@ -49,7 +49,7 @@ class SequenceEnqueuer:
         self.run_thread.start()
 
     def stop(self, timeout: float | None = None) -> None:
-        """Stop the workers; waits for those that are busy, at most `timeout` seconds."""
+        """Stop the workers; waits at most `timeout` seconds for busy ones."""
         if self.stop_signal is not None:
             self.stop_signal.set()
         if self.run_thread is not None:
@@ -79,12 +79,12 @@ def _put(waiting: queue.Queue, item: Any, stop: threading.Event) -> bool:
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """Batches of a `Sequence`, in its order, over and over, prepared by threads or processes.
+    """Batches of a `Sequence`, in order and repeated, prefetched by threads or processes.
 
     Args:
       sequence: The `tf.keras.utils.Sequence`.
-      use_multiprocessing: Whether the workers are processes rather than threads.
-      shuffle: Whether each pass has an order of its own.
+      use_multiprocessing: Whether the workers are processes instead of threads.
+      shuffle: Whether to shuffle each pass.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class OrderedEnqueuer(SequenceEnqueuer):
             order = list(range(len(self.sequence)))
             if self.shuffle:
                 random.shuffle(order)
-            # New workers for each pass: processes hold a copy of the sequence, which
-            # `on_epoch_end` may have changed.
+            # New workers for each pass: processes hold a copy of the sequence, which `on_epoch_end`
+            # may have changed.
             with self._pool() as pool:
                 for index in order:
                     if not _put(waiting, pool.submit(*self._task(index)), stop):
@@ -156,15 +156,15 @@ _END = object()
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """Batches of a generator, in its order, read ahead by a thread.
+    """Batches of a generator, in order, prefetched by a thread.
 
-    A generator can be read at one place only, so there is one worker, in this process, whatever is
-    asked for: no batch comes twice.
+    A generator has a single read position, so there is one worker, in this process, whatever is
+    requested: no batch is repeated.
 
     Args:
       generator: The generator, or another iterator.
-      use_multiprocessing: Taken for compatibility.
-      random_seed: Taken for compatibility.
+      use_multiprocessing: Accepted and ignored.
+      random_seed: Accepted and ignored.
     """
 
     def __init__(

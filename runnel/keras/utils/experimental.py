@@ -1,3 +1,3 @@
-"""tf.keras.utils.experimental: tools that may change."""
+"""tf.keras.utils.experimental: experimental utilities."""
 
 from .dataset_creator import DatasetCreator as DatasetCreator

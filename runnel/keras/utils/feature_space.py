@@ -1,4 +1,4 @@
-"""FeatureSpace: the columns of a table as one input of numbers, or as a dict of them."""
+"""FeatureSpace: encodes the columns of a table as one vector, or as a dict of tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_ADAPTED = (
 
 
 class FeatureSpace(FeatureKinds, Layer):
-    """Makes the columns of a table ready: scaled, looked up, hashed, crossed, and put together.
+    """Preprocesses the columns of a table: scaling, lookup, hashing, crossing, concatenation.
 
     >>> space = tf.keras.utils.FeatureSpace(
     ...     {"size": tf.keras.utils.FeatureSpace.float_rescaled(0.5),
@@ -29,7 +29,7 @@ class FeatureSpace(FeatureKinds, Layer):
       features: The kind of each column by its name: a feature such as `FeatureSpace.float()`, or
         the name of a kind.
       output_mode: "concat" for one tensor, "dict" for a dict of them.
-      crosses: Features to take together: tuples of names, or `FeatureSpace.cross(...)`.
+      crosses: Feature crosses: tuples of names, or `FeatureSpace.cross(...)`.
       crossing_dim: Number of bins for crosses given as tuples.
       hashing_dim: Number of bins for hashed features given by name.
       num_discretization_bins: Number of bins for discretized features given by name.
@@ -104,10 +104,10 @@ class FeatureSpace(FeatureKinds, Layer):
             )
         return cross if isinstance(cross, Cross) else Cross(names, self.crossing_dim)
 
-    # Learning from data.
+    # Adaptation.
 
     def _adaptable(self) -> list[str]:
-        """The names of the features whose layers have yet to see data."""
+        """The names of features whose layers are not adapted yet."""
         waiting = []
         for name, layer in self.preprocessors.items():
             if isinstance(layer, tf.keras.layers.Normalization):
@@ -121,7 +121,7 @@ class FeatureSpace(FeatureKinds, Layer):
         return waiting
 
     def adapt(self, dataset: Any) -> None:
-        """Let the layers learn what they need, from a dataset of dicts of columns."""
+        """Adapt the layers to a dataset of dicts of columns."""
         plain = isinstance(dataset, dict | list | tuple | np.ndarray | tf.Tensor)
         if plain or not hasattr(dataset, "__iter__"):
             raise ValueError(
@@ -159,7 +159,7 @@ class FeatureSpace(FeatureKinds, Layer):
     # Encoding.
 
     def get_inputs(self) -> dict[str, Any]:
-        """The inputs of the columns, for a functional model."""
+        """The symbolic inputs of the columns, for a functional model."""
         self._need_adapted()
         return self.inputs
 
@@ -203,7 +203,7 @@ class FeatureSpace(FeatureKinds, Layer):
         return self.concat(parts) if len(parts) > 1 else parts[0]
 
     def __call__(self, data: Any) -> Any:
-        """The encoded features of columns, or of one row."""
+        """Encode columns, or one row."""
         if not isinstance(data, dict):
             raise ValueError(
                 f"A FeatureSpace can only be called with a dict. Received: data={data} (of type "
@@ -233,7 +233,7 @@ class FeatureSpace(FeatureKinds, Layer):
     # Configuration.
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal space, with the layers as they are now."""
+        """The constructor arguments, as a dict, with the current layers."""
         serialize = tf.keras.saving.serialize_keras_object
         return {
             "features": {name: serialize(each) for name, each in self.features.items()},
@@ -246,18 +246,18 @@ class FeatureSpace(FeatureKinds, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> FeatureSpace:
-        """A space made from `get_config`."""
+        """Create a feature space from its config."""
         return cls(**config)
 
     def save(self, filepath: Any) -> None:
-        """Write the space with what it has learnt into a .keras file, for `load_model`."""
+        """Write the space with its learnt state to a .keras file, for `load_model`."""
         tf.keras.saving.save_model(self, filepath)
 
     def save_own_variables(self, store: Any) -> None:
-        """Note that the layers have seen data."""
+        """Store whether the layers are adapted."""
         if self._adapted:
             store["adapted"] = np.array(True)
 
     def load_own_variables(self, store: Any) -> None:
-        """Take the layers for ready if they were."""
+        """Restore whether the layers are adapted."""
         self._adapted = self._adapted or "adapted" in store.keys()  # noqa: SIM118

@@ -1,4 +1,4 @@
-"""The kinds of features of a FeatureSpace: how each column of a table is made into numbers."""
+"""The feature kinds of a FeatureSpace: how each column is encoded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..engine.naming import unique_name
 
 
 class Cross:
-    """Several features taken together as one, hashed into a number of bins."""
+    """A feature cross, hashed into a number of bins."""
 
     def __init__(self, feature_names: Any, crossing_dim: int, output_mode: str = "one_hot") -> None:
         if output_mode not in ("int", "one_hot"):
@@ -27,7 +27,7 @@ class Cross:
         return "_X_".join(self.feature_names)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "feature_names": self.feature_names,
             "crossing_dim": self.crossing_dim,
@@ -36,12 +36,12 @@ class Cross:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Cross:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         return cls(**config)
 
 
 class Feature:
-    """A column: its dtype, the layer that makes it ready, and how it comes out."""
+    """A column: its dtype, its preprocessing layer, and its output mode."""
 
     def __init__(self, dtype: str, preprocessor: Any, output_mode: str) -> None:
         if output_mode not in ("int", "one_hot", "float"):
@@ -56,7 +56,7 @@ class Feature:
         self.output_mode = output_mode
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments to make an equal one."""
+        """The constructor arguments, as a dict."""
         return {
             "dtype": self.dtype,
             "preprocessor": tf.keras.saving.serialize_keras_object(self.preprocessor),
@@ -65,26 +65,26 @@ class Feature:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Feature:
-        """One made from `get_config`."""
+        """Create an instance from its config."""
         return cls(**config)
 
 
 class FeatureKinds:
-    """The makers of features: `FeatureSpace.float()`, `FeatureSpace.string_hashed(10)`, ..."""
+    """Constructors of features: `FeatureSpace.float()`, `FeatureSpace.string_hashed(10)`, ..."""
 
     @classmethod
     def cross(cls, feature_names: Any, crossing_dim: int, output_mode: str = "one_hot") -> Cross:
-        """Several features taken together."""
+        """A cross of several features."""
         return Cross(feature_names, crossing_dim, output_mode=output_mode)
 
     @classmethod
     def feature(cls, dtype: str, preprocessor: Any, output_mode: str) -> Feature:
-        """A feature with a layer of one's own."""
+        """A feature with a custom layer."""
         return Feature(dtype, preprocessor, output_mode)
 
     @classmethod
     def float(cls, name: str | None = None) -> Feature:
-        """A number as it is."""
+        """A float, unchanged."""
         layer = tf.keras.layers.Identity(dtype="float32", name=_layer_name(name, "float"))
         return Feature("float32", layer, output_mode="float")
 
@@ -92,14 +92,14 @@ class FeatureKinds:
     def float_rescaled(
         cls, scale: Any = 1.0, offset: Any = 0.0, name: str | None = None
     ) -> Feature:
-        """A number times `scale`, plus `offset`."""
+        """A float scaled by `scale` and shifted by `offset`."""
         name = _layer_name(name, "float_rescaled")
         layer = tf.keras.layers.Rescaling(scale=scale, offset=offset, name=name)
         return Feature("float32", layer, output_mode="float")
 
     @classmethod
     def float_normalized(cls, name: str | None = None) -> Feature:
-        """A number made to have mean 0 and variance 1 over the data."""
+        """A float standardized to mean 0 and variance 1 over the data."""
         name = _layer_name(name, "float_normalized")
         layer = tf.keras.layers.Normalization(axis=-1, name=name)
         return Feature("float32", layer, output_mode="float")
@@ -112,7 +112,7 @@ class FeatureKinds:
         output_mode: str = "one_hot",
         name: str | None = None,
     ) -> Feature:
-        """The number of the bin that a number falls into."""
+        """A float discretized to a bin index."""
         name = _layer_name(name, "float_discretized")
         layer = tf.keras.layers.Discretization(
             num_bins=num_bins, bin_boundaries=bin_boundaries, name=name
@@ -127,7 +127,7 @@ class FeatureKinds:
         output_mode: str = "one_hot",
         name: str | None = None,
     ) -> Feature:
-        """One of the integers that were in the data."""
+        """An integer category from a learnt vocabulary."""
         name = _layer_name(name, "integer_categorical")
         layer = tf.keras.layers.IntegerLookup(
             name=name, max_tokens=max_tokens, num_oov_indices=num_oov_indices
@@ -142,7 +142,7 @@ class FeatureKinds:
         output_mode: str = "one_hot",
         name: str | None = None,
     ) -> Feature:
-        """One of the strings that were in the data."""
+        """A string category from a learnt vocabulary."""
         name = _layer_name(name, "string_categorical")
         layer = tf.keras.layers.StringLookup(
             name=name, max_tokens=max_tokens, num_oov_indices=num_oov_indices
@@ -173,7 +173,7 @@ def _layer_name(name: str | None, kind: str) -> str:
 
 
 def categories_of(feature: Any) -> int | None:
-    """How many categories a feature or cross has; None where nobody can know."""
+    """The number of categories of a feature or cross; None if unknown."""
     if isinstance(feature, Cross):
         return feature.crossing_dim
     layer = feature.preprocessor

@@ -1,4 +1,4 @@
-"""Files from the net, kept in a cache."""
+"""Downloads with a local cache."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def get_file(
     archive_format: Any = "auto",
     cache_dir: Any = None,
 ) -> str:
-    """The path of a file from the net, downloaded unless it is in the cache already.
+    """The local path of a file, downloaded unless cached.
 
     The file goes to `cache_dir/cache_subdir/fname`, by default `~/.keras/datasets/fname`. It
-    appears there only when it is complete and its hash is right.
+    appears there only once complete and its hash verified.
 
     Args:
-      fname: Name of the file, by default the one in `origin`. An absolute path is taken as it is.
-      origin: Address of the file.
-      untar: Extract a tar archive and return the path of what was in it (older than `extract`).
-      md5_hash: An MD5 hash to check (older than `file_hash`).
-      file_hash: The hash that the file must have.
+      fname: Name of the file, by default the one in `origin`. An absolute path is used unchanged.
+      origin: URL of the file.
+      untar: Extract a tar archive and return the path of its content (older than `extract`).
+      md5_hash: The expected MD5 hash (older than `file_hash`).
+      file_hash: The expected hash of the file.
       cache_subdir: Folder in the cache.
       hash_algorithm: "md5", "sha256" or "auto" (by the length of the hash).
       extract: Extract the file if it is an archive.
       archive_format: "auto", "tar", "zip" or None, or a list of them.
-      cache_dir: The cache; by default `$KERAS_HOME` or `~/.keras`.
+      cache_dir: The cache root; by default `$KERAS_HOME` or `~/.keras`.
     """
     if origin is None:
         raise ValueError('Please specify the "origin" argument (URL of the file to download).')
@@ -131,7 +131,7 @@ def _fetch(origin: str, partial: str) -> None:
     with contextlib.ExitStack() as stack:
         with _readable_failures(origin):
             answer = stack.enter_context(urllib.request.urlopen(origin, timeout=_PATIENCE))
-        # What the disk refuses is no failure of the net.
+        # Disk errors are not reported as network errors.
         file = stack.enter_context(open(partial, "wb"))
         announced = answer.headers.get("Content-Length")
         size = int(announced) if announced else None
@@ -156,7 +156,7 @@ def _received(answer: Any, origin: str) -> bytes:
 
 @contextlib.contextmanager
 def _readable_failures(origin: str) -> Iterator[None]:
-    # The original raises bare exceptions here, which programs may have come to expect.
+    # The original raises bare Exception here, which programs may rely on.
     try:
         yield
     except urllib.error.HTTPError as error:

@@ -1,4 +1,4 @@
-"""Images as arrays and as files, through Pillow, which is imported at first use."""
+"""Images to and from arrays and files, with Pillow, which is imported lazily."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def array_to_img(
 
     Args:
       x: The array.
-      data_format: "channels_last" or "channels_first"; by default the one that is set.
-      scale: Whether to stretch the values to 0...255.
-      dtype: Type to compute with; by default `floatx()`.
+      data_format: "channels_last" or "channels_first"; by default the global setting.
+      scale: Whether to rescale the values to 0...255.
+      dtype: The dtype of the computation; by default `floatx()`.
     """
     image = _pillow()
     x = np.asarray(x, dtype=dtype or floatx())
@@ -56,7 +56,7 @@ def array_to_img(
     if channels in (3, 4):
         return image.fromarray(x.astype("uint8"))
     if channels == 1:
-        # More than eight bits need an image of integers.
+        # More than 8 bits need a Pillow image of mode I.
         return image.fromarray(x[:, :, 0].astype("int32" if np.max(x) > 255 else "uint8"))
     raise ValueError(f"Unsupported channel number: {channels}")
 
@@ -82,10 +82,10 @@ def save_img(
     scale: bool = True,
     **kwargs: Any,
 ) -> None:
-    """Write an array as an image file; the format follows from the name unless it is given."""
+    """Write an array as an image file; the format is inferred from the name unless given."""
     image = array_to_img(x, data_format=data_format or image_data_format(), scale=scale)
     if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
-        # JPEG knows no transparency.
+        # JPEG has no alpha channel.
         image = image.convert("RGB")
     image.save(path, format=file_format, **kwargs)
 
@@ -98,15 +98,15 @@ def load_img(
     interpolation: str = "nearest",
     keep_aspect_ratio: bool = False,
 ) -> Any:
-    """A Pillow image from a file.
+    """Load a Pillow image from a file.
 
     Args:
       path: Path of the file, or an `io.BytesIO` with its content.
       grayscale: Older than `color_mode="grayscale"`.
       color_mode: "grayscale", "rgb" or "rgba".
-      target_size: Height and width to bring it to.
+      target_size: Height and width after resizing.
       interpolation: "nearest", "bilinear", "bicubic", "lanczos", "box" or "hamming".
-      keep_aspect_ratio: Cut out the middle part that has the shape asked for, before resizing.
+      keep_aspect_ratio: Center-crop to the target aspect ratio before resizing.
     """
     image = _pillow()
     if grayscale:
@@ -134,7 +134,7 @@ def load_img(
 
 def _converted(image: Any, color_mode: str) -> Any:
     if color_mode == "grayscale":
-        # Images of 16 and 32 bits are gray already, and would lose their depth.
+        # 16- and 32-bit images are grayscale already; a conversion would lose their depth.
         return image if image.mode in ("L", "I;16", "I") else image.convert("L")
     if color_mode not in ("rgb", "rgba"):
         raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')

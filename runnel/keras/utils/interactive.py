@@ -1,4 +1,4 @@
-"""Where messages of training go: to the screen, or to Python's logging."""
+"""Whether training messages go to stdout or to Python's logging."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 
 
 class _Interactive(threading.local):
-    """Each thread says for itself where its messages go."""
+    """A per-thread setting."""
 
     enabled = True
 
@@ -18,7 +18,7 @@ _interactive = _Interactive()
 
 
 def enable_interactive_logging() -> None:
-    """Write progress bars and messages to the screen (the default)."""
+    """Write progress bars and messages to stdout (the default)."""
     _interactive.enabled = True
 
 
@@ -28,7 +28,7 @@ def disable_interactive_logging() -> None:
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Whether progress bars and messages go to the screen.
+    """Whether progress bars and messages go to stdout.
 
     >>> tf.keras.utils.is_interactive_logging_enabled()
     True
@@ -37,7 +37,7 @@ def is_interactive_logging_enabled() -> bool:
 
 
 def print_message(message: str, line_break: bool = True) -> None:
-    """Write a message where the user wants it."""
+    """Write a message to stdout or to logging, by the setting."""
     if not _interactive.enabled:
         logging.getLogger("absl").info(message)
         return
@@ -46,7 +46,7 @@ def print_message(message: str, line_break: bool = True) -> None:
 
 
 def is_watched() -> bool:
-    """Whether somebody may be watching stdout: a terminal or a notebook, not a file or a pipe."""
+    """Whether stdout is interactive: a terminal or a notebook, not a file or a pipe."""
     return (
         (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
         or "ipykernel" in sys.modules
@@ -55,8 +55,8 @@ def is_watched() -> bool:
 
 
 def can_rewrite_a_line() -> bool:
-    """Whether what stands behind stdout is taken to obey backspaces, by Keras's own rule.
+    """Whether stdout is assumed to support backspaces, by Keras's own rule.
 
-    On POSIX systems that is always so, in a pipe too; elsewhere in a terminal or a notebook.
+    On POSIX systems always, in a pipe too; elsewhere in a terminal or a notebook.
     """
     return os.name == "posix" or is_watched()

@@ -1,4 +1,4 @@
-"""Files in directories of classes: their paths, their labels, their share for validation."""
+"""Files in class directories: their paths, labels, and validation split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import runnel as tf
 
 
 class LabelledFiles:
-    """The files of a directory, with numbers of classes for labels; None: without labels."""
+    """The files of a directory, with class indices as labels; None: without labels."""
 
     def __init__(self, paths: list[str], labels: Any, class_names: list[Any]) -> None:
         self.paths = paths
@@ -20,14 +20,14 @@ class LabelledFiles:
         self.class_names = class_names
 
     def shuffled(self, seed: int) -> LabelledFiles:
-        """The same files in a random order that the seed decides."""
+        """The files in a random order determined by the seed."""
         order = list(range(len(self.paths)))
         np.random.RandomState(seed).shuffle(order)
         labels = None if self.labels is None else [self.labels[i] for i in order]
         return LabelledFiles([self.paths[i] for i in order], labels, self.class_names)
 
     def part(self, subset: str | None, validation_split: float | None) -> LabelledFiles:
-        """The first files for training or the last for validation."""
+        """The training split, the first files, or the validation split, the last ones."""
         if not validation_split:
             return self
         count = int(validation_split * len(self.paths))
@@ -50,7 +50,7 @@ def index_directory(
     seed: int | None = None,
     follow_links: bool = False,
 ) -> LabelledFiles:
-    """Find the files of a directory and the classes they belong to."""
+    """List the files of a directory and their classes."""
     directory = os.fspath(directory)
     if not os.path.isdir(directory):
         raise tf.errors.NotFoundError(None, None, f"Could not find directory {directory}")
@@ -106,7 +106,7 @@ def _files_below(folder: str, formats: Sequence[str], follow_links: bool) -> lis
 
 
 def check_label_mode(labels: Any, label_mode: Any, class_names: Any) -> Any:
-    """The labels to look for, once the arguments about them are known to fit together."""
+    """The effective label mode, after the arguments are checked for consistency."""
     if labels not in ("inferred", None):
         if not isinstance(labels, list | tuple):
             raise ValueError(
@@ -130,7 +130,7 @@ def check_label_mode(labels: Any, label_mode: Any, class_names: Any) -> Any:
 
 
 def check_split(validation_split: Any, subset: Any, shuffle: bool, seed: Any) -> None:
-    """Raise ValueError unless the arguments about the validation share fit together."""
+    """Raise ValueError unless the validation split arguments are consistent."""
     if validation_split and not 0 < validation_split < 1:
         raise ValueError(
             f"`validation_split` must be between 0 and 1, received: {validation_split}"
@@ -151,7 +151,7 @@ def check_split(validation_split: Any, subset: Any, shuffle: bool, seed: Any) ->
 
 
 def label_dataset(files: LabelledFiles, label_mode: str) -> Any:
-    """The labels as numbers, as one-hot rows or as 0.0 and 1.0."""
+    """The labels as indices, as one-hot rows or as 0.0 and 1.0."""
     if label_mode == "binary" and len(files.class_names) != 2:
         raise ValueError(
             'When passing `label_mode="binary"`, there must be exactly 2 class_names. Received: '

@@ -1,4 +1,4 @@
-"""tf.keras.utils.legacy: objects to and from dicts, in the form of Keras before 2.13."""
+"""tf.keras.utils.legacy: serialization in the format of Keras before 2.13."""
 
 from ..serialization import (
     legacy_deserialize_keras_object as deserialize_keras_object,

@@ -1,4 +1,4 @@
-"""Models drawn as graphs of their layers, through pydot and Graphviz when they are there."""
+"""Plots of models as layer graphs, with pydot and Graphviz if available."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def model_to_dot(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> Any:
-    """A model as a graph of pydot: a `pydot.Dot`, or a `pydot.Cluster` for a part of another.
+    """A model as a pydot graph: a `pydot.Dot`, or a `pydot.Cluster` for a nested model.
 
     Args:
       model: The model, built.
-      show_shapes: Whether to write the shapes of inputs and outputs.
-      show_dtype: Whether to write the dtypes of layers.
-      show_layer_names: Whether to write the names of layers.
+      show_shapes: Whether to show the input and output shapes.
+      show_dtype: Whether to show the dtypes of layers.
+      show_layer_names: Whether to show the names of layers.
       rankdir: "TB" from top to bottom, "LR" from left to right.
-      expand_nested: Whether to draw the layers of models inside the model.
+      expand_nested: Whether to draw the layers of nested models.
       dpi: Dots per inch.
-      subgraph: Whether to give a cluster.
+      subgraph: Whether to return a cluster.
       layer_range: Names of the first and the last layer to draw.
-      show_layer_activations: Whether to write the activations of layers.
-      show_trainable: Whether to write T or NT: trainable or not.
+      show_layer_activations: Whether to show the activations of layers.
+      show_trainable: Whether to show T or NT: trainable or not.
     """
     pydot = _pydot()
     if pydot is None:
@@ -102,9 +102,9 @@ def plot_model(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> Any:
-    """Write a picture of a model into a file, whose name says the format; needs Graphviz.
+    """Plot a model to a file, in the format of its extension; needs Graphviz.
 
-    In a notebook the picture is also the result. The arguments are those of `model_to_dot`.
+    In a notebook the image is also returned. The arguments are those of `model_to_dot`.
     """
     if not model.built:
         raise ValueError(
@@ -113,7 +113,7 @@ def plot_model(
         )
     if _pydot() is None or shutil.which("dot") is None:
         if "IPython.core.magics.namespace" in sys.modules:
-            # A notebook goes on without the picture.
+            # A notebook continues without the image.
             print(_NO_GRAPHVIZ)
             return None
         raise ImportError(_NO_GRAPHVIZ)
@@ -142,7 +142,7 @@ def plot_model(
 
 
 class _Drawing:
-    """Nodes for layers, and edges for the values that pass between them."""
+    """Nodes for layers, and edges for the tensors between them."""
 
     def __init__(self, pydot: Any, expand: bool, shown: dict[str, bool]) -> None:
         self._pydot = pydot
@@ -172,7 +172,7 @@ class _Drawing:
                         dot.add_edge(self._pydot.Edge(*map(str, ends)))
 
     def _inner_model(self, layer: Any) -> Any:
-        """The model to draw in place of a layer, if it is one, or one is wrapped in it."""
+        """The model to draw in place of a layer, if it is or wraps one."""
         inner = getattr(layer, "layer", layer)
         graph = isinstance(inner, Functional) and inner.outputs is not None
         return inner if self._expand and graph else None
@@ -185,7 +185,7 @@ class _Drawing:
         return cluster
 
     def _source(self, layer: Any, tensor: Any) -> int:
-        """Where an edge comes from: the layer, or the one in it that makes the value."""
+        """The tail of an edge: the layer, or the nested layer that produces the value."""
         inner = self._inner_model(layer)
         if inner is None:
             return id(layer)
@@ -194,7 +194,7 @@ class _Drawing:
         return self._source(layer_of(call_of(outputs[index])), outputs[index])
 
     def _target(self, layer: Any, position: int) -> int:
-        """Where an edge goes: the layer, or the input layer of the model that is drawn for it."""
+        """The head of an edge: the layer, or the input layer of the nested model drawn for it."""
         inner = self._inner_model(layer)
         if inner is None:
             return id(layer)
@@ -221,7 +221,7 @@ class _Drawing:
 
 
 def _calls(model: Any) -> list[Any]:
-    """The calls of the layers of a model, layer after layer."""
+    """The calls of a model's layers, layer by layer."""
     order = {id(layer): index for index, layer in enumerate(model._layers)}
     steps = [step.layer if isinstance(step, OperationNode) else step for step in model._steps]
     calls = {id(call): call for call in steps}

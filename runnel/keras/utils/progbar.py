@@ -1,4 +1,4 @@
-"""The bar that shows how far training has come."""
+"""The progress bar of training."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from . import interactive
 
 
 class Progbar:
-    """Shows progress, the time used or left, and averages of values.
+    """Prints progress, the elapsed or remaining time, and averages of values.
 
     ```
     3/10 [========>.....................] - ETA: 7s - loss: 1.1668
     ```
 
     Args:
-      target: How many steps there will be; None if unknown.
+      target: Total number of steps; None if unknown.
       width: Width of the bar in characters.
-      verbose: 0 is silent, 1 a bar, 2 one line when all is done.
-      interval: Seconds that pass at least between two redraws.
-      stateful_metrics: Names of the values to show as they are, not averaged over the steps.
-      unit_name: What a step is called.
+      verbose: 0 is silent, 1 a bar, 2 one line at the end.
+      interval: Minimum number of seconds between redraws.
+      stateful_metrics: Names of values displayed unchanged, not averaged over the steps.
+      unit_name: The name of a step.
 
     >>> bar = tf.keras.utils.Progbar(3, verbose=2)
     >>> bar.add(2, values=[("loss", 0.5)])
@@ -49,7 +49,7 @@ class Progbar:
         self._rewrites_line = interactive.can_rewrite_a_line()
         self._line_width = 0
         self._seen_so_far = 0
-        # For each name what `_shown` averages: the weighted sum and the weight so far.
+        # The running average of each name: the weighted sum and the total weight.
         self._values: dict[str, list[Any]] = {}
         self._start = time.time()
         self._last_update = 0.0
@@ -63,7 +63,7 @@ class Progbar:
         values: Iterable[tuple[str, Any]] | None = None,
         finalize: bool | None = None,
     ) -> None:
-        """Show that `current` steps are done, with new values of the named quantities."""
+        """Print that `current` steps are done, with new values of the named quantities."""
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         self._average(current, values or ())
@@ -81,11 +81,11 @@ class Progbar:
         self._last_update = now
 
     def add(self, n: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
-        """Show that `n` more steps are done."""
+        """Print that `n` more steps are done."""
         self.update(self._seen_so_far + n, values)
 
     def _average(self, current: int, values: Iterable[tuple[str, Any]]) -> None:
-        # A repeated update of the same step still counts as one.
+        # A repeated update of the same step counts as one.
         weight = max(current - self._seen_so_far, 1)
         for name, value in values:
             if name in self.stateful_metrics:
@@ -143,7 +143,7 @@ class Progbar:
         return f"{summary} -{_step_time(epoch, 'epoch')} -{each}\n"
 
     def _seconds_per_step(self, current: int, now: float) -> float:
-        # The first step is left out as soon as there are others: it also builds and traces.
+        # The first step is excluded once there are others: it includes building and tracing.
         if not current:
             return 0.0
         if self._time_after_first_step is not None and current > 1:

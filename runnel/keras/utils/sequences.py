@@ -1,4 +1,4 @@
-"""Data in batches by number, and lists of unequal length as one array."""
+"""Indexed batches, and padding of sequences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 
 class Sequence:
-    """Batches that can be asked for by number: subclasses have `__getitem__` and `__len__`.
+    """Batches by index: subclasses implement `__getitem__` and `__len__`.
 
-    Unlike a generator it can be read by several workers with no batch lost or doubled.
+    Unlike a generator it can be read by several workers without losing or repeating a batch.
 
     >>> class Squares(tf.keras.utils.Sequence):
     ...     def __len__(self):
@@ -23,7 +23,7 @@ class Sequence:
     """
 
     def __getitem__(self, index: int) -> Any:
-        """The batch with this number."""
+        """The batch at an index."""
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__(self, index)")
 
     def __len__(self) -> int:
@@ -31,7 +31,7 @@ class Sequence:
         raise NotImplementedError(f"{type(self).__name__} must define __len__(self)")
 
     def on_epoch_end(self) -> None:
-        """Called when all batches have been read once."""
+        """Called at the end of each pass over the batches."""
 
     def __iter__(self) -> Iterator[Any]:
         return (self[index] for index in range(len(self)))
@@ -45,15 +45,15 @@ def pad_sequences(
     truncating: str = "pre",
     value: Any = 0.0,
 ) -> np.ndarray:
-    """One array from lists of unequal length: the shorter filled up, the longer cut.
+    """One array from lists of unequal length, padded or truncated.
 
     Args:
       sequences: Lists of values, or of lists of the same shape.
-      maxlen: Length of all of them afterwards; by default that of the longest.
-      dtype: Type of the result.
-      padding: Fill up "pre" (in front) or "post" (behind).
-      truncating: Cut "pre" (in front) or "post" (behind).
-      value: What to fill up with.
+      maxlen: Target length; by default that of the longest.
+      dtype: Dtype of the result.
+      padding: Pad at the start ("pre") or at the end ("post").
+      truncating: Truncate at the start ("pre") or at the end ("post").
+      value: The padding value.
 
     >>> tf.keras.utils.pad_sequences([[1], [2, 3], [4, 5, 6]], maxlen=2)
     array([[0, 1],

@@ -1,4 +1,4 @@
-"""SidecarEvaluator: the evaluation of checkpoints while another process trains."""
+"""SidecarEvaluator: evaluates checkpoints while another process trains."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _PATIENCE_IN_SECONDS = 600.0
 
 
 class SidecarEvaluator:
-    """Evaluates every new checkpoint of a training that runs elsewhere.
+    """Evaluates each new checkpoint of a training process.
 
     A checkpoint comes from `tf.train.Checkpoint(model=..., optimizer=...)`, or from
     `ModelCheckpoint` with `save_weights_only=True` and a path that ends in "ckpt-{epoch}".
 
     Args:
       model: The same model as in training, compiled.
-      data: What `model.evaluate` takes as `x`.
-      checkpoint_dir: Where the training saves its checkpoints.
-      steps: Batches of an evaluation; None for all.
-      max_evaluations: The number at the end of the last checkpoint's path; None to go on for ever.
+      data: The argument `x` of `model.evaluate`.
+      checkpoint_dir: The directory of the training's checkpoints.
+      steps: Number of batches per evaluation; None for all.
+      max_evaluations: The number in the last checkpoint's path; None to run indefinitely.
       callbacks: Callbacks of the evaluations.
     """
 
@@ -42,7 +42,7 @@ class SidecarEvaluator:
         self.callbacks = callbacks or []
 
     def start(self) -> None:
-        """Evaluate one checkpoint after another."""
+        """Evaluate checkpoints as they appear."""
         for path in tf.train.checkpoints_iterator(
             self.checkpoint_dir, timeout=_PATIENCE_IN_SECONDS, timeout_fn=self._report_waiting
         ):
@@ -56,7 +56,7 @@ class SidecarEvaluator:
                 return
 
     def _report_waiting(self) -> bool:
-        """Say that no checkpoint came, and go on waiting."""
+        """Log that no checkpoint appeared, and keep waiting."""
         tf.get_logger().debug(
             "No new checkpoint in %s for %s seconds.", self.checkpoint_dir, _PATIENCE_IN_SECONDS
         )

@@ -1,4 +1,4 @@
-"""From a value in a functional model back to the inputs that it depends on."""
+"""Find the model inputs that a symbolic value depends on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..engine.keras_tensor import is_keras_tensor
 
 
 def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = None) -> Any:
-    """The inputs of the model that a value is computed from.
+    """The model inputs that a symbolic value is computed from.
 
     Args:
       tensor: The value to start from.
       layer: A layer to start from instead.
-      node_index: Which of the layer's calls.
+      node_index: Index of the layer's call.
 
     >>> x = tf.keras.Input([2])
     >>> tf.keras.utils.get_source_inputs(x * 2 + 1) == [x]

@@ -1,4 +1,4 @@
-"""StepsPerExecutionTuner: the number of steps at one execution, found while training."""
+"""StepsPerExecutionTuner: tunes steps_per_execution during training."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 
 class StepsPerExecutionTuner:
-    """Changes the steps per execution in the direction in which training gets faster.
+    """Adjusts the steps per execution towards higher throughput.
 
     A thread measures the optimizer's iterations per second every `interval` seconds. Every
     `change_spe_interval` measurements it compares their mean with the last: a mean higher by more
     than `change_threshold` repeats the last change, one lower by as much reverts its direction.
-    Changes are to one and a half times or to half the number, never below one.
+    Changes multiply the number by 1.5 or halve it, never below one.
 
     Args:
-      optimizer: The optimizer; its `iterations` are watched.
+      optimizer: The optimizer; its `iterations` are monitored.
       spe_variable: The integer variable with the steps per execution.
       interval: Seconds between two measurements.
       change_spe_interval: Measurements between two changes.
-      change_threshold: The part by which the speed has to differ.
+      change_threshold: The relative difference in speed that is significant.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class StepsPerExecutionTuner:
 
     @property
     def steps_per_execution(self) -> Any:
-        """The variable; setting it to a number assigns the number."""
+        """The variable; assigning a number sets its value."""
         return self._steps_per_execution
 
     @steps_per_execution.setter
@@ -51,7 +51,7 @@ class StepsPerExecutionTuner:
         self.init_spe = value
 
     def start(self) -> threading.Thread:
-        """Start measuring, in a thread that is returned."""
+        """Start measuring in a thread, which is returned."""
         self.init_spe = int(self._steps_per_execution.numpy())
         self._speeds: deque[float] = deque([0.0], maxlen=self.change_spe_interval)
         self._measurements = 1
@@ -80,7 +80,7 @@ class StepsPerExecutionTuner:
         self._last_iteration, self._last_time = iteration, moment
         self._speeds.append(speed)
         self._measurements += 1
-        # Without a step since the last time, as between two epochs, the mean says nothing.
+        # Without a step since the last measurement, as between epochs, the mean is meaningless.
         if speed and self._measurements % self.change_spe_interval == 0:
             self._tune()
 

@@ -1,4 +1,4 @@
-"""Something to do every few seconds beside training."""
+"""A thread with a periodic callback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class TimedThread:
-    """Calls `on_interval` every `interval` seconds in a thread of its own.
+    """Calls `on_interval` every `interval` seconds in its own thread.
 
     Use `start` and `stop`, or `with`. Further arguments go to `threading.Thread`; the thread is a
     daemon unless they say otherwise.
@@ -21,7 +21,7 @@ class TimedThread:
         self.thread_stop_event: threading.Event | None = None
 
     def start(self) -> None:
-        """Start calling, unless it has begun already."""
+        """Start the thread, unless it is running."""
         if self.is_alive() and not self._stopping():
             return
         self.thread_stop_event = threading.Event()
@@ -34,16 +34,16 @@ class TimedThread:
         self.thread.start()
 
     def stop(self) -> None:
-        """Call no more."""
+        """Stop the thread."""
         if self.thread_stop_event is not None:
             self.thread_stop_event.set()
 
     def is_alive(self) -> bool:
-        """Whether the thread runs."""
+        """Whether the thread is running."""
         return self.thread is not None and self.thread.is_alive()
 
     def on_interval(self) -> None:
-        """What to do; subclasses define it."""
+        """The periodic callback; subclasses implement it."""
         raise NotImplementedError(f"{type(self).__name__} must define on_interval(self)")
 
     def _stopping(self) -> bool:

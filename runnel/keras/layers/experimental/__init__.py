@@ -1,4 +1,4 @@
-"""tf.keras.layers.experimental: layers that may change, and older names of others."""
+"""tf.keras.layers.experimental: experimental layers, and older names of others."""
 
 from ..batch_normalization import SyncBatchNormalization as SyncBatchNormalization
 from ..einsum_dense import EinsumDense as EinsumDense

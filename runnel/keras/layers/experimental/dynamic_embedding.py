@@ -1,4 +1,4 @@
-"""DynamicEmbedding: an embedding whose vocabulary can be renewed during training."""
+"""DynamicEmbedding: an embedding whose vocabulary is updated during training."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from .dynamic_lookup import DynamicLookup, with_tokens
 
 
 class DynamicEmbedding(Layer):
-    """Vectors for tokens, with a vocabulary that `update_embeddings` fits to the tokens seen.
+    """Token embeddings with a vocabulary that `update_embeddings` fits to the tokens seen.
 
-    Tokens that stay in the vocabulary keep their vectors, new ones get fresh ones, as does the
-    one for all unknown tokens. `UpdateEmbeddingCallback` updates it every few seconds of training.
+    Tokens that stay in the vocabulary keep their vectors; vectors of new tokens and the one for
+    out-of-vocabulary tokens are reinitialized. `UpdateEmbeddingCallback` calls it at intervals
+    during training.
 
     Args:
       input_dim: Number of tokens in the vocabulary.
-      output_dim: Length of the vectors.
+      output_dim: Dimension of the embedding.
       initial_vocabulary: A tensor of tokens, or a dtype (string, int32, int64) for random ones.
-      eviction_policy: "LFU": the least frequently used token leaves first.
-      input_length: Length of the inputs, where it is always the same.
+      eviction_policy: "LFU": the least frequently used token is evicted first.
+      input_length: Length of the inputs, if constant.
       embedding_initializer: Initializer of the vectors.
-      num_oov_indices: Number of vectors for unknown tokens.
+      num_oov_indices: Number of vectors for out-of-vocabulary tokens.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class DynamicEmbedding(Layer):
         return self.embedding_layer.compute_output_shape(input_shape)
 
     def update_embeddings(self, strategy: Any) -> None:
-        """Take the most frequent tokens as the vocabulary; nothing before the layer is built."""
+        """Make the most frequent tokens the vocabulary; a no-op before the layer is built."""
         if not self.built:
             return
         lookup = self.dynamic_lookup_layer
@@ -85,18 +86,18 @@ class DynamicEmbedding(Layer):
         embeddings.assign(tf.concat([tf.where(kept, known, fresh[:count]), fresh[count:]], 0))
 
     def aggregate_lookup_table(self, keys_list: Any, values_list: Any) -> tuple[Any, Any]:
-        """The tokens of several tables, each once, with the sums of their counts."""
+        """The union of several tables' tokens, with their counts summed."""
         keys, places = tf.unique(tf.concat(keys_list, 0))
         counts = tf.concat(values_list, 0)
         return keys, tf.math.unsorted_segment_sum(counts, places, tf.size(keys))
 
     def get_top_vocabulary(self, keys: Any, values: Any, k: int) -> Any:
-        """The k tokens with the highest counts, the highest first."""
+        """The k tokens with the highest counts, in descending order."""
         found = tf.math.top_k(values, k=tf.minimum(k, tf.size(values)))
         return tf.gather(keys, found.indices)
 
     def get_vocabulary(self) -> Any:
-        """The vocabulary in use."""
+        """The current vocabulary."""
         return self.dynamic_lookup_layer.get_vocabulary()
 
     def get_config(self) -> dict[str, Any]:
@@ -113,12 +114,12 @@ class DynamicEmbedding(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> DynamicEmbedding:
-        # The config counts the vectors of unknown tokens among its input_dim.
+        # The input_dim of the config includes the out-of-vocabulary vectors.
         tokens = config["input_dim"] - config["num_oov_indices"]
         return cls(**with_tokens(config) | {"input_dim": tokens})
 
     def save_assets(self, dir_path: Any) -> None:
-        """Write the first vocabulary into a folder, one token a line."""
+        """Write the initial vocabulary into a folder, one token per line."""
         tokens = self.dynamic_lookup_layer.initial_vocabulary.numpy().tolist()
         path = Path(dir_path) / "initial_vocabulary.txt"
         path.write_text("\n".join(str(token) for token in tokens), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""DynamicLookup: a vocabulary that follows the inputs."""
+"""DynamicLookup: a vocabulary learnt from the inputs during training."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ...engine.base_layer import Layer
 from ...serialization import deserialize_keras_object
 
 _DTYPES = (tf.string, tf.int32, tf.int64)
-# What the free places of the table hold; a count of -1 tells them from the tokens.
+# The key of free slots of the table; their count of -1 distinguishes them from tokens.
 _FREE_STRING = "unk"
 _FREE = -1
-# The table of counts has some more places than the vocabulary.
+# The table of counts has a few more slots than the vocabulary.
 _SPARE = 1.2
 
 
 class DynamicLookup(Layer):
-    """Looks tokens up in a vocabulary, and counts which tokens ought to be in it.
+    """Looks tokens up in a vocabulary, and counts candidates for the next one.
 
-    Tokens outside the vocabulary have the index `vocabulary_size`. Every call with `learn_vocab`
-    counts each of its tokens once; where a new token needs a place in the table of counts, the
-    least frequent one leaves it. The vocabulary itself stays as it is.
+    Out-of-vocabulary tokens have the index `vocabulary_size`. Every call with `learn_vocab` counts
+    each of its tokens once; when the table of counts is full, a new token evicts the least frequent
+    one. The vocabulary itself does not change.
 
     Args:
       vocabulary_size: Number of tokens.
       initial_vocabulary: A tensor of tokens, or a dtype (string, int32, int64) for random ones.
-      eviction_policy: "LFU": the least frequently used token leaves first.
+      eviction_policy: "LFU": the least frequently used token is evicted first.
 
     >>> layer = tf.keras.layers.experimental.DynamicLookup(3, tf.constant(["a", "b", "c"]))
     >>> layer(tf.constant(["b", "x"])).numpy()
@@ -103,7 +103,7 @@ class DynamicLookup(Layer):
         )
 
     def update_internal_vocabulary(self, unique: Any) -> None:
-        """Count some tokens, all different, in the table."""
+        """Count unique tokens in the table."""
         occupied = tf.not_equal(self.vocabulary_table_values, _FREE)
         keys = tf.boolean_mask(self.vocabulary_table_keys, occupied)
         counts = tf.boolean_mask(self.vocabulary_table_values, occupied)
@@ -120,7 +120,7 @@ class DynamicLookup(Layer):
         self.vocabulary_table_values.assign(counts)
 
     def _filled_up(self, keys: Any, counts: Any) -> tuple[Any, Any]:
-        """A table of its full size from the keys and the counts that there are."""
+        """A table padded to its full size from the existing keys and counts."""
         free = [[0, self.internal_table_size - tf.size(keys)]]
         nothing = tf.constant(
             _FREE_STRING if self.vocabulary_dtype == tf.string else _FREE, self.vocabulary_dtype
@@ -134,7 +134,7 @@ class DynamicLookup(Layer):
         return tf.TensorShape(input_shape)
 
     def get_top_vocabulary(self, k: int) -> Any:
-        """The k most frequent tokens, the most frequent first."""
+        """The k most frequent tokens, in descending order."""
         k = min(k, self.vocabulary_table_values.shape.num_elements() or 0)
         return tf.gather(
             self.vocabulary_table_keys, tf.math.top_k(self.vocabulary_table_values, k=k).indices
@@ -156,15 +156,15 @@ class DynamicLookup(Layer):
         return cls(**with_tokens(config))
 
     def save_assets(self, dir_path: Any) -> None:
-        """Write the vocabulary into a folder, one token a line."""
+        """Write the vocabulary into a folder, one token per line."""
         tokens = self.vocabulary.numpy().tolist()
         path = Path(dir_path) / "vocabulary.txt"
         path.write_text("\n".join(str(token) for token in tokens), encoding="utf-8")
 
 
 def with_tokens(config: dict[str, Any]) -> dict[str, Any]:
-    """A layer's config with a tensor for the list of its tokens."""
-    # Bytes are objects of their own in a saved config.
+    """A layer's config with its list of tokens converted to a tensor."""
+    # A saved config represents bytes as objects.
     tokens = [
         deserialize_keras_object(token) if isinstance(token, dict) else token
         for token in config["initial_vocabulary"]

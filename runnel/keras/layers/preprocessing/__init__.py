@@ -1,1 +1,1 @@
-"""Layers that make inputs ready for a model: numbers, categories, text and images."""
+"""Preprocessing layers for numerical features, categories, text and images."""

@@ -1,4 +1,4 @@
-"""Images changed at random in training: flipped, cut, brighter, of another contrast or size."""
+"""Random image augmentation: flips, crops, brightness, contrast and size."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .image_sizes import (
 
 
 class RandomImageLayer(BaseRandomLayer):
-    """A layer that changes images at random in training, by numbers of a generator of its own."""
+    """A layer that augments images in training with its own random generator."""
 
     def __init__(self, seed=None, **kwargs):
-        # Augmentation always draws from a generator, whatever a config says.
+        # Augmentation always uses the stateful generator, whatever a config says.
         kwargs.pop("rng_type", None)
         super().__init__(seed=seed, force_generator=True, **kwargs)
         self.seed = seed
 
     def call(self, inputs, training=True):
-        """The images, changed in training."""
+        """The images, augmented in training."""
         if isinstance(inputs, dict):
             raise ValueError(
                 "This layer can only process a tensor representing an image or a batch of images. "
@@ -62,12 +62,12 @@ class RandomImageLayer(BaseRandomLayer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "rng_type": "stateful"}
 
 
 class RandomFlip(RandomImageLayer):
-    """In training each image is flipped left to right, upside down, or both, half of the time.
+    """In training, flip each image horizontally, vertically, or both, with probability 1/2.
 
     >>> image = tf.reshape(tf.range(4.0), [2, 2, 1])
     >>> flip = tf.keras.layers.RandomFlip("horizontal", seed=1)
@@ -97,12 +97,12 @@ class RandomFlip(RandomImageLayer):
         return images
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "mode": self.mode, "seed": self.seed}
 
 
 class RandomCrop(RandomImageLayer):
-    """In training a random part of a batch's images, the same for all; else images resized."""
+    """In training, a random crop, the same for the whole batch; in inference, images resized."""
 
     def __init__(self, height, width, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -123,11 +123,11 @@ class RandomCrop(RandomImageLayer):
         return tf.cast(resized, self._compute_dtype_object)
 
     def compute_output_shape(self, input_shape):
-        """The shape of the parts."""
+        """The shape of the crops."""
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "height": self.height,
@@ -137,7 +137,7 @@ class RandomCrop(RandomImageLayer):
 
 
 class RandomContrast(RandomImageLayer):
-    """In training the distance of values from their mean times a random number around 1."""
+    """In training, scale the difference of pixels from their mean by a random factor around 1."""
 
     def __init__(self, factor, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -157,12 +157,12 @@ class RandomContrast(RandomImageLayer):
         return tf.clip_by_value(changed, tf.cast(0, images.dtype), tf.cast(255, images.dtype))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "factor": self.factor, "seed": self.seed}
 
 
 class RandomBrightness(RandomImageLayer):
-    """In training a random number is added to each image; `value_range` tells black and white."""
+    """In training, add a random number to each image; `value_range` is the range of the pixels."""
 
     def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -189,7 +189,7 @@ class RandomBrightness(RandomImageLayer):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "factor": self._factor,
@@ -213,7 +213,7 @@ def _brightness_factor(factor: Any) -> list[float]:
 
 
 class _RandomSize(RandomImageLayer):
-    """In training images become higher, lower, wider or narrower by a random part of their size."""
+    """In training, scale one size of the images by a random factor."""
 
     _axis: int
 
@@ -235,7 +235,7 @@ class _RandomSize(RandomImageLayer):
         self._method = method_of(interpolation)
 
     def _images(self, inputs: Any) -> Any:
-        # As they come: outside of training whole numbers are passed on as such.
+        # Not cast: in inference integers are passed through unchanged.
         return as_tensor(inputs)
 
     def _changed(self, images: Any) -> Any:
@@ -254,7 +254,7 @@ class _RandomSize(RandomImageLayer):
         return tf.TensorShape(sizes)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "factor": self.factor,
@@ -264,7 +264,7 @@ class _RandomSize(RandomImageLayer):
 
 
 class RandomHeight(_RandomSize):
-    """In training a batch's images become higher or lower by a random part of their height."""
+    """In training, scale the height of a batch of images by a random factor."""
 
     _axis = 0
 
@@ -278,7 +278,7 @@ class RandomHeight(_RandomSize):
 
 
 class RandomWidth(_RandomSize):
-    """In training a batch's images become wider or narrower by a random part of their width."""
+    """In training, scale the width of a batch of images by a random factor."""
 
     _axis = 1
 

@@ -31,26 +31,26 @@ class PreprocessingLayer(Layer):
         return self._is_adapted
 
     def update_state(self, data):
-        """Learn from one batch; for subclasses to override."""
+        """Update the state from one batch; for subclasses to override."""
         raise NotImplementedError(
             f"Layer {self.name} ({type(self).__name__}) has no `update_state`, so it cannot `adapt`"
             " to data. A subclass learns from a batch there."
         )
 
     def reset_state(self):
-        """Forget what `adapt` learnt; for subclasses to override."""
+        """Reset the state that `adapt` learnt; for subclasses to override."""
         raise NotImplementedError(
             f"Layer {self.name} ({type(self).__name__}) has no `reset_state`, so it cannot `adapt`"
             " again."
         )
 
     def compile(self, run_eagerly=None, steps_per_execution=None):
-        """Set how many batches one call of the adapt function takes."""
+        """Set how many batches one call of the adapt function consumes."""
         del run_eagerly
         self._steps_per_execution = steps_per_execution or 1
 
     def make_adapt_function(self):
-        """A function that learns from the next batches of an iterator."""
+        """Create a function that updates the state from the next batches of an iterator."""
 
         def adapt_function(iterator: Iterator[Any]) -> None:
             for data in itertools.islice(iterator, self._steps_per_execution):
@@ -59,7 +59,7 @@ class PreprocessingLayer(Layer):
         return adapt_function
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Forget the old state and learn from data: arrays, tensors, lists or a dataset.
+        """Reset the state and learn it from data: arrays, tensors, lists or a dataset.
 
         >>> layer = tf.keras.layers.Normalization(axis=None)
         >>> layer.adapt([[1.0], [3.0]])
@@ -90,7 +90,7 @@ class PreprocessingLayer(Layer):
 
 
 class TakesText(Layer):
-    """A layer that may be called on plain text, and on lists of it."""
+    """A layer that can be called on Python strings and lists of them."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], str | bytes | list | tuple):
@@ -107,7 +107,7 @@ def _as_text(inputs: Any) -> Any:
 def batches_for_adapt(
     data: Any, batch_size: int | None, steps: int | None
 ) -> Iterator[tuple[Any, Any]]:
-    """The batches of data, each with its shape as far as it is the same for all batches."""
+    """The batches of data, each with the static shape common to all batches."""
     if isinstance(data, str | bytes):
         raise IndexError(f"`adapt` takes arrays, tensors, lists or a dataset. Received: {data!r}")
     if is_composite(data):
@@ -142,7 +142,7 @@ def _elements(dataset: Any, steps: int | None) -> Iterator[tuple[Any, Any]]:
             "`adapt` takes a dataset of inputs alone. Received one of several parts: "
             f"{spec}. Take one of them with `dataset.map` first."
         )
-    # A dataset is read as `fit` reads it: the same one of its random orders comes next afterwards.
+    # A dataset is iterated exactly as `fit` does, so that it advances its shuffle order alike.
     for element in IterableBatches(dataset, steps).elements():
         if not isinstance(element, tf.Tensor) and not is_composite(element):
             element = tf.convert_to_tensor(element)
@@ -164,7 +164,7 @@ def _rows(data: Any, start: int, count: int) -> Any:
 
 
 def is_composite(value: Any) -> bool:
-    """Whether a value is a ragged or a sparse tensor, which ops take as it is."""
+    """Whether a value is a ragged or sparse tensor, which ops take unchanged."""
     return is_ragged(value) or is_sparse(value)
 
 
@@ -179,7 +179,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def as_tensor(inputs: Any, dtype: Any = None) -> Any:
-    """Inputs as one tensor, of a dtype if that is given; ragged and sparse ones stay so."""
+    """Inputs as one tensor, of a dtype if given; ragged and sparse ones are preserved."""
     if isinstance(inputs, dict):
         raise ValueError(
             "This layer can only be called on a single input: an array, a tensor or a list of "
@@ -195,6 +195,6 @@ def as_tensor(inputs: Any, dtype: Any = None) -> Any:
 
 
 def first_is_text(values: Any) -> bool:
-    """Whether a value, or the first in a structure of them, is plain text."""
+    """Whether a value, or the first leaf of a structure, is a Python string."""
     flat = tf.nest.flatten(values)
     return bool(flat) and isinstance(flat[0], str | bytes)

@@ -1,4 +1,4 @@
-"""CategoryEncoding: numbers of categories as vectors."""
+"""CategoryEncoding: category indices as vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .encoding import check_output_mode, encode
 
 
 class CategoryEncoding(Layer):
-    """A vector of `num_tokens` numbers for each row of categories: which occur, or how often.
+    """A vector of length `num_tokens` for each row of categories: one-hot, multi-hot or counts.
 
     >>> layer = tf.keras.layers.CategoryEncoding(4, output_mode="count")
     >>> layer([[0, 1], [3, 3]]).numpy().tolist()
@@ -18,7 +18,7 @@ class CategoryEncoding(Layer):
     """
 
     def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
-        # The name and the mode that Keras once had.
+        # Older Keras names of the argument and the mode.
         if "max_tokens" in kwargs:
             num_tokens = kwargs.pop("max_tokens")
         if output_mode == "binary":
@@ -37,7 +37,7 @@ class CategoryEncoding(Layer):
         self.sparse = sparse
 
     def call(self, inputs, count_weights=None):
-        """The vectors of the inputs; `count_weights` are what each input counts for."""
+        """Encode the inputs; `count_weights` are the weights of each input's count."""
         inputs = as_tensor(inputs)
         if count_weights is not None:
             if self.output_mode != "count":
@@ -92,7 +92,7 @@ class CategoryEncoding(Layer):
         return kind(shape=shape, dtype=tf.int64)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_tokens": self.num_tokens,

@@ -1,4 +1,4 @@
-"""Discretization: the number of the bin that each input falls in."""
+"""Discretization: inputs as bin indices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MODES = ("int", "one_hot", "multi_hot", "count")
 
 
 class Discretization(PreprocessingLayer):
-    """The number of the bin that each input falls in; bin n starts at boundary n - 1.
+    """The index of each input's bin; bin n starts at boundary n - 1.
 
-    The boundaries are given, or learnt by `adapt` so that each of `num_bins` bins gets about as
-    many inputs.
+    The boundaries are given, or learnt by `adapt` as approximate quantiles, so that each of
+    `num_bins` bins gets about as many inputs.
 
     >>> layer = tf.keras.layers.Discretization([0.0, 1.0, 2.0])
     >>> layer([-1.5, 1.0, 3.4, 0.5]).numpy().tolist()
@@ -34,7 +34,7 @@ class Discretization(PreprocessingLayer):
         sparse=False,
         **kwargs,
     ):
-        # Names that Keras once had for boundaries or their number.
+        # Older Keras names of the boundaries and their number.
         if "bins" in kwargs:
             bins = kwargs.pop("bins")
             if isinstance(bins, int):
@@ -66,11 +66,11 @@ class Discretization(PreprocessingLayer):
         self.sparse = sparse
 
     def build(self, input_shape):
-        """Make the summary of the data that `adapt` fills, unless boundaries were given."""
+        """Create the summary of the data that `adapt` fills, unless boundaries were given."""
         super().build(input_shape)
         if self.input_bin_boundaries is not None:
             return
-        # Values that stand for a part of the data, and for how many of it, in two rows.
+        # A quantile summary: values, and the number of data points that each represents.
         self.summary = tf.Variable(
             np.zeros((2, 0), np.float32),
             shape=(2, None),
@@ -80,7 +80,7 @@ class Discretization(PreprocessingLayer):
         )
 
     def update_state(self, data):
-        """Join a batch to the summary."""
+        """Merge a batch into the summary."""
         if self.input_bin_boundaries is not None:
             raise ValueError(
                 "Cannot adapt a Discretization layer that has been initialized with "
@@ -98,7 +98,7 @@ class Discretization(PreprocessingLayer):
         self.summary.assign(_compressed(joined, self.epsilon))
 
     def finalize_state(self):
-        """Make the boundaries of the summary."""
+        """Compute the boundaries from the summary."""
         if self.input_bin_boundaries is not None or not self.built:
             return
         if self.num_bins:
@@ -106,13 +106,13 @@ class Discretization(PreprocessingLayer):
             self.bin_boundaries = bins[0, :-1].tolist()
 
     def reset_state(self):
-        """Forget the summary."""
+        """Reset the summary."""
         self._is_adapted = False
         if self.input_bin_boundaries is None and self.built:
             self.summary.assign(np.zeros((2, 0), np.float32))
 
     def call(self, inputs):
-        """The bins of the inputs, or vectors of them."""
+        """The bin indices of the inputs, or vectors of them."""
         inputs = as_tensor(inputs)
         if is_ragged(inputs):
             bins = inputs.with_flat_values(self._bins(inputs.flat_values))
@@ -157,7 +157,7 @@ class Discretization(PreprocessingLayer):
         return kind(shape=shape, dtype=self.compute_dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "bin_boundaries": self.input_bin_boundaries,
@@ -169,7 +169,7 @@ class Discretization(PreprocessingLayer):
 
 
 def _summary_of(values: np.ndarray, epsilon: float) -> np.ndarray:
-    """Every n-th of the sorted values, so many that each stands for `epsilon` of them."""
+    """A quantile summary: every n-th sorted value, each representing a fraction `epsilon`."""
     ordered = np.sort(values.reshape(-1))
     increment = ordered.size * epsilon
     step = max(int(increment), 1)
@@ -178,7 +178,7 @@ def _summary_of(values: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def _compressed(summary: np.ndarray, epsilon: float) -> np.ndarray:
-    """A summary with one value for each part `epsilon` of the data, if it has more than that."""
+    """A summary compressed to one value per fraction `epsilon` of the data, if it is longer."""
     if summary.shape[1] * epsilon < 1:
         return summary
     percents = epsilon + np.arange(0.0, 1.0, epsilon)

@@ -1,4 +1,4 @@
-"""The output modes of layers that give categories: their numbers, or vectors made of these."""
+"""Output modes of categorical layers: indices, or vectors made of these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .base import is_composite, is_ragged
 
 
 def check_output_mode(layer: str, output_mode: Any, allowed: tuple[str, ...]) -> None:
-    """Raise ValueError unless the layer has the output mode."""
+    """Raise ValueError unless the layer supports the output mode."""
     if output_mode not in allowed:
         raise ValueError(
             f"Unknown value for `output_mode` argument of layer {layer}. Allowed values are: "
@@ -19,7 +19,7 @@ def check_output_mode(layer: str, output_mode: Any, allowed: tuple[str, ...]) ->
 
 
 def check_sparse(sparse: bool, output_mode: str, modes: str) -> None:
-    """Raise ValueError if sparse vectors are asked for where the output are no vectors."""
+    """Raise ValueError if sparse output is requested for a mode without vectors."""
     if sparse and output_mode == "int":
         raise ValueError(
             f"`sparse` may only be true if `output_mode` is {modes}. Received: sparse={sparse} and "
@@ -28,7 +28,7 @@ def check_sparse(sparse: bool, output_mode: str, modes: str) -> None:
 
 
 def default_dtype(kwargs: dict[str, Any], output_mode: str) -> None:
-    """Numbers of categories are int64 and vectors are floats, unless a dtype is given."""
+    """int64 for indices and floats for vectors, unless a dtype is given."""
     if kwargs.get("dtype") is None:
         kwargs["dtype"] = "int64" if output_mode == "int" else tf.keras.backend.floatx()
 
@@ -42,7 +42,7 @@ def encode(
     count_weights: Any = None,
     idf_weights: Any = None,
 ) -> Any:
-    """Indices of categories as they are, or one vector of length `depth` for each row of them."""
+    """Category indices unchanged, or one vector of length `depth` for each row of them."""
     if output_mode == "int":
         return indices if indices.dtype is tf.as_dtype(dtype) else tf.cast(indices, dtype)
     given = indices.shape
@@ -91,7 +91,7 @@ def _dense_counts(indices: Any, depth: Any, dtype: Any, binary: bool, weights: A
 
 
 def _counts_by_row(indices: Any, depth: Any, dtype: Any, binary: bool, weights: Any) -> Any:
-    """The counts in the rows of a ragged or sparse tensor; other numbers are left out."""
+    """The counts per row of a ragged or sparse tensor; out-of-range indices are ignored."""
     rows, values, count = _entries(indices)
     values = tf.cast(values, tf.int64)
     inside = values < depth
@@ -113,7 +113,7 @@ def _counts_by_row(indices: Any, depth: Any, dtype: Any, binary: bool, weights: 
 
 
 def _entries(tensor: Any) -> tuple[Any, Any, Any]:
-    """The row and the value of every entry of a ragged or sparse tensor, and how many rows."""
+    """The row index and value of every entry of a ragged or sparse tensor, and the row count."""
     if is_ragged(tensor):
         rows = tf.cast(tensor.value_rowids(), tf.int64)
         return rows, tensor.flat_values, tf.cast(tensor.nrows(), tf.int64)

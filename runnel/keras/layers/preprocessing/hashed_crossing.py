@@ -1,4 +1,4 @@
-"""HashedCrossing: combinations of categories put into bins by their hash."""
+"""HashedCrossing: feature crosses hashed into bins."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...engine.base_layer import Layer
 from .base import as_tensor, is_composite
 from .encoding import check_output_mode, default_dtype, encode
 
-# The constants of FarmHash's way to join fingerprints, and the start of every crossing.
+# The constants of FarmHash's fingerprint concatenation, and the initial fingerprint.
 _FACTOR = 0xC6A4A7935BD1E995
 _START = 0xDECAFCAFFE
 
 
 class HashedCrossing(Layer):
-    """The bin of each combination of categories, one from every input, by its hash.
+    """The hash bin of each combination of categories, one from every input.
 
     >>> layer = tf.keras.layers.HashedCrossing(num_bins=5)
     >>> layer((["A", "B", "A"], [101, 101, 102])).numpy().tolist()
@@ -37,7 +37,7 @@ class HashedCrossing(Layer):
         self.sparse = sparse
 
     def call(self, inputs):
-        """The bins of the combinations, or vectors of them."""
+        """The bins of the crosses, or vectors of them."""
         if not isinstance(inputs, list | tuple):
             raise ValueError(
                 "`HashedCrossing` should be called on a list or tuple of inputs. Received: "
@@ -71,7 +71,7 @@ class HashedCrossing(Layer):
         return kind(shape=shape, dtype=self.compute_dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_bins": self.num_bins,
@@ -100,7 +100,7 @@ def _check(tensors: list[Any]) -> None:
 
 
 def _fingerprints(tensor: Any) -> Any:
-    """64 bits for each entry: the fingerprint of a text, a whole number itself."""
+    """A 64-bit fingerprint for each entry: the hash of a string; integers unchanged."""
     if tensor.dtype is not tf.string:
         return tf.bitcast(tf.cast(tensor, tf.int64), tf.uint64)
     flat = tf.bitcast(tf.fingerprint(tf.reshape(tensor, [-1])), tf.uint64)
@@ -110,7 +110,7 @@ def _fingerprints(tensor: Any) -> Any:
 
 
 def _joined(left: Any, right: Any) -> Any:
-    """Two fingerprints as one; products overflow as they must."""
+    """Two fingerprints combined; multiplication wraps around as intended."""
     factor = tf.constant(_FACTOR, tf.uint64)
     mixed = tf.bitwise.bitwise_xor(left, factor)
     mixed = tf.bitwise.bitwise_xor(mixed, _shifted(right * factor) * factor)

@@ -1,4 +1,4 @@
-"""Hashing: categories put into bins by a hash of their names."""
+"""Hashing: categories hashed into bins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MODES = ("int", "one_hot", "multi_hot", "count")
 
 
 class Hashing(TakesText):
-    """The bin of each text or whole number, by its hash: FarmHash, or SipHash with a salt.
+    """The hash bin of each string or integer: FarmHash, or SipHash with a salt.
 
     >>> layer = tf.keras.layers.Hashing(num_bins=3)
     >>> layer([["A"], ["B"], ["C"]]).numpy().tolist()
@@ -55,7 +55,7 @@ class Hashing(TakesText):
 
     def _bins(self, values: Any) -> Any:
         bins = self.num_bins
-        # Bin 0 is then for the masked value alone.
+        # Bin 0 is then reserved for the mask value.
         reserved = self.mask_value is not None and bins > 1
         count = bins - 1 if reserved else bins
         texts = tf.strings.as_string(values) if values.dtype.is_integer else values
@@ -80,7 +80,7 @@ class Hashing(TakesText):
         return kind(shape=shape, dtype=dtype)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "num_bins": self.num_bins,

@@ -1,4 +1,4 @@
-"""Heights and widths of images, and cutting and resizing images to others."""
+"""Image sizes: cropping and resizing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METHODS = (
 
 
 def method_of(interpolation: str) -> str:
-    """The name of a way to resize, as tf.image.resize knows it."""
+    """The interpolation name in the spelling of tf.image.resize."""
     method = str(interpolation).lower()
     if method not in METHODS:
         raise NotImplementedError(
@@ -33,7 +33,7 @@ def method_of(interpolation: str) -> str:
 
 
 def height_and_width(images: Any) -> tuple[Any, Any]:
-    """The sizes of an image or of a batch of them: whole numbers, or tensors where unknown."""
+    """Height and width of an image or a batch: integers, or tensors where unknown."""
     rank = images.shape.rank
     if rank is not None and rank < 3:
         raise tf.errors.InvalidArgumentError(
@@ -54,7 +54,7 @@ def height_and_width(images: Any) -> tuple[Any, Any]:
 
 
 def cut(images: Any, top: Any, left: Any, height: Any, width: Any) -> Any:
-    """A part of images."""
+    """A crop of images."""
     part = images[..., top : top + height, left : left + width, :]
     known = [size if isinstance(size, int) else None for size in (height, width)]
     part.set_shape([*images.shape[:-3], *known, images.shape[-1]])
@@ -62,7 +62,7 @@ def cut(images: Any, top: Any, left: Any, height: Any, width: Any) -> Any:
 
 
 def resize_without_distortion(images: Any, height: int, width: int, interpolation: str) -> Any:
-    """The largest part in the middle that has the proportions of height and width, resized."""
+    """The largest center crop with the aspect ratio of height and width, resized."""
     part = cut(images, *_middle(images, height, width))
     return tf.image.resize(part, (height, width), method=method_of(interpolation))
 
@@ -76,7 +76,7 @@ def _middle(images: Any, height: int, width: int) -> tuple[Any, Any, Any, Any]:
 
 
 def _share(number: Any, divisor: int) -> Any:
-    # In single precision whether the sizes are known or not, so that both give the same.
+    # In float32 whether the sizes are static or not, so that both give the same.
     if isinstance(number, int):
         return int(np.float32(number) / np.float32(divisor))
     return tf.cast(tf.cast(number, tf.float32) / divisor, tf.int32)
@@ -91,9 +91,9 @@ def _least(one: Any, other: Any) -> Any:
 def cut_or_resize(
     images: Any, height: int, width: int, place: Callable[[Any, Any], tuple[Any, Any]]
 ) -> Any:
-    """A part of images of some size; smaller images are resized without distortion.
+    """A crop of images of some size; smaller images are resized at their aspect ratio.
 
-    `place` tells the top and the left of the part from what images have too much of both sizes.
+    `place` returns the top and left of the crop from the excess height and width of the images.
     """
     old_height, old_width = height_and_width(images)
     tall, wide = old_height - height, old_width - width
@@ -102,7 +102,7 @@ def cut_or_resize(
             return cut(images, *place(tall, wide), height, width)
         resized = resize_without_distortion(images, height, width, "bilinear")
         return tf.cast(resized, images.dtype)
-    # Of sizes unknown yet either part is cut out, and resized: a part of the right size stays so.
+    # With unknown sizes either crop is resized: resizing a crop of the right size is a no-op.
     enough = tf.logical_and(tall >= 0, wide >= 0)
     wanted = (*place(tf.maximum(tall, 0), tf.maximum(wide, 0)), height, width)
     box = [
@@ -114,7 +114,7 @@ def cut_or_resize(
 
 
 def sized_shape(input_shape: Any, height: int | None, width: int | None) -> tf.TensorShape:
-    """The shape of images with other sizes."""
+    """The shape of images with their height and width replaced."""
     sizes = tf.TensorShape(input_shape).as_list()
     sizes[-3:-1] = [height, width]
     return tf.TensorShape(sizes)

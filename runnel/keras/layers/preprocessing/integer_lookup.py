@@ -1,4 +1,4 @@
-"""IntegerLookup: the number of each whole number in a vocabulary."""
+"""IntegerLookup: integers as vocabulary indices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .lookup import IndexLookup
 
 
 class IntegerLookup(IndexLookup):
-    """The place of each whole number in a vocabulary, given or learnt by `adapt`.
+    """The vocabulary index of each integer; the vocabulary is given or learnt by `adapt`.
 
     >>> layer = tf.keras.layers.IntegerLookup(vocabulary=[12, 1138, 42])
     >>> layer([[12, 42], [1138, 7]]).numpy().tolist()
@@ -35,7 +35,7 @@ class IntegerLookup(IndexLookup):
             raise ValueError(
                 f"`vocabulary_dtype` must be an integer dtype. Received: {vocabulary_dtype}"
             )
-        # Names that Keras once had for these.
+        # Older Keras names of these.
         max_tokens = kwargs.pop("max_values", max_tokens)
         mask_token = kwargs.pop("mask_value", mask_token)
         oov_token = kwargs.pop("oov_value", oov_token)

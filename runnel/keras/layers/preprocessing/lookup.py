@@ -1,4 +1,4 @@
-"""IndexLookup: the number of each token in a vocabulary, given or learnt."""
+"""IndexLookup: tokens as indices of a vocabulary, given or learnt."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from .vocabulary import (
 _MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")
 _VECTOR_MODES = "`'one_hot'`, `'multi_hot'`, `'count'` or `'tf_idf'`"
 _FILE = "vocabulary.txt"
-# Where vectors leave the mask token out; no vector is so long.
+# The index of the mask token in vector modes, which leave it out: beyond any vector's length.
 _NOWHERE = 2**40
 
 
 class _Words(tf.lookup.experimental.MutableHashTable):
-    """The table of a vocabulary, which belongs to its layer: checkpoints are without it."""
+    """The lookup table of a vocabulary, owned by its layer: not saved in checkpoints."""
 
     _checkpoint_attribute = None
 
 
 class IndexLookup(TakesText, PreprocessingLayer):
-    """Tokens to numbers: the mask token, tokens outside of the vocabulary, then the vocabulary.
+    """Tokens to indices: the mask token, out-of-vocabulary tokens, then the vocabulary.
 
     What StringLookup and IntegerLookup have in common.
     """
 
-    # Tokens are text in this encoding; None for whole numbers.
+    # The encoding of string tokens; None for integers.
     encoding: str | None = None
 
     def __init__(
@@ -90,7 +90,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
                 "`idf_weights` should only be set if `output_mode` is `'tf_idf'`. Received: "
                 f"idf_weights={idf_weights} and output_mode={output_mode}"
             )
-        # The size that a saved layer had, while its vocabulary is not there yet.
+        # The size of a saved layer, while its vocabulary is not loaded yet.
         saved_size = kwargs.pop("vocabulary_size", None)
         kwargs.pop("has_input_vocabulary", None)
         default_dtype(kwargs, output_mode)
@@ -129,7 +129,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
     # The vocabulary.
 
     def _special_tokens(self) -> list[Any]:
-        """The tokens before those of the vocabulary; vectors have no place for the mask."""
+        """The tokens before the vocabulary; vector modes have no slot for the mask."""
         has_mask = self.mask_token is not None and self.output_mode == "int"
         return [self.mask_token] * has_mask + [self.oov_token] * self.num_oov_indices
 
@@ -143,12 +143,12 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return text if self.encoding is not None else int(text)
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The vocabulary as a list, with the special tokens first or without them."""
+        """The vocabulary as a list, with or without the special tokens at its start."""
         tokens = list(self._tokens or [])
         return self._special_tokens() + tokens if include_special_tokens else tokens
 
     def vocabulary_size(self):
-        """The number of tokens, special ones among them."""
+        """The number of tokens, including special ones."""
         return self._first_token() + len(self._tokens or [])
 
     def vocab_size(self):
@@ -156,7 +156,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return self.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Set the vocabulary: tokens or the path of a file, and what they weigh for tf_idf."""
+        """Set the vocabulary, tokens or the path of a file, and the idf weights for tf_idf."""
         if self.output_mode == "tf_idf":
             if idf_weights is None:
                 raise ValueError("`idf_weights` must be set if output_mode is TF_IDF")
@@ -204,7 +204,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
             )
         tokens = tokens_in_file(path, self._as_token)
         if isinstance(self.input_vocabulary, str):
-            # What is saved has the words themselves: the file may be gone when it is loaded.
+            # The tokens themselves are saved: the file may be gone when the layer is loaded.
             self.input_vocabulary = LiveText(path, None, tokens)
         return tokens
 
@@ -245,7 +245,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         self._tokens = tokens
 
     def _entries(self, tokens: list[Any] | None) -> dict[Any, Any]:
-        """What the table holds for a vocabulary."""
+        """The keys and values of the table for a vocabulary."""
         if tokens is None:
             return {}
         first = self._first_token()
@@ -261,7 +261,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return tf.constant([token.encode(self.encoding) for token in tokens], tf.string)
 
     def _with_oov_weights(self, weights: list[float]) -> list[float]:
-        """Tokens outside of the vocabulary weigh what those inside do on average."""
+        """Out-of-vocabulary tokens get the mean idf weight of the vocabulary."""
         average = sum(weights) / len(weights) if weights else 0.0
         return [average] * self._first_token() + weights
 
@@ -270,7 +270,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
             weights = weights + [0.0] * (self.max_tokens - len(weights))
         self.idf_weights.assign(tf.constant(weights, self.idf_weights.dtype))
 
-    # Learning it.
+    # Adaptation.
 
     def update_state(self, data):
         """Count the tokens of a batch."""
@@ -300,7 +300,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return [plain_tokens(row, self.encoding) for row in array]
 
     def finalize_state(self):
-        """Make the vocabulary of the counts, if there are any."""
+        """Build the vocabulary from the counts, if there are any."""
         if self.input_vocabulary is not None or not self._counts.tokens:
             return
         limit = None if self.max_tokens is None else self.max_tokens - self._first_token()
@@ -313,14 +313,14 @@ class IndexLookup(TakesText, PreprocessingLayer):
         self._counts = TokenCounts()
 
     def reset_state(self):
-        """Forget what was counted."""
+        """Reset the counts."""
         self._is_adapted = False
         self._counts = TokenCounts()
 
-    # Using it.
+    # Lookup.
 
     def call(self, inputs):
-        """The numbers of the tokens, or vectors of them; the tokens of numbers, if inverted."""
+        """The indices of the tokens, or vectors of them; if inverted, the tokens of indices."""
         tokens = as_tensor(inputs, "int64" if self.invert else self.vocabulary_dtype)
         if self._tokens is None and tf.executing_eagerly() and self.output_mode == "int":
             raise tf.errors.FailedPreconditionError(
@@ -385,7 +385,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return tf.where(missing, bins + self._oov_start(), found)
 
     def _with_mask(self, keys: Any, found: Any) -> Any:
-        """What was found, and for the token of the mask, which is in no table, its place."""
+        """The lookup result, with the index of the mask token, which is in no table."""
         if self.mask_token is None:
             return found
         token = self._token_tensor([self.mask_token])[0]
@@ -400,21 +400,21 @@ class IndexLookup(TakesText, PreprocessingLayer):
         return tf.TensorShape([tf.TensorShape(input_shape)[0], self._depth()])
 
     def compute_output_signature(self, input_spec):
-        """The signature of the numbers or vectors."""
+        """The signature of the indices or vectors."""
         shape = self.compute_output_shape(input_spec.shape)
         dtype = self.vocabulary_dtype if self.invert else self.compute_dtype
         return tf.TensorSpec(shape=shape, dtype=dtype)
 
-    # Saving it.
+    # Saving.
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`; a file of words is read for those who trust it."""
+        """Create a layer from its config; vocabulary files are read only with safe mode off."""
         with loading_scope():
             return super().from_config(config)
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         known = self._frozen_size if self._tokens is None else self.vocabulary_size()
         return {
             **super().get_config(),
@@ -434,16 +434,16 @@ class IndexLookup(TakesText, PreprocessingLayer):
 
     @property
     def _keeps_assets(self) -> bool:
-        """Whether saving the layer needs more than its config and its weights."""
+        """Whether saving the layer needs assets beside its config and its weights."""
         return self.input_vocabulary is None and self._tokens is not None
 
     def save_own_variables(self, store):
-        """Write what tokens weigh into a mapping."""
+        """Store the idf weights in a mapping."""
         if self.output_mode == "tf_idf":
             store["idf_weights"] = self.idf_weights.numpy()
 
     def load_own_variables(self, store):
-        """Read what tokens weigh from a mapping."""
+        """Load the idf weights from a mapping."""
         if self.output_mode == "tf_idf":
             self.idf_weights.assign(np.asarray(store["idf_weights"]))
 
@@ -464,7 +464,7 @@ class IndexLookup(TakesText, PreprocessingLayer):
 
 
 def _ends_of_rows(ragged: Any) -> list[int]:
-    """Where the rows of a ragged tensor end among its flat values, after a 0."""
+    """The row splits of a ragged tensor in its flat values."""
     ends = ragged.row_splits.numpy()
     inside = ragged.values
     while is_ragged(inside):
@@ -476,7 +476,7 @@ def _ends_of_rows(ragged: Any) -> list[int]:
 
 def _as_array(values: Any) -> Any:
     if isinstance(values, list | tuple):
-        # Numbers among texts would become texts in an array of NumPy's own making.
+        # NumPy would convert integers mixed with strings to strings.
         array = np.empty(len(values), object)
         array[:] = values
         return array

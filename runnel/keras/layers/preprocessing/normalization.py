@@ -1,4 +1,4 @@
-"""Normalization: inputs with the mean 0 and the variance 1 of the data it was adapted to."""
+"""Normalization: inputs standardized with the mean and variance of the adapted data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import PreprocessingLayer, as_tensor
 class Normalization(PreprocessingLayer):
     """(inputs - mean) / sqrt(variance), with a mean and a variance for each index of `axis`.
 
-    They are learnt by `adapt`, or given. `invert` goes the other way.
+    They are learnt by `adapt`, or given. `invert` applies the inverse transform.
 
     >>> layer = tf.keras.layers.Normalization()
     >>> layer.adapt([[0.0, 10.0], [2.0, 30.0]])
@@ -41,7 +41,7 @@ class Normalization(PreprocessingLayer):
         self.invert = invert
 
     def build(self, input_shape):
-        """Make the weights that `adapt` sets, unless mean and variance were given."""
+        """Create the weights that `adapt` sets, unless mean and variance were given."""
         super().build(input_shape)
         sizes = tf.TensorShape(input_shape).as_list()
         rank = len(sizes)
@@ -58,7 +58,7 @@ class Normalization(PreprocessingLayer):
                     f"{self.axis}, input shape: {sizes}, with unknown axis at index: {axis}"
                 )
         self._reduced_axes = tuple(axis for axis in range(rank) if axis not in kept)
-        # Data without the batch axis gives single examples to learn from.
+        # Data without a batch axis is a sequence of single examples.
         self._kept_shape = tuple(sizes[axis] for axis in kept)
         self._broadcast_shape = tuple(sizes[a] if a in kept else 1 for a in range(rank))
         if self.input_mean is not None:
@@ -78,7 +78,7 @@ class Normalization(PreprocessingLayer):
 
     def _broadcast(self, given: Any) -> Any:
         value = np.ones(self._kept_shape) * np.asarray(given, np.float64)
-        # A model may build the layer inside a graph, which the values must outlive.
+        # The layer may be built inside a model's graph, which the values must outlive.
         with tf.init_scope():
             return tf.constant(value.reshape(self._broadcast_shape), self.compute_dtype)
 
@@ -95,7 +95,7 @@ class Normalization(PreprocessingLayer):
         return tf.reshape(self.adapt_variance, self._broadcast_shape)
 
     def update_state(self, data):
-        """Join the mean and variance of a batch to those of the batches before it."""
+        """Merge the moments of a batch into the running mean and variance."""
         if self.input_mean is not None:
             raise ValueError(
                 "Cannot `adapt` a Normalization layer that is initialized with static `mean` and "
@@ -128,7 +128,7 @@ class Normalization(PreprocessingLayer):
         self.count.assign(total)
 
     def reset_state(self):
-        """Forget the mean and variance."""
+        """Reset the mean and variance."""
         self._is_adapted = False
         if self.input_mean is not None or not self.built:
             return
@@ -153,7 +153,7 @@ class Normalization(PreprocessingLayer):
         return input_spec
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "axis": self.axis,

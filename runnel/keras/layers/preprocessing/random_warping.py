@@ -1,4 +1,4 @@
-"""Images moved, turned or zoomed at random in training."""
+"""Random affine augmentation: translation, rotation and zoom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILL_MODES = ("reflect", "wrap", "constant", "nearest")
 
 
 class RandomWarp(RandomImageLayer):
-    """In training each image is seen through a random linear map of its places."""
+    """In training, apply a random affine map to the pixel coordinates of each image."""
 
     def __init__(self, fill_mode, interpolation, seed, fill_value, **kwargs):
         if fill_mode not in _FILL_MODES:
@@ -50,11 +50,11 @@ class RandomWarp(RandomImageLayer):
         return tf.squeeze(warped, 0) if single else warped
 
     def _maps(self, count: Any, height: Any, width: Any) -> Any:
-        """The map of each image's places to those they are read from: eight numbers."""
+        """The projective maps from output to input coordinates: eight parameters per image."""
         raise NotImplementedError
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             **self._factors(),
@@ -69,7 +69,7 @@ class RandomWarp(RandomImageLayer):
 
 
 def _map(a: Any, b: Any, left: Any, c: Any, d: Any, top: Any) -> Any:
-    """x' = a x + b y + left, y' = c x + d y + top for each image: rows of eight numbers."""
+    """x' = a x + b y + left, y' = c x + d y + top for each image: rows of eight parameters."""
     known = next(each for each in (a, left) if isinstance(each, tf.Tensor))
     columns = [
         each if isinstance(each, tf.Tensor) else tf.fill(tf.shape(known), float(each))
@@ -85,7 +85,7 @@ def _bounds(factor: Any) -> tuple[float, float]:
 
 
 class RandomTranslation(RandomWarp):
-    """In training each image is moved by a random part of its height and of its width."""
+    """In training, translate each image by a random fraction of its height and width."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ def _moves(name: str, factor: Any) -> tuple[float, float]:
 
 
 class RandomRotation(RandomWarp):
-    """In training each image is turned by a random part of a whole turn."""
+    """In training, rotate each image by a random fraction of a full turn."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class RandomRotation(RandomWarp):
         angles = self._uniform([count], self.lower * turn, self.upper * turn)
         cosines, sines = tf.cos(angles), tf.sin(angles)
         last_row, last_column = height - 1.0, width - 1.0
-        # The middle of the image stays where it is.
+        # The center of the image is fixed.
         left = (last_column - (cosines * last_column - sines * last_row)) / 2.0
         top = (last_row - (sines * last_column + cosines * last_row)) / 2.0
         return _map(cosines, -sines, left, sines, cosines, top)
@@ -158,9 +158,9 @@ class RandomRotation(RandomWarp):
 
 
 class RandomZoom(RandomWarp):
-    """In training each image is zoomed by a random factor: below 0 in, above 0 out.
+    """In training, zoom each image by a random factor: below 0 in, above 0 out.
 
-    With `width_factor` height and width have factors of their own.
+    With `width_factor` height and width have independent factors.
     """
 
     def __init__(

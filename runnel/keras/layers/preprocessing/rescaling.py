@@ -1,4 +1,4 @@
-"""Rescaling: the inputs times a number, plus a number."""
+"""Rescaling: inputs * scale + offset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base import as_tensor
 
 
 class Rescaling(Layer):
-    """inputs * scale + offset, in and out of training.
+    """inputs * scale + offset, in training and inference.
 
     >>> tf.keras.layers.Rescaling(1 / 127.5, offset=-1)([0, 255]).numpy().tolist()
     [-1.0, 1.0]
@@ -21,7 +21,7 @@ class Rescaling(Layer):
         self.offset = offset
 
     def call(self, inputs):
-        """The inputs on the new scale."""
+        """The rescaled inputs."""
         dtype = self._compute_dtype_object
         scaled = as_tensor(inputs, dtype) * tf.cast(self.scale, dtype)
         return scaled + tf.cast(self.offset, dtype)
@@ -31,5 +31,5 @@ class Rescaling(Layer):
         return input_shape
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "scale": self.scale, "offset": self.offset}

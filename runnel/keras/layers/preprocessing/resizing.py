@@ -1,4 +1,4 @@
-"""Images of one size: resized, or cut out of the middle."""
+"""Resizing and center-cropping of images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .image_sizes import cut_or_resize, method_of, resize_without_distortion, si
 
 
 class Resizing(Layer):
-    """Images resized to a height and a width; the proportions may be kept by cutting.
+    """Images resized to a height and a width; cropping can preserve the aspect ratio.
 
     >>> tf.keras.layers.Resizing(1, 2)(tf.ones([4, 4, 3])).shape
     TensorShape([1, 2, 3])
@@ -27,7 +27,7 @@ class Resizing(Layer):
         self._method = method_of(interpolation)
 
     def call(self, inputs):
-        """The images in their new size."""
+        """The resized images."""
         images = as_tensor(inputs)
         if is_ragged(images):
             dtype = self._compute_dtype_object
@@ -44,11 +44,11 @@ class Resizing(Layer):
         return tf.cast(resized, self._compute_dtype_object)
 
     def compute_output_shape(self, input_shape):
-        """The shape of the images in their new size."""
+        """The shape of the resized images."""
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "height": self.height,
@@ -59,7 +59,7 @@ class Resizing(Layer):
 
 
 class CenterCrop(Layer):
-    """The middle of images; smaller images are resized, and cut to keep their proportions.
+    """The center crop of images; smaller images are resized and cropped to the aspect ratio.
 
     >>> image = tf.reshape(tf.range(9.0), [3, 3, 1])
     >>> tf.keras.layers.CenterCrop(1, 1)(image).numpy().item()
@@ -72,16 +72,16 @@ class CenterCrop(Layer):
         self.width = width
 
     def call(self, inputs):
-        """The middle of the images."""
+        """Crop the images."""
         images = as_tensor(inputs, self._compute_dtype_object)
         return cut_or_resize(
             images, self.height, self.width, lambda tall, wide: (tall // 2, wide // 2)
         )
 
     def compute_output_shape(self, input_shape):
-        """The shape of the middle."""
+        """The shape of the crop."""
         return sized_shape(input_shape, self.height, self.width)
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), "height": self.height, "width": self.width}

@@ -1,4 +1,4 @@
-"""StringLookup: the number of each text in a vocabulary."""
+"""StringLookup: strings as vocabulary indices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .lookup import IndexLookup
 
 
 class StringLookup(IndexLookup):
-    """The number of each text in a vocabulary, given or learnt by `adapt`.
+    """The vocabulary index of each string; the vocabulary is given or learnt by `adapt`.
 
     >>> layer = tf.keras.layers.StringLookup(vocabulary=["a", "b", "c"])
     >>> layer([["a", "c"], ["b", "z"]]).numpy().tolist()
@@ -45,7 +45,7 @@ class StringLookup(IndexLookup):
         )
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         config = {**super().get_config(), "encoding": self.encoding}
         del config["vocabulary_dtype"]
         return config

@@ -1,4 +1,4 @@
-"""TextVectorization: texts cut into tokens, and the numbers of these."""
+"""TextVectorization: texts split into tokens, and tokens mapped to indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PUNCTUATION = r"""[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"""
 
 
 class TextVectorization(TakesText, PreprocessingLayer):
-    """The numbers of the words of texts in a vocabulary, given or learnt by `adapt`.
+    """The vocabulary indices of words in texts; the vocabulary is given or learnt by `adapt`.
 
     >>> layer = tf.keras.layers.TextVectorization(vocabulary=["earth", "wind", "fire"])
     >>> layer(["Fire, wind!", "rain"]).numpy().tolist()
@@ -109,15 +109,15 @@ class TextVectorization(TakesText, PreprocessingLayer):
     # The vocabulary.
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The vocabulary as a list, with the special tokens first or without them."""
+        """The vocabulary as a list, with or without the special tokens at its start."""
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self):
-        """The number of tokens, special ones among them."""
+        """The number of tokens, including special ones."""
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Set the vocabulary: tokens or the path of a file, and what they weigh for tf_idf."""
+        """Set the vocabulary, tokens or the path of a file, and the idf weights for tf_idf."""
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights=idf_weights)
 
     def update_state(self, data):
@@ -125,18 +125,18 @@ class TextVectorization(TakesText, PreprocessingLayer):
         self._lookup_layer.update_state(self._preprocess(data))
 
     def finalize_state(self):
-        """Make the vocabulary of the counts."""
+        """Build the vocabulary from the counts."""
         self._lookup_layer.finalize_state()
 
     def reset_state(self):
-        """Forget what was counted."""
+        """Reset the counts."""
         self._is_adapted = False
         self._lookup_layer.reset_state()
 
-    # Using it.
+    # Lookup.
 
     def call(self, inputs):
-        """The numbers of the tokens of the texts, or vectors of them."""
+        """The token indices of the texts, or vectors of them."""
         tokens = self._preprocess(inputs)
         if self._output_mode is None:
             return tokens
@@ -182,7 +182,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
         return self._split(texts)
 
     def compute_output_shape(self, input_shape):
-        """The shape of the numbers or vectors."""
+        """The shape of the indices or vectors."""
         if self._output_mode == "int":
             return tf.TensorShape([tf.TensorShape(input_shape)[0], self._output_sequence_length])
         if self._split is None:
@@ -194,15 +194,15 @@ class TextVectorization(TakesText, PreprocessingLayer):
         return self._lookup_layer.compute_output_shape(shape)
 
     def compute_output_signature(self, input_spec):
-        """The signature of the numbers or vectors."""
+        """The signature of the indices or vectors."""
         shape = self.compute_output_shape(input_spec.shape.as_list())
         dtype = tf.int64 if self._output_mode == "int" else tf.keras.backend.floatx()
         return tf.TensorSpec(shape=shape, dtype=dtype)
 
-    # Saving it.
+    # Saving.
 
     def get_config(self):
-        """The arguments to make an equal layer; a learnt vocabulary is no part of it."""
+        """The constructor arguments, as a dict, without a learnt vocabulary."""
         lookup = self._lookup_layer
         return {
             **super().get_config(),
@@ -223,7 +223,7 @@ class TextVectorization(TakesText, PreprocessingLayer):
 
     @classmethod
     def from_config(cls, config):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         with loading_scope():
             for name in ("standardize", "split"):
@@ -232,11 +232,11 @@ class TextVectorization(TakesText, PreprocessingLayer):
             return super().from_config(config)
 
     def save_own_variables(self, store):
-        """Write what tokens weigh into a mapping."""
+        """Store the idf weights in a mapping."""
         self._lookup_layer.save_own_variables(store)
 
     def load_own_variables(self, store):
-        """Read what tokens weigh from a mapping."""
+        """Load the idf weights from a mapping."""
         self._lookup_layer.load_own_variables(store)
 
     def save_assets(self, dir_path):
@@ -278,7 +278,7 @@ def _on_texts(function: Any, texts: Any) -> Any:
 
 
 def _of_length(numbers: Any, length: int) -> Any:
-    """Rows of numbers cut or filled up with 0 to a length."""
+    """Rows of indices truncated or zero-padded to a length."""
     cut = numbers[..., :length]
     missing = length - tf.shape(cut)[-1]
     rank = cut.shape.rank

@@ -1,4 +1,4 @@
-"""Vocabularies of lookup layers: read from files, checked, and made of counts."""
+"""Vocabularies of lookup layers: read from files, validated, and built from counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def tokens_in_file(path: str, as_token: Any) -> list[Any]:
-    """The tokens in a file with one in each line."""
+    """The tokens in a file with one token per line."""
     if not os.path.isfile(path):
         raise ValueError(f"Vocabulary file {path} does not exist.")
     with open(path, encoding="utf-8", newline="\n") as file:
@@ -23,13 +23,13 @@ def tokens_in_file(path: str, as_token: Any) -> list[Any]:
 
 
 def write_tokens(path: str, tokens: Iterable[Any]) -> None:
-    """Write tokens into a file, one in each line."""
+    """Write tokens into a file, one per line."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write("\n".join(str(token) for token in tokens))
 
 
 def read_tokens(path: str, as_token: Any) -> list[Any]:
-    """The tokens that `write_tokens` wrote."""
+    """Read the tokens that `write_tokens` wrote."""
     with open(path, encoding="utf-8", newline="\n") as file:
         return [as_token(line) for line in file.read().split("\n")]
 
@@ -37,7 +37,7 @@ def read_tokens(path: str, as_token: Any) -> list[Any]:
 def without_special(
     vocabulary: list[Any], special: list[Any], mask_token: Any, oov_token: Any, invert: bool
 ) -> list[Any]:
-    """A vocabulary without the special tokens that may be at its start, and only there."""
+    """A vocabulary without its leading special tokens, which are allowed only there."""
     tokens = vocabulary
     if special and vocabulary[: len(special)] == special:
         tokens = vocabulary[len(special) :]
@@ -63,7 +63,7 @@ def without_special(
 
 
 class TokenCounts:
-    """How often tokens occur, and in how many documents."""
+    """Token counts and document frequencies."""
 
     def __init__(self) -> None:
         self.tokens: collections.Counter[Any] = collections.Counter()
@@ -79,20 +79,20 @@ class TokenCounts:
                 self.documents += 1
 
     def most_common(self, without: list[Any], limit: int | None) -> list[Any]:
-        """The tokens from frequent to rare; of equally frequent ones the last comes first."""
+        """The tokens by descending count; ties by descending token."""
         pairs = [(count, token) for token, count in self.tokens.items() if token not in without]
         pairs.sort(reverse=True)
         return [token for _, token in pairs[:limit]]
 
     def idf_weights(self, tokens: list[Any]) -> list[float]:
-        """log(1 + documents / (1 + documents with the token)) of each token."""
+        """The idf weights: log(1 + documents / (1 + documents with the token))."""
         return [
             math.log(1.0 + self.documents / (1.0 + self.documents_with[token])) for token in tokens
         ]
 
 
 def plain_tokens(values: Any, encoding: str | None) -> list[Any]:
-    """Tokens as Python's own strings or whole numbers."""
+    """Tokens as Python strings or integers."""
     flat = np.asarray(values).reshape(-1).tolist()
     if encoding is None:
         return flat

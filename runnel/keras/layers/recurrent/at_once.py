@@ -1,4 +1,4 @@
-"""When the parts of a step, or all steps, are done as one operation."""
+"""Fused fast paths of recurrent layers: one op for the gates, a step, or the whole sequence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..at_once import are_plain_weights, known_activation, tapes_are_plain
 
 
 def is_compiled() -> bool:
-    """Whether XLA is to compile what is traced: it gets all parts, for it joins them itself."""
+    """Whether the trace is compiled by XLA: it gets unfused ops, which it fuses itself."""
     graph: Any = state.graph
     while graph is not None and not getattr(graph, "jit_compile", False):
         graph = getattr(graph, "outer_graph", None)
@@ -26,7 +26,7 @@ def is_compiled() -> bool:
 
 
 def has_usual_gates(cell: Any) -> bool:
-    """Whether the activations of a cell or layer are those that there are such operations for."""
+    """Whether the activations of a cell or layer are those of the fused ops."""
     return (
         known_activation(cell.activation) == "tanh"
         and known_activation(cell.recurrent_activation) == "sigmoid"
@@ -34,21 +34,21 @@ def has_usual_gates(cell: Any) -> bool:
 
 
 class _Together:
-    """The weights of a cell as one matrix, for as long as they stay the same.
+    """The weights of a cell concatenated into one matrix, cached while they are unchanged.
 
-    Whoever holds a variable's array keeps updates from changing it in place: they make a new one.
-    So weights are held only when a second step has the same ones.
+    A reference to a variable's array prevents in-place updates: they allocate a new one. So arrays
+    are held only after a second step with the same weights.
     """
 
     __slots__ = ("_known", "_last")
 
     def __init__(self) -> None:
-        # Read and written as one: other threads may call the cell as well.
+        # Read and replaced as one tuple: other threads may call the cell as well.
         self._known: tuple[tuple[Any, ...], Any] = ((), None)
         self._last: tuple[int, ...] = ()
 
     def of(self, weights: tuple[Tensor, ...]) -> Tensor:
-        """The matrix, or an empty one where it is not worth making."""
+        """The matrix, or an empty one where building it is not profitable."""
         arrays = tuple([each._array for each in weights])
         held, matrix = self._known
         if held and all([a is b for a, b in zip(arrays, held, strict=True)]):
@@ -67,7 +67,7 @@ _NOTHING = Tensor(np.zeros(0, np.float32), tf.float32)
 
 
 def step_at_once(cell: Any, inputs: Any, states: Any) -> Any:
-    """The output and the states after an eager step of an LSTM; None where it is done in parts."""
+    """The output and states of an eager LSTM step by one fused op; None if it does not apply."""
     h, c = states
     variables = (cell.kernel, cell.recurrent_kernel, cell.bias)
     if not _is_done_at_once(cell, variables, inputs, (h, c)):
@@ -82,7 +82,7 @@ def step_at_once(cell: Any, inputs: Any, states: Any) -> Any:
 
 
 def gated_step_at_once(cell: Any, inputs: Any, h: Any) -> Any:
-    """The output after an eager step of a GRU; None where it is done in parts."""
+    """The output of an eager GRU step by one fused op; None if it does not apply."""
     variables = (cell.kernel, cell.recurrent_kernel, cell.bias)
     if not cell.reset_after or not _is_done_at_once(cell, variables, inputs, (h,)):
         return None
@@ -103,7 +103,7 @@ def _is_done_at_once(
 
 
 def _fit(inputs: Any, states: tuple[Any, ...], columns: int | None, units: int) -> bool:
-    """Whether all are eager matrices of float32 of the sizes that a step has."""
+    """Whether all are eager float32 matrices with the shapes of a step."""
     for each in (inputs, *states):
         if type(each) is not Tensor or each.dtype is not tf.float32:
             return False

@@ -1,4 +1,4 @@
-"""Bidirectional: a recurrent layer forwards and backwards in time."""
+"""Bidirectional: a recurrent layer run forward and backward in time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOT_RECURRENT = (
 
 
 class Bidirectional(Wrapper):
-    """A recurrent layer and its twin that goes backwards; their outputs are merged.
+    """A recurrent layer and a copy that runs backward in time; their outputs are merged.
 
     >>> layer = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(4, return_sequences=True))
     >>> layer(tf.ones([1, 5, 10])).shape
@@ -52,7 +52,7 @@ class Bidirectional(Wrapper):
                 '{"sum", "mul", "ave", "concat", None}'
             )
         super().__init__(layer, **kwargs)
-        # The layer given is only the pattern of the two that work.
+        # The given layer is only a template for the two.
         self._tracked.remove(layer)
         self.forward_layer = _copy(layer, f"forward_{layer.name}")
         self._backward_config = None
@@ -64,7 +64,7 @@ class Bidirectional(Wrapper):
             backward_layer._name = f"backward_{backward_layer.name}"
         self._check_alike()
         if layer.return_sequences:
-            # What a layer repeats where its input is masked would differ between the directions.
+            # Repeated outputs at masked steps would differ between the directions.
             self.forward_layer.zero_output_for_mask = True
             self.backward_layer.zero_output_for_mask = True
         self.merge_mode = merge_mode
@@ -111,7 +111,7 @@ class Bidirectional(Wrapper):
         Layer.build(self, input_shape)
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
-        """Call the layer; the initial states and constants may follow the inputs in a list."""
+        """Call the layer; initial states and constants may follow the inputs in a list."""
         inputs, initial_state, constants = split_inputs(
             inputs, initial_state, constants, self._num_constants
         )
@@ -133,7 +133,7 @@ class Bidirectional(Wrapper):
         return super().__call__(inputs, **kwargs)
 
     def call(self, inputs, training=None, mask=None, initial_state=None, constants=None):
-        """Both layers on the inputs; the outputs merged, and the states of both."""
+        """Run both layers; returns the merged outputs, and the states of both."""
         kwargs: dict[str, Any] = {}
         if takes(self.layer, "training"):
             kwargs["training"] = training
@@ -160,7 +160,7 @@ class Bidirectional(Wrapper):
         return [*outputs, *states] if self.merge_mode is None else [outputs, *states]
 
     def reset_states(self, states=None):
-        """Set the states of both layers, to zero or to those given: the forward ones first."""
+        """Reset the states of both layers to zero or to given values, the forward ones first."""
         if states is None or not self.forward_layer.stateful:
             self.forward_layer.reset_states()
             self.backward_layer.reset_states()
@@ -175,7 +175,7 @@ class Bidirectional(Wrapper):
         self.backward_layer.reset_states(states[half:])
 
     def compute_output_shape(self, input_shape):
-        """The merged shape; with `return_state` a list, with those of all states."""
+        """The merged shape; with `return_state` a list that includes the state shapes."""
         shape = self.forward_layer.compute_output_shape(input_shape)
         states = []
         if self.return_state:
@@ -190,7 +190,7 @@ class Bidirectional(Wrapper):
         return shapes if self.merge_mode is None else shape
 
     def compute_mask(self, inputs, mask):
-        """The mask of the inputs for sequences of outputs; None for the last output and states."""
+        """The inputs' mask for output sequences; None for the last output and states."""
         if isinstance(mask, list):
             mask = mask[0]
         if not self.return_sequences:
@@ -202,7 +202,7 @@ class Bidirectional(Wrapper):
         return [*masks, *states] if isinstance(masks, list) else [masks, *states]
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {**super().get_config(), "merge_mode": self.merge_mode}
         if self._num_constants:
             config["num_constants"] = self._num_constants
@@ -212,7 +212,7 @@ class Bidirectional(Wrapper):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         constants = config.pop("num_constants", 0)
         for name in ("layer", "backward_layer"):

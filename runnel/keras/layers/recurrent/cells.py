@@ -1,4 +1,4 @@
-"""SimpleRNNCell, LSTMCell and GRUCell: one step of a recurrent layer."""
+"""SimpleRNNCell, LSTMCell and GRUCell: a single time step of a recurrent layer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONSTRAINTS = tuple(f"{name}_constraint" for name in _WEIGHTS)
 
 
 class AbstractRNNCell(Layer):
-    """Base class of cells: `call(inputs, states)` gives the output and the states of a step.
+    """Base class of cells: `call(inputs, states)` returns the output and the new states.
 
     >>> class Sum(tf.keras.layers.AbstractRNNCell):
     ...     state_size = output_size = 1
@@ -36,7 +36,7 @@ class AbstractRNNCell(Layer):
     """
 
     def call(self, inputs, states):
-        """One step; for subclasses to say."""
+        """One time step; for subclasses to implement."""
         raise NotImplementedError(f"{type(self).__name__} must define `call(inputs, states)`.")
 
     @property
@@ -50,14 +50,14 @@ class AbstractRNNCell(Layer):
         raise NotImplementedError(f"{type(self).__name__} must define `output_size`.")
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states before the first step: zeros."""
+        """The initial states: zeros."""
         return zero_states(self, inputs, batch_size, dtype)
 
 
 class GatedCell(DropoutRNNCellMixin):
-    """What the built-in cells share: a kernel for the inputs, one for the state, a bias.
+    """What the built-in cells share: a kernel, a recurrent kernel, a bias.
 
-    `gates` is how many blocks of `units` columns the kernels have.
+    `gates` is the number of blocks of `units` columns in the kernels.
     """
 
     bias_initializer: Any
@@ -81,7 +81,7 @@ class GatedCell(DropoutRNNCellMixin):
         self.output_size = units
 
     def build(self, input_shape):
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         super().build(input_shape)
         columns = self.units * self.gates
         self.kernel = self._weight("kernel", [input_shape[-1], columns], self.kernel_initializer)
@@ -110,24 +110,24 @@ class GatedCell(DropoutRNNCellMixin):
         return self.bias_initializer
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states before the first step: zeros."""
+        """The initial states: zeros."""
         return zero_states(self, inputs, batch_size, dtype)
 
     def project(self, inputs: Any) -> Any:
-        """inputs @ kernel + bias, for one step or for all at once."""
+        """inputs @ kernel + bias, for one time step or all of them."""
         outputs = _times(inputs, self.kernel)
         return tf.nn.bias_add(outputs, self.bias) if self.use_bias else outputs
 
     def recurrent_weights(self) -> Any:
-        """What `advance` needs of the weights: the same for all steps of a sequence."""
+        """The weights that `advance` uses, constant over a sequence."""
         return tf.convert_to_tensor(self.recurrent_kernel)
 
     def advance(self, projected: Any, states: list[Any], weights: Any) -> Any:
-        """The output and the states of a step, its inputs given as `project` makes them."""
+        """The output and states of a time step, from inputs that `project` computed."""
         raise NotImplementedError
 
     def _has_gates_at_once(self, *tensors: Any) -> bool:
-        """Whether one operation does the gates: it does not spread one row over a batch."""
+        """Whether the fused gates op applies: it does not broadcast a single row over a batch."""
         same_rows = len({each.shape[0] for each in tensors}) == 1
         return (
             same_rows
@@ -141,7 +141,7 @@ class GatedCell(DropoutRNNCellMixin):
 def _times(inputs: Any, kernel: Any) -> Any:
     if inputs.shape.rank == 2:
         return tf.matmul(inputs, kernel)
-    # One product of two matrices for all steps.
+    # One matmul for all time steps.
     flat = tf.matmul(tf.reshape(inputs, [-1, inputs.shape[-1]]), kernel)
     sizes = [*inputs.shape[:-1], flat.shape[-1]]
     if sizes.count(None) < 2:
@@ -151,7 +151,7 @@ def _times(inputs: Any, kernel: Any) -> Any:
 
 
 def _first(states: Any) -> tuple[Any, bool]:
-    """The one state of a cell, and whether it came in a list."""
+    """The single state of a cell, and whether it came in a list."""
     if isinstance(states, list | tuple):
         return states[0], True
     return states, False
@@ -189,7 +189,7 @@ class SimpleRNNCell(GatedCell):
         super().__init__(units, use_bias, options, kwargs)
 
     def call(self, inputs, states, training=None):
-        """One step: its output, which is also its state."""
+        """One time step: the output is also the state."""
         before, listed = _first(states)
         mask = self.get_dropout_mask_for_cell(inputs, training)
         if mask is not None:
@@ -201,14 +201,14 @@ class SimpleRNNCell(GatedCell):
         return output, [output] if listed else output
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         output = projected + tf.matmul(states[0], weights)
         if self.activation is not None:
             output = self.activation(output)
         return output, [output]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -282,7 +282,7 @@ class LSTMCell(GatedCell):
         return with_open_forget_gate
 
     def call(self, inputs, states, training=None):
-        """One step: its output, and the new h and c."""
+        """One time step: the output, and the new h and c."""
         if not (self.dropout or self.recurrent_dropout):
             found = step_at_once(self, inputs, states)
             if found is not None:
@@ -305,7 +305,7 @@ class LSTMCell(GatedCell):
         return self._gated([x + y for x, y in zip(parts, state_parts, strict=True)], c)
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h, c = states
         sums = projected + tf.matmul(h, weights)
         if self._has_gates_at_once(sums, c):
@@ -314,7 +314,9 @@ class LSTMCell(GatedCell):
         return self._gated(tf.split(sums, 4, 1), c)
 
     def _compute_carry_and_output_fused(self, z: Any, c_tm1: Any) -> tuple[Any, Any]:
-        """The new carry and the output gate, of the sums of the four gates and the last carry."""
+        """The new carry and the output gate, from the pre-activations of the four gates and the old
+        carry.
+        """
         _, (_, carry) = self._gated(z, c_tm1)
         return carry, self.recurrent_activation(z[3])
 
@@ -326,7 +328,7 @@ class LSTMCell(GatedCell):
         return output, [output, carry]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -386,14 +388,14 @@ class GRUCell(GatedCell):
         return [2, 3 * self.units] if self.reset_after else [3 * self.units]
 
     def project(self, inputs):
-        """inputs @ kernel + the bias of the inputs."""
+        """inputs @ kernel + the input bias."""
         outputs = _times(inputs, self.kernel)
         if not self.use_bias:
             return outputs
         return tf.nn.bias_add(outputs, self.bias[0] if self.reset_after else self.bias)
 
     def call(self, inputs, states, training=None):
-        """One step: its output, which is also its state."""
+        """One time step: the output is also the state."""
         h, listed = _first(states)
         if not (self.dropout or self.recurrent_dropout):
             output = gated_step_at_once(self, inputs, h)
@@ -431,14 +433,14 @@ class GRUCell(GatedCell):
         return self._mixed(z, h, x_g + r * y_g)
 
     def recurrent_weights(self):
-        """The kernel and the bias of the state; without `reset_after` the kernel in two parts."""
+        """The recurrent kernel and bias; without `reset_after` the kernel is split in two."""
         if not self.reset_after:
             return tf.split(self.recurrent_kernel, [2 * self.units, self.units], 1)
         kernel = tf.convert_to_tensor(self.recurrent_kernel)
         return kernel, self.bias[1] if self.use_bias else None
 
     def advance(self, projected, states, weights):
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h = states[0]
         if self.reset_after:
             kernel, bias = weights
@@ -469,7 +471,7 @@ class GRUCell(GatedCell):
         return z * h + (1 - z) * self.activation(candidate)
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -484,13 +486,13 @@ class GRUCell(GatedCell):
 
 
 def given(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
-    """The options among a constructor's arguments that all cells set alike."""
+    """The constructor options that all cells have in common."""
     others = ("self", "__class__", "units", "use_bias", "kwargs", *own)
     return {name: value for name, value in arguments.items() if name not in others}
 
 
 def product_of_each(inputs: Any, masks: Any, kernel: Any, count: int) -> list[Any]:
-    """inputs * mask @ kernel for each of `count` masks and blocks of the kernel."""
+    """inputs * mask @ kernel for each of `count` masks and kernel blocks."""
     masked = [inputs] * count if masks is None else [inputs * mask for mask in masks]
     return [
         tf.matmul(x, block) for x, block in zip(masked, tf.split(kernel, count, 1), strict=True)

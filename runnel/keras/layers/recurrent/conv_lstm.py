@@ -1,4 +1,4 @@
-"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs whose products are convolutions."""
+"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs with convolutions in place of matmuls."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         self._format = operation_format(self.data_format, rank)
 
     def build(self, input_shape):
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         super().build(input_shape)
         channels = input_shape[self._channels_axis]
         if channels is None:
@@ -141,7 +141,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return with_open_forget_gate
 
     def call(self, inputs, states, training=None):
-        """One step: its output, and the new h and c."""
+        """One time step: the output, and the new h and c."""
         h, c = states
         masks = self.get_dropout_mask_for_cell(inputs, training, count=4)
         state_masks = self.get_recurrent_dropout_mask_for_cell(h, training, count=4)
@@ -161,11 +161,11 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return self._gated(parts, c)
 
     def project(self, inputs: Any) -> Any:
-        """convolution(inputs, kernel) + bias, for one step or for all at once."""
+        """convolution(inputs, kernel) + bias, for one time step or all of them."""
         return self._convolve_inputs(inputs, self.kernel, self.bias)
 
     def advance(self, projected: Any, states: Any) -> Any:
-        """One step on projected inputs."""
+        """One time step on projected inputs."""
         h, c = states
         total = projected + self._convolve_state(h, self.recurrent_kernel)
         return self._gated(tf.split(total, 4, self._channels_axis), c)
@@ -192,7 +192,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return tf.nn.convolution(state, kernel, strides=1, padding="SAME", data_format=self._format)
 
     def shape_of_state(self, shape_of_step: Any) -> list[int | None]:
-        """The shape of the states for inputs of a step of some shape."""
+        """The state shape for a time step's input shape."""
         axes = range(2, self.rank + 2) if self._channels_axis == 1 else range(1, self.rank + 1)
         lengths = [
             convolved_length(shape_of_step[axis], window, self.padding, stride, dilation)
@@ -205,12 +205,12 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         return [shape_of_step[0], *lengths, self.filters]
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **settings_of(self)}
 
 
 def settings_of(layer: Any, *more: str) -> dict[str, Any]:
-    """The settings that a cell and its layer have in common; `more` are further regularizers."""
+    """The settings that a cell and its layer share; `more` are further regularizers."""
     return {
         **{name: getattr(layer, name) for name in ("filters", "kernel_size", "strides")},
         **{name: getattr(layer, name) for name in ("padding", "data_format", "dilation_rate")},
@@ -225,7 +225,7 @@ def settings_of(layer: Any, *more: str) -> dict[str, Any]:
 
 
 class ConvLSTM(RNN):
-    """A recurrent layer on sequences of images of `rank` axes."""
+    """A recurrent layer on sequences of images with `rank` spatial axes."""
 
     _shows_cell = False
     rank = 2
@@ -280,7 +280,7 @@ class ConvLSTM(RNN):
         return [InputSpec(shape=shape), InputSpec(shape=shape)]
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state)
 
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
@@ -288,12 +288,12 @@ class ConvLSTM(RNN):
         shape = inputs.shape
         if cell.dropout or cell.recurrent_dropout or shape.num_elements() is None:
             return super()._prepared(inputs, training, constants)
-        # One convolution for all steps.
+        # One convolution for all time steps.
         projected = cell.project(tf.reshape(inputs, [-1, *shape[2:]]))
         return tf.reshape(projected, [*shape[:2], *projected.shape[1:]]), cell.advance
 
     def get_initial_state(self, inputs):
-        """The states before the first step, for inputs of some shape."""
+        """The initial states for inputs of some shape."""
         first = inputs[0] if self.time_major else inputs[:, 0]
         shape = self.cell.shape_of_state(first.shape)
         if None not in shape:
@@ -315,7 +315,7 @@ class ConvLSTM(RNN):
         return [tf.zeros(shape, dtype), tf.zeros(shape, dtype)]
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs; with `return_state` a list, with those of the states."""
+        """The output shape; with `return_state` a list that includes the state shapes."""
         shape = tf.TensorShape(input_shape)
         state = self.cell.shape_of_state(self._shape_of_step(shape))
         outputs = [state[0], shape[1], *state[1:]] if self.return_sequences else state
@@ -326,12 +326,12 @@ class ConvLSTM(RNN):
         return [tf.TensorShape(each) for each in (outputs, state, state)]
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {**super().get_config(), **settings_of(self, "activity_regularizer")}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         return cls(**config)
 
 

@@ -27,15 +27,15 @@ class DropoutRNNCellMixin(Layer):
         self._state_masks: dict[Any, list[Any]] = {}
 
     def reset_dropout_mask(self) -> None:
-        """Forget the masks of the inputs, as at the start of a sequence."""
+        """Reset the input masks, as at the start of a sequence."""
         self._input_masks.clear()
 
     def reset_recurrent_dropout_mask(self) -> None:
-        """Forget the masks of the states, as at the start of a sequence."""
+        """Reset the state masks, as at the start of a sequence."""
         self._state_masks.clear()
 
     def get_dropout_mask_for_cell(self, inputs: Any, training: Any, count: int = 1) -> Any:
-        """The masks of the inputs, `count` of them; None without dropout."""
+        """The `count` input masks; None without dropout."""
         if self.dropout == 0:
             return None
         return self._masks(self._input_masks, inputs, self.dropout, training, count)
@@ -43,7 +43,7 @@ class DropoutRNNCellMixin(Layer):
     def get_recurrent_dropout_mask_for_cell(
         self, inputs: Any, training: Any, count: int = 1
     ) -> Any:
-        """The masks of the states, `count` of them; None without dropout."""
+        """The `count` state masks; None without dropout."""
         if self.recurrent_dropout == 0:
             return None
         return self._masks(self._state_masks, inputs, self.recurrent_dropout, training, count)

@@ -25,7 +25,7 @@ from .rnn import RNN
 
 
 class _CellLayer(RNN):
-    """A layer made of one of the built-in cells."""
+    """A recurrent layer with one of the built-in cells."""
 
     _shows_cell = False
     _flat_steps = True
@@ -46,7 +46,7 @@ class _CellLayer(RNN):
     recurrent_dropout = OfCell()
 
     def _set_up(self, make: type, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The cell for a constructor's arguments, and those for the constructor of RNN."""
+        """The cell for the constructor arguments, and the arguments for RNN's constructor."""
         kwargs = arguments["kwargs"]
         others = ("self", "__class__", "kwargs", "activity_regularizer")
         options = {name: value for name, value in arguments.items() if name not in others}
@@ -69,7 +69,7 @@ class _CellLayer(RNN):
         }
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state)
 
     def _starting_states(self, inputs, initial_state):
@@ -86,7 +86,7 @@ class _CellLayer(RNN):
         return states
 
     def _plain(self) -> bool:
-        """Whether all options are those that one operation does all steps for."""
+        """Whether all options are supported by the fused sequence op."""
         return not self.recurrent_dropout and not self.unroll and self.use_bias
 
     def _at_once(self, inputs, mask, states):
@@ -101,7 +101,7 @@ class _CellLayer(RNN):
             or not mask.shape.is_compatible_with(inputs.shape[:2])
             or self._shows_carry(states)
         ):
-            # The carry of a sequence that ends before the others is known step by step only.
+            # The final carry of a shorter sequence needs the carry of every step.
             return None
         if self.go_backwards:
             inputs = tf.reverse(inputs, [0])
@@ -120,12 +120,12 @@ class _CellLayer(RNN):
         return len(states) > 1 and (self.return_state or self.stateful)
 
     def _options_at_once(self) -> dict[str, Any]:
-        """What the operation of all steps takes beside inputs, states and weights."""
+        """The attributes of the fused sequence op."""
         return {}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         if config.get("implementation") == 0:
             config = {**config, "implementation": 1}
         return cls(**config)
@@ -175,7 +175,7 @@ class SimpleRNN(_CellLayer):
 
     def _at_once(self, inputs, mask, states):
         if mask is not None and known_activation(self.activation) == "relu":
-            # Steps that are computed for nothing may grow beyond all numbers.
+            # Wasted steps may overflow.
             return None
         return super()._at_once(inputs, mask, states)
 
@@ -183,7 +183,7 @@ class SimpleRNN(_CellLayer):
         return {"activation": known_activation(self.activation)}
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -198,7 +198,7 @@ class SimpleRNN(_CellLayer):
 
 
 class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
-    """LSTM and GRU: dropout differs from step to step in their plain form."""
+    """LSTM and GRU: with the fused op the input dropout mask varies per time step."""
 
     recurrent_activation = OfCell()
     implementation = OfCell()
@@ -207,7 +207,7 @@ class _GatedLayer(DropoutRNNCellMixin, _CellLayer):
         return super()._plain() and has_usual_gates(self)
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         lengths = None
         if is_ragged(inputs):
             inputs, lengths = padded(self, inputs, mask)
@@ -264,7 +264,7 @@ class LSTM(_GatedLayer):
         super().__init__(**_CellLayer._set_up(self, LSTMCell, locals()))
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,
@@ -321,7 +321,7 @@ class GRU(_GatedLayer):
         return super()._plain() and self.reset_after
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         return {
             **super().get_config(),
             "units": self.units,

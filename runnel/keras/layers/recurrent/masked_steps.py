@@ -1,8 +1,8 @@
-"""Sequences with a mask, all steps as one operation.
+"""Masked sequences by one fused op over all time steps.
 
-A step that is masked leaves the states alone and gives the output before it once more. So the steps
-that count are brought together at the start of each sequence, in their order; what follows them is
-computed for nothing; and the outputs are put where they belong.
+A masked step leaves the states unchanged and repeats the previous output. So the unmasked steps are
+compacted to the start of each sequence, in order; the steps after them are computed and discarded;
+and the outputs are gathered back to their positions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import runnel as tf
 def masked_steps(
     all_steps: Callable[..., Any], inputs: Any, mask: Any, states: Any, zero_output_for_mask: bool
 ) -> tuple[Any, Any, tuple[Any, ...]]:
-    """The last output, all of them and the last state; inputs and mask are of (time, batch, ...).
+    """The last output, all outputs and the last state; inputs and mask are time-major.
 
-    `all_steps(inputs, *states)` gives all outputs first. Of the states only the first one, which is
-    the output, can be told for sequences of different lengths.
+    `all_steps(inputs, *states)` returns all outputs first. Only the first final state, which is the
+    output, is available for sequences of different lengths.
     """
-    # Masks may be numbers, of which all but zero count.
+    # Masks may be numeric: nonzero is true.
     mask = tf.cast(mask, tf.bool)
     counted = tf.cast(mask, tf.int32)
     order = tf.argsort(counted, 0, direction="DESCENDING", stable=True)

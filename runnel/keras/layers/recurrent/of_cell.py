@@ -1,4 +1,4 @@
-"""Attributes that recurrent layers share with their cells."""
+"""Attributes of recurrent layers that delegate to their cells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class OfCell:
-    """An attribute of a layer that is one of its cell."""
+    """A layer attribute that delegates to the cell's attribute."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""Sequences of different lengths: ragged inputs as padded ones with their lengths, and back."""
+"""Ragged sequences: converted to padded ones with lengths, and the outputs back to ragged."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def padded(layer: Any, inputs: Any, mask: Any) -> tuple[Any, Any]:
 
 
 def ragged_again(outputs: Any, lengths: Any, go_backwards: bool) -> Any:
-    """Outputs of padded sequences as ragged ones."""
+    """Padded outputs converted back to ragged ones."""
     counts = tf.sequence_mask(lengths, tf.shape(outputs)[1])
     if go_backwards:
-        # The steps of the padding come first.
+        # The padding is at the start.
         counts = tf.reverse(counts, [1])
     values = tf.boolean_mask(outputs, counts)
     values.set_shape([None, *outputs.shape[2:]])

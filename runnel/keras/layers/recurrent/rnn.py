@@ -1,4 +1,4 @@
-"""RNN: a cell applied to each step of a sequence."""
+"""RNN: a cell applied to each time step of a sequence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .ragged_rows import padded, ragged_again
 from .stacked import StackedRNNCells, initial_state_of, takes
 from .states import as_list
 
-# Cells whose share of the inputs is computed for all steps at once.
+# Cells whose input projection is computed for all time steps at once.
 _PROJECTING = (SimpleRNNCell, LSTMCell, GRUCell)
 
 _NO_BATCH_SIZE = (
@@ -33,7 +33,7 @@ _NO_BATCH_SIZE = (
 
 
 class RNN(Layer):
-    """A layer that does a step of a cell for each moment of a sequence.
+    """A layer that runs a cell over the time steps of a sequence.
 
     Inputs are (batch, time, ...), or (time, batch, ...) with `time_major`.
 
@@ -74,14 +74,14 @@ class RNN(Layer):
         self._states: Any = None
         self._num_constants = 0
 
-    # Whether the inputs of a step are vectors for certain.
+    # Whether the inputs of a step are statically known to be vectors.
     _flat_steps = False
 
     # States.
 
     @property
     def states(self):
-        """The states that a stateful layer goes on with; None where there are none yet."""
+        """The states carried over by a stateful layer; None before they are created."""
         if self._states is None:
             empty = tf.nest.map_structure(lambda _: None, self.cell.state_size)
             return empty if isinstance(empty, list | tuple) else [empty]
@@ -92,7 +92,7 @@ class RNN(Layer):
         self._states = states
 
     def get_initial_state(self, inputs):
-        """The states before the first step, for inputs of some batch size."""
+        """The initial states for some batch size."""
         first = tf.nest.flatten(inputs)[0]
         axis = 1 if self.time_major else 0
         size = first.shape[axis]
@@ -100,7 +100,7 @@ class RNN(Layer):
         return as_list(initial_state_of(self.cell, None, size, first.dtype))
 
     def reset_states(self, states=None):
-        """Set the states of a stateful layer to zero or to given values."""
+        """Reset the states of a stateful layer to zero or to given values."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
         batch_size = self._known_batch_size()
@@ -188,7 +188,7 @@ class RNN(Layer):
         )
 
     def _check_shapes(self, states: list[Any]) -> None:
-        """Refuse initial states that the cell cannot take, before there are weights."""
+        """Reject initial states of incompatible shapes before weights are created."""
         wanted = tf.nest.flatten(self._state_specs())
         for spec, state in zip(wanted, tf.nest.flatten(states), strict=False):
             if not tf.TensorShape(spec.shape).is_compatible_with(np.shape(state)):
@@ -201,7 +201,7 @@ class RNN(Layer):
     # Calling.
 
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
-        """Call the layer; the initial states and constants may follow the inputs in a list."""
+        """Call the layer; initial states and constants may follow the inputs in a list."""
         inputs, initial_state, constants = split_inputs(
             inputs, initial_state, constants, self._num_constants
         )
@@ -219,7 +219,7 @@ class RNN(Layer):
         return super().__call__(inputs, **kwargs)
 
     def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
-        """All steps: the last output or all of them, and the states if they are asked for."""
+        """Run all time steps: the last output or all of them, and the states if requested."""
         return self._all_steps(inputs, mask, training, initial_state, constants)
 
     def _all_steps(
@@ -245,7 +245,7 @@ class RNN(Layer):
             mask = None if mask is None else time_first(mask)
         length = tf.nest.flatten(inputs)[0].shape[0]
         if context.trial:
-            # Only shapes and dtypes are wanted: those of one step tell them.
+            # Only shapes and dtypes are needed: a single step determines them.
             inputs = tf.nest.map_structure(lambda each: each[0][tf.newaxis], inputs)
             mask = None
         at_once = None if lengths is not None else self._at_once(inputs, mask, states)
@@ -280,11 +280,11 @@ class RNN(Layer):
         return [outputs, *states] if self.return_state else outputs
 
     def _at_once(self, inputs: Any, mask: Any, states: list[Any]) -> Any:
-        """What `rnn` gives, where one operation does all steps; else None."""
+        """The result of `rnn` by the fused sequence op, or None."""
         return None
 
     def _prepared(self, inputs: Any, training: Any, constants: Any) -> Any:
-        """The inputs as the steps take them, and the function of one step."""
+        """The preprocessed inputs, and the step function."""
         cell = self.cell
         more: dict[str, Any] = {}
         if constants is not None:
@@ -316,7 +316,8 @@ class RNN(Layer):
             if initial_state is None:
                 states = recorded
             else:
-                # Given states count where a sequence starts: while those recorded are all zero.
+                # Given states apply at the start of a sequence: while the recorded ones are all
+                # zero.
                 flat = tf.nest.flatten(recorded)
                 going_on = tf.add_n([tf.math.count_nonzero(each) for each in flat]) > 0
                 states = tf.nest.map_structure(
@@ -361,7 +362,7 @@ class RNN(Layer):
     # Shapes, masks, configuration.
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs; with `return_state` a list, with those of the states."""
+        """The output shape; with `return_state` a list that includes the state shapes."""
         if isinstance(input_shape, list) and not _is_shape(input_shape):
             input_shape = input_shape[0]
         shape = tf.nest.flatten(_shapes(input_shape))[0]
@@ -386,12 +387,12 @@ class RNN(Layer):
         return [outputs, *states]
 
     def compute_mask(self, inputs, mask):
-        """The mask of the inputs for sequences of outputs; None for the last output and states."""
+        """The inputs' mask for output sequences; None for the last output and states."""
         mask = tf.nest.flatten(mask)[0] if self.return_sequences else None
         return [mask, *[None for _ in self.states]] if self.return_state else mask
 
     def get_config(self):
-        """The arguments to make an equal layer."""
+        """The constructor arguments, as a dict."""
         config = {
             **super().get_config(),
             "return_sequences": self.return_sequences,
@@ -409,12 +410,12 @@ class RNN(Layer):
             config["cell"] = serialize_keras_object(self.cell)
         return config
 
-    # Whether the cell is an argument of the constructor.
+    # Whether the cell is a constructor argument.
     _shows_cell = True
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A layer made from `get_config`."""
+        """Create a layer from its config."""
         config = dict(config)
         constants = config.pop("num_constants", 0)
         cell = deserialize_keras_object(config.pop("cell"), custom_objects=custom_objects)
@@ -424,7 +425,7 @@ class RNN(Layer):
 
 
 def time_first(structure: Any) -> Any:
-    """Tensors of (batch, time, ...) as (time, batch, ...), and the other way round."""
+    """Transpose tensors between batch-major and time-major."""
 
     def exchange(tensor: Any) -> Any:
         return tf.transpose(tensor, [1, 0, *range(2, tensor.shape.rank)])
@@ -445,7 +446,7 @@ def _check_cell(cell: Any) -> None:
 
 
 def split_inputs(inputs: Any, initial_state: Any, constants: Any, num_constants: int) -> Any:
-    """Inputs, initial states and constants, where the latter may follow the inputs in a list."""
+    """Split inputs, initial states and constants, which may follow the inputs in a list."""
     if isinstance(inputs, list):
         if num_constants:
             inputs, constants = inputs[:-num_constants], inputs[-num_constants:]
@@ -460,7 +461,7 @@ def split_inputs(inputs: Any, initial_state: Any, constants: Any, num_constants:
 
 
 def checked_alike(initial_state: Any, constants: Any) -> list[Any]:
-    """The states and constants given, either all KerasTensors or none."""
+    """The given states and constants, either all KerasTensors or none."""
     more = [*(initial_state or ()), *(constants or ())]
     kinds = {isinstance(each, KerasTensor) for each in tf.nest.flatten(more)}
     if len(kinds) > 1:
@@ -481,7 +482,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _shapes(structure: Any) -> Any:
-    """Shapes written as tuples of sizes, as TensorShapes in the structure around them."""
+    """Nested shapes given as tuples of sizes, as TensorShapes."""
     if _is_shape(structure):
         return tf.TensorShape(structure)
     if isinstance(structure, dict):
@@ -490,8 +491,8 @@ def _shapes(structure: Any) -> Any:
 
 
 def _lengthened(output: Any, length: int | None) -> Any:
-    """An output of one step as if it were one of `length`, for its shape alone."""
-    # A number that is not known before values are.
+    """A step's output broadcast to `length` time steps, for shape inference only."""
+    # A value unknown before execution.
     repeats = tf.math.count_nonzero(output, dtype=tf.int32) if length is None else length
     many = tf.repeat(output, repeats, axis=0)
     return tf.ensure_shape(many, [length, *output.shape[1:]])

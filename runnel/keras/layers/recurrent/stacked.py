@@ -14,7 +14,7 @@ from .states import zero_states
 
 
 class StackedRNNCells(Layer):
-    """Cells one after the other: the output of each is the input of the next.
+    """A stack of cells: the output of each is the input of the next.
 
     >>> cell = tf.keras.layers.StackedRNNCells([tf.keras.layers.GRUCell(n) for n in (4, 2)])
     >>> tf.keras.layers.RNN(cell)(tf.ones([1, 5, 3])).shape
@@ -32,7 +32,7 @@ class StackedRNNCells(Layer):
                     "All cells must have a `state_size` attribute. Received cell without a "
                     f"`state_size`: {cell}"
                 )
-        # Keras 2 had an option for the order of the states; they come in the order of the cells.
+        # Keras 2 had an option for the state order; states are in the order of the cells.
         kwargs.pop("reverse_state_order", None)
         super().__init__(**kwargs)
         self.cells = cells
@@ -49,11 +49,11 @@ class StackedRNNCells(Layer):
         return _first_size(last.state_size)
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """The states of all cells before the first step."""
+        """The initial states of all cells."""
         return tuple(initial_state_of(cell, inputs, batch_size, dtype) for cell in self.cells)
 
     def build(self, input_shape):
-        """Build the cells, each for the output of the one before."""
+        """Build the cells, each for the previous one's output."""
         super().build(input_shape)
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
@@ -71,7 +71,7 @@ class StackedRNNCells(Layer):
         self.built = True
 
     def call(self, inputs, states, constants=None, training=None, **kwargs):
-        """One step of every cell: the output of the last, the states of all."""
+        """One time step of every cell: the last output, and the states of all."""
         new_states = []
         for cell, of_cell in zip(self.cells, states, strict=True):
             listed = isinstance(of_cell, list | tuple)
@@ -86,13 +86,13 @@ class StackedRNNCells(Layer):
         return inputs, tuple(new_states)
 
     def get_config(self):
-        """The arguments to make an equal cell."""
+        """The constructor arguments, as a dict."""
         cells = [serialize_keras_object(cell) for cell in self.cells]
         return {**super().get_config(), "cells": cells}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """Cells made from `get_config`."""
+        """Create the cells from their config."""
         config = dict(config)
         cells = [
             deserialize_keras_object(cell, custom_objects=custom_objects)
@@ -102,7 +102,7 @@ class StackedRNNCells(Layer):
 
 
 def initial_state_of(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
-    """The states of a cell before the first step: what it says itself, or zeros."""
+    """The initial state of a cell: from its own method, or zeros."""
     own = getattr(cell, "get_initial_state", None)
     if own is not None:
         return own(inputs=inputs, batch_size=batch_size, dtype=dtype)
@@ -110,7 +110,7 @@ def initial_state_of(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any
 
 
 def takes(cell: Any, name: str) -> bool:
-    """Whether the `call` of a cell has a parameter of that name."""
+    """Whether a cell's `call` has a parameter of that name."""
     kind: Any = type(cell)
     return _takes(kind, name)
 

@@ -1,4 +1,4 @@
-"""The states of recurrent cells before the first step."""
+"""Initial states of recurrent cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import runnel as tf
 
 
 def zero_states(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
-    """Zeros in the structure of a cell's `state_size`, for a batch like the inputs or as given."""
+    """Zeros in the structure of a cell's `state_size`, with the inputs' or the given batch size."""
     if inputs is not None:
         first = tf.nest.flatten(inputs)[0]
         batch_size = batch_of(first)
@@ -25,11 +25,11 @@ def zero_states(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
 
 
 def batch_of(tensor: Any, axis: int = 0) -> Any:
-    """The size of the batch: a number if it is known, else a tensor."""
+    """The batch size: an integer if static, else a tensor."""
     size = tensor.shape[axis]
     return tf.shape(tensor)[axis] if size is None else size
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list of states: of the one that is not in a structure, or of those in a tuple."""
+    """A list of states from a single one or a tuple."""
     return list(value) if isinstance(value, list | tuple) else [value]

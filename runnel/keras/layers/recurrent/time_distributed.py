@@ -1,4 +1,4 @@
-"""TimeDistributed: one layer on every time step."""
+"""TimeDistributed: a layer applied to every time step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .stacked import takes
 
 
 class TimeDistributed(Wrapper):
-    """The same layer on every time step of the inputs, (batch, time, ...).
+    """The same layer applied to every time step of the inputs, (batch, time, ...).
 
     >>> layer = tf.keras.layers.TimeDistributed(tf.keras.layers.Conv2D(64, 3))
     >>> layer(tf.ones([2, 5, 8, 8, 3])).shape
@@ -31,12 +31,12 @@ class TimeDistributed(Wrapper):
             )
         super().__init__(layer, **kwargs)
         self.supports_masking = True
-        # A layer of the user's may count on the size of the batch, or remember what it saw.
+        # A custom layer may depend on the batch size, or be stateful.
         library = type(layer).__module__.startswith(__package__.rpartition(".")[0])
         self._all_at_once = library and not getattr(layer, "stateful", False)
 
     def build(self, input_shape):
-        """Build the layer for inputs of one step."""
+        """Build the layer for the inputs of one time step."""
         shapes = shapes_structure(input_shape)
         for shape in tf.nest.flatten(shapes):
             if len(shape) < 3:
@@ -52,7 +52,7 @@ class TimeDistributed(Wrapper):
         self.layer._build_input_shape = of_step
 
     def call(self, inputs, training=None, mask=None):
-        """The layer on all steps at once, as on a larger batch; or on one after the other."""
+        """Apply the layer to all steps at once, folded into the batch; or step by step."""
         kwargs: dict[str, Any] = {}
         if takes(self.layer, "training"):
             kwargs["training"] = training
@@ -74,7 +74,7 @@ class TimeDistributed(Wrapper):
         return tf.nest.map_structure(lambda each: _parted(each, flat[0]), outputs)
 
     def compute_output_shape(self, input_shape):
-        """The shape of the layer's outputs, with the axis of time."""
+        """The layer's output shape, with the time axis."""
         shapes = shapes_structure(input_shape)
         first = tf.nest.flatten(shapes)[0]
         outputs = self.layer.compute_output_shape(tf.nest.map_structure(_without_time, shapes))
@@ -84,7 +84,7 @@ class TimeDistributed(Wrapper):
         )
 
     def compute_mask(self, inputs, mask=None):
-        """The mask that the layer makes of its own, or that of the time steps."""
+        """The mask that the layer computes, or that of the time steps."""
         if is_ragged(inputs):
             return None
         first = tf.nest.flatten(inputs)[0]
@@ -108,7 +108,7 @@ def _without_time(shape: tf.TensorShape) -> tuple[Any, ...]:
 
 
 def _merged(tensor: Any) -> Any:
-    """The steps of a batch as a larger batch."""
+    """Fold the time axis into the batch axis."""
     batch, time, *rest = tensor.shape
     if None not in rest:
         merged = tf.reshape(tensor, [-1, *rest])
@@ -119,7 +119,7 @@ def _merged(tensor: Any) -> Any:
 
 
 def _parted(tensor: Any, like: Any) -> Any:
-    """A merged batch with the axis of time again, as a tensor before the merge has it."""
+    """Restore the time axis, with the static shape of a tensor before folding."""
     sizes = [like.shape[0], like.shape[1], *tensor.shape[1:]]
     if sizes.count(None) < 2:
         return tf.reshape(tensor, [-1 if size is None else size for size in sizes])

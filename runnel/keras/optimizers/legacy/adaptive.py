@@ -107,7 +107,7 @@ class RMSprop(Optimizer):
         handle.scatter_sub(tf.IndexedSlices(step, indices))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("rho", "momentum", "epsilon", "centered")
 
 
@@ -158,7 +158,7 @@ class Adagrad(Optimizer):
         training.SparseApplyAdagradV2(*self._inputs(handle, apply_state), grad, indices)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config = self._config_with()
         config["initial_accumulator_value"] = self._initial_accumulator_value
         config["epsilon"] = self.epsilon
@@ -209,7 +209,7 @@ class Adadelta(Optimizer):
         training.SparseApplyAdadelta(*self._inputs(handle, apply_state), grad, indices)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("rho", "epsilon")
 
 
@@ -290,7 +290,7 @@ class Ftrl(Optimizer):
         training.SparseApplyFtrlV2(*self._inputs(handle, apply_state), grad, indices)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config = self._config_with()
         config["initial_accumulator_value"] = self._initial_accumulator_value
         names = ("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")

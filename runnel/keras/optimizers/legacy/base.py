@@ -1,8 +1,8 @@
-"""Optimizer: what the optimizers of TensorFlow 2.0 to 2.10 share.
+"""Optimizer: the base class of the optimizers of TensorFlow 2.0 to 2.10.
 
-A subclass makes its slots in `_create_slots` and changes a variable in `_resource_apply_dense` or,
-by rows of different indices, in `_resource_apply_sparse`. Hyperparameters are set and read as
-attributes; they become variables when they are first read or used.
+A subclass creates its slots in `_create_slots` and updates a variable in `_resource_apply_dense`
+or, for rows of unique indices, in `_resource_apply_sparse`. Hyperparameters are attributes; they
+become variables when they are first read or used.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Optimizer:
         with tf.init_scope():
             for name, value in sorted(self._hyper.items()):
                 if not callable(value) and not isinstance(value, tf.Variable):
-                    # Numbers are floats, whole ones too, for they may be given another value.
+                    # Stored as floats, integers too: they may be assigned another value.
                     kept = value if _is_bool(value) else tf.cast(value, backend.floatx())
                     self._hyper[name] = tf.Variable(kept, name=name, trainable=False)
 
@@ -131,7 +131,7 @@ class Optimizer:
         return value.numpy() if isinstance(value, tf.Variable | tf.Tensor) else value
 
     def _decayed_lr(self, var_dtype: Any) -> Any:
-        """The learning rate of the step about to be done."""
+        """The learning rate of the next step, with decay."""
         rate = self._get_hyper("learning_rate")
         if isinstance(rate, LearningRateSchedule):
             rate = rate(self.iterations)
@@ -145,7 +145,7 @@ class Optimizer:
 
     @property
     def iterations(self) -> Any:
-        """The number of steps done: a variable."""
+        """The step count: a variable."""
         if self._iterations is None:
             self._iterations = self.add_weight("iter", shape=[], dtype=tf.int64, trainable=False)
             self._weights.append(self._iterations)
@@ -175,7 +175,7 @@ class Optimizer:
         return [weight.numpy() for weight in self._weights]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give `weights` new values."""
+        """Set `weights` to new values."""
         if len(weights) != len(self._weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on optimizer {self._name} with a weight list "
@@ -201,7 +201,7 @@ class Optimizer:
         synchronization: Any = tf.VariableSynchronization.AUTO,
         aggregation: Any = tf.VariableAggregation.NONE,
     ) -> Any:
-        """A variable of the optimizer's own."""
+        """Create a variable of the optimizer."""
         if isinstance(initializer, str) or callable(initializer):
             initializer = initializers.get(initializer)
             dtype = tf.as_dtype(dtype or backend.floatx())
@@ -214,7 +214,7 @@ class Optimizer:
     def add_slot(
         self, var: Any, slot_name: str, initializer: Any = "zeros", shape: Any = None
     ) -> Any:
-        """The variable `slot_name` that belongs to a variable; made if there is none."""
+        """The slot `slot_name` of a variable; created if missing."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
         slots = self._slots.setdefault(var._key, {})
@@ -229,7 +229,7 @@ class Optimizer:
         return slots[slot_name]
 
     def get_slot(self, var: Any, slot_name: str) -> Any:
-        """The variable `slot_name` that belongs to a variable."""
+        """The slot `slot_name` of a variable."""
         return self._slots[var._key][slot_name]
 
     def get_slot_names(self) -> list[str]:
@@ -237,7 +237,7 @@ class Optimizer:
         return self._slot_names
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
-        """Make the slots; a subclass's part."""
+        """Create the slots; for subclasses to implement."""
 
     def _create_all_weights(self, var_list: Sequence[Any]) -> None:
         _ = self.iterations
@@ -274,7 +274,7 @@ class Optimizer:
         return list(zip(grads, var_list, strict=True))
 
     def get_gradients(self, loss: Any, params: Sequence[Any]) -> list[Any]:
-        """The gradients of a loss of a graph; a tape is what differentiates eagerly."""
+        """The gradients of a graph loss; eagerly, use a tape."""
         grads = tf.gradients(loss, params)
         for gradient, variable in zip(grads, params, strict=True):
             if gradient is None:
@@ -285,7 +285,7 @@ class Optimizer:
         return grads
 
     def get_updates(self, loss: Any, params: Sequence[Any]) -> list[Any]:
-        """The update of one step of a graph, in a list."""
+        """The update operations of one step of a graph, as a list."""
         grads = self.get_gradients(loss, params)
         return [self.apply_gradients(zip(grads, params, strict=True))]
 
@@ -295,7 +295,7 @@ class Optimizer:
         name: str | None = None,
         experimental_aggregate_gradients: bool = True,
     ) -> Any:
-        """Change the variables by their gradients; the step count is returned."""
+        """Update the variables from their gradients; returns the step count."""
         graph = main_graph_being_built()
         start = 0 if graph is None else len(graph.operations)
         pairs = list(grads_and_vars)
@@ -333,7 +333,7 @@ class Optimizer:
         return grads_and_vars
 
     def _prepare(self, var_list: Sequence[Any]) -> dict[Any, Any]:
-        """The numbers that all variables of one device and dtype share in a step."""
+        """The scalars that all variables of one device and dtype share in a step."""
         apply_state: dict[Any, Any] = {}
         for key in {(variable.device, variable.dtype): None for variable in var_list}:
             apply_state[key] = {}
@@ -367,18 +367,18 @@ class Optimizer:
             self._resource_apply_dense(tf.convert_to_tensor(gradient), variable, **state)
 
     def _resource_apply_dense(self, grad: Any, handle: Any, apply_state: Any) -> Any:
-        """Change a variable by its gradient; a subclass's part."""
+        """Update a variable from a dense gradient; for subclasses to implement."""
         raise NotImplementedError("`_resource_apply_dense` must be implemented in subclasses.")
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Any, handle: Any, indices: Any, **kwargs: Any
     ) -> Any:
-        """Change rows of a variable; rows of equal index are added up first."""
+        """Update rows of a variable; rows of duplicate indices are summed first."""
         slices = deduplicated(tf.IndexedSlices(grad, indices))
         return self._resource_apply_sparse(slices.values, handle, slices.indices, **kwargs)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any, apply_state: Any) -> Any:
-        """Change rows of a variable, all different; a subclass's part."""
+        """Update rows of a variable with unique indices; for subclasses to implement."""
         raise NotImplementedError("`_resource_apply_sparse` must be implemented in subclasses.")
 
     def _resource_scatter_add(self, x: Any, i: Any, v: Any) -> Any:
@@ -390,7 +390,7 @@ class Optimizer:
     # Configuration.
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         config: dict[str, Any] = {"name": self._name}
         for name in ("clipnorm", "clipvalue", "global_clipnorm"):
             if getattr(self, name) is not None:
@@ -409,7 +409,7 @@ class Optimizer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """The optimizer that `get_config` described."""
+        """Create an optimizer from its config."""
         config = dict(config)
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")
@@ -421,7 +421,7 @@ class Optimizer:
 
 
 def require_momentum(momentum: Any) -> None:
-    """ValueError unless the momentum is between 0 and 1."""
+    """Raise ValueError unless the momentum is between 0 and 1."""
     if isinstance(momentum, int | float) and (momentum < 0 or momentum > 1):
         raise ValueError(
             f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "

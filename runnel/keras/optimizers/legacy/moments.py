@@ -59,12 +59,12 @@ class _Moments(Optimizer):
     def _resource_apply_sparse(
         self, grad: Any, handle: Any, indices: Any, apply_state: Any = None
     ) -> None:
-        # The averages of the other rows shrink as well, so that all rows change.
+        # The moments of the other rows decay as well, so that all rows change.
         gradient = dense(tf.IndexedSlices(grad, indices), handle)
         self._resource_apply_dense(gradient, handle, apply_state)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon")
 
 
@@ -108,7 +108,7 @@ class Adam(_Moments):
             training.ApplyAdam(self._cells(handle), scalars, grad)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("beta_1", "beta_2", "epsilon", "amsgrad")
 
 
@@ -149,7 +149,7 @@ class Adamax(_Moments):
 
 
 class Nadam(_Moments):
-    """Nadam: Adam whose momentum looks one step ahead, by a schedule of momentum.
+    """Nadam: Adam with Nesterov momentum on a momentum schedule.
 
     >>> v = tf.Variable(1.0)
     >>> optimizer = tf.keras.optimizers.legacy.Nadam(learning_rate=0.1)
@@ -167,7 +167,7 @@ class Nadam(_Moments):
         name: str = "Nadam",
         **kwargs: Any,
     ) -> None:
-        # A `decay` that is given has no effect in the original, either.
+        # The original ignores a given `decay`, too.
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         if isinstance(kwargs.get("lr", learning_rate), LearningRateSchedule):
             raise ValueError(
@@ -186,7 +186,7 @@ class Nadam(_Moments):
         super()._create_slots(var_list)
 
     def _decayed_lr(self, var_dtype: Any) -> Any:
-        # The decay is that of the momentum.
+        # The decay of the momentum schedule.
         return tf.convert_to_tensor(self._get_hyper("learning_rate", var_dtype))
 
     def _momentum(self, step: Any, dtype: Any) -> Any:
@@ -219,7 +219,7 @@ class Nadam(_Moments):
     def _resource_apply_sparse(
         self, grad: Any, handle: Any, indices: Any, apply_state: Any = None
     ) -> None:
-        # The averages shrink in all rows; the variable changes in those of the gradient alone.
+        # The moments decay in all rows; only the rows of the gradient are updated in the variable.
         numbers = self._coefficients(handle, apply_state)
         product, now, after = [numbers[name] for name in ("product", "now", "after")]
         _, mean, square = self._cells(handle)

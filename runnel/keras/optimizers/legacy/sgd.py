@@ -68,5 +68,5 @@ class SGD(Optimizer):
         training.SparseApplyKerasMomentum(cells, scalars, grad, indices, use_nesterov=self.nesterov)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the optimizer as a dict."""
+        """The constructor arguments, as a dict."""
         return self._config_with("momentum", "nesterov")
