@@ -117,7 +117,7 @@ def encode_png(image, compression=-1, name=None):
     """The bytes of a PNG file for each 8- or 16-bit image [..., height, width, channels].
 
     >>> tf.io.encode_png(tf.zeros([2, 2, 3], tf.uint8)).numpy()[:4]
-    b'\x89PNG'
+    b'\\x89PNG'
     """
     hint = None if hasattr(image, "dtype") else uint8
     image = convert_to_tensor(image, dtype_hint=hint)
