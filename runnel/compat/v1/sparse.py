@@ -1,10 +1,10 @@
-"""tf.compat.v1.sparse: `tf.sparse` with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.sparse: `tf.sparse` with TensorFlow 1's arguments."""
 
 import runnel as _tf
 
 from .building import sparse_placeholder as placeholder
 
-# Functions of `tf.sparse` that take other arguments there, and have no older form here.
+# Functions of `tf.sparse` with other arguments in TensorFlow 1, without an older form here.
 _OTHERS = frozenset(
     {"add", "concat", "reduce_max", "reduce_sum", "segment_mean", "segment_sqrt_n", "segment_sum",
      "split"}

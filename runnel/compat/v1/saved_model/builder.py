@@ -27,9 +27,9 @@ _SCALAR = TensorShape([])
 
 
 class SavedModelBuilder:
-    """Puts the graph of a session with its values, and more graphs for them, into a SavedModel.
+    """Writes the graph of a session with its values, and more graphs for them, to a SavedModel.
 
-    All is written by `save`, and the folder then is there as a whole.
+    Everything is written by `save`, and the folder then appears atomically.
     """
 
     def __init__(self, export_dir: Any) -> None:
@@ -57,7 +57,7 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Any = None,
     ) -> None:
-        """Add the graph of a session, and the values that its variables have there now."""
+        """Add the graph of a session, and the current values of its variables."""
         if self._tensors is not None:
             raise AssertionError(
                 "Graph state including variables and assets has already been saved. Please invoke "
@@ -84,7 +84,7 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Any = None,
     ) -> None:
-        """Add the graph being built, for the values that were added before."""
+        """Add the current graph, for the values that were added before."""
         from .. import get_default_graph
 
         if self._tensors is None:
@@ -104,7 +104,7 @@ class SavedModelBuilder:
         experimental_image_format: bool = False,
         experimental_image_writer_options: Any = None,
     ) -> bytes:
-        """Write the SavedModel; the path of its file."""
+        """Write the SavedModel; returns the path of its file."""
         from google.protobuf import text_format
 
         if experimental_image_format:
@@ -248,7 +248,7 @@ def _add_saver(meta_graph: Any, graph: Any, variables: dict[str, Any]) -> None:
 
 
 def _add_to_collections(meta_graph: Any, graph: Any, variable: Any, read: str, write: str) -> None:
-    # A variable that was itself loaded has no initializer but what restores it.
+    # A variable that was loaded has no initializer but its restore operation.
     initializer = getattr(variable, "initializer", None)
     message = VariableDef(
         variable_name=variable.name,
