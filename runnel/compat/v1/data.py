@@ -76,8 +76,7 @@ _IteratorFromStringHandle = _Op(
 
 
 class Iterator(_GraphIterator):
-    """An iterator over a dataset that runs in a session: `get_next()` returns tensors of its
-    elements.
+    """A dataset iterator that runs in a session: `get_next()` returns tensors of its elements.
 
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     ...     dataset = tf.data.Dataset.range(2)

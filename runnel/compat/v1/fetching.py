@@ -35,9 +35,7 @@ def _only(values):
 
 
 def _walk(graph, fetch, leaves):
-    """Collect the leaves of a structure; returns a function from the list of all values to the
-    result.
-    """
+    """Collect the leaves of a structure; returns a function from all values to the result."""
     if fetch is None:
         raise TypeError(
             f"Argument `fetch` = {fetch} has invalid type {type(fetch).__name__!r}. Cannot be None."

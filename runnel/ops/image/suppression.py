@@ -407,9 +407,7 @@ def non_max_suppression_overlaps(
     overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"),
     name=None,
 ):  # fmt: skip
-    """The indices by score, without those that overlap a better one according to a matrix of
-    overlaps.
-    """
+    """The indices by score, without those that overlap a better one in a matrix of overlaps."""
     return NonMaxSuppressionWithOverlaps(
         *_numbers(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
     )

@@ -81,9 +81,7 @@ def _groups(value, axis):
 
 
 def segments(reduction, data, ids, count):
-    """The reduction of rows with equal ids; rows of a ragged tensor are combined position by
-    position.
-    """
+    """The reduction of rows with equal ids; ragged rows are combined position by position."""
     if isinstance(data, Tensor):
         return reduction(data, ids, count)
     dtype = data.row_splits.dtype

@@ -106,8 +106,7 @@ def _windowed(frames, window_fn, length):
 
 
 def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
-    """The modified discrete cosine transform: frames that overlap by half, half as many
-    frequencies.
+    """The modified discrete cosine transform: half-overlapping frames, half as many frequencies.
 
     A frame's quarters (a, b, c, d), b and c reversed where marked, are folded to (-c' - d, a - b')
     and transformed by a cosine transform of type IV.

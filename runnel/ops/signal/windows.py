@@ -30,9 +30,7 @@ def floating_dtype(dtype):
 
 
 def _raised_cosine(window_length, periodic, dtype, a, b):
-    """a - b cos(2πn / (N - 1)); a periodic window of even length is a truncated one of length N +
-    1.
-    """
+    """a - b cos(2πn / (N - 1)); a periodic window of even length is a truncated longer one."""
     dtype = floating_dtype(dtype)
     length = _length(window_length)
     periodic = casting.cast(convert_to_tensor(periodic, bool_dtype), int32)

@@ -34,9 +34,7 @@ def _require_same_shape(a, b):
 
 
 def _union(a_indices, a_values, b_indices, b_values, shape):
-    """The sorted union of the indices of two sparse tensors, and the values of both there (missing:
-    0).
-    """
+    """The sorted union of the indices of two sparse tensors, and both values there (missing: 0)."""
     first = positions.flat_numbers(a_indices, shape)
     second = positions.flat_numbers(b_indices, shape)
     places = np.union1d(first, second)

@@ -387,8 +387,7 @@ def RaggedFillEmptyRowsGrad(reverse_index_map, grad_values):
 
 
 def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
-    """A default value in each empty row: new ids and values, the mask of rows, the reverse index
-    map.
+    """A default value in each empty row: new ids, values, mask of rows, reverse index map.
 
     >>> tf.ragged_fill_empty_rows([0, 2], [5, 6], 3, 9).output_values.numpy().tolist()
     [5, 9, 6]

@@ -60,8 +60,7 @@ def to_hash_bucket_fast(input, num_buckets, name=None):
 
 
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
-    """The bucket of each string by SipHash with a key of two integers, which prevents forged
-    collisions.
+    """The bucket of each string by SipHash with a key of two integers, against forged collisions.
 
     >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy()
     array([2, 0])

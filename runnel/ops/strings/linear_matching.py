@@ -71,8 +71,8 @@ class Program:
             end[1] = len(self._code)
 
     def _split(self, lazy: bool) -> tuple[list[Any], int]:
-        """A split whose preferred branch continues here; returns the index of the other branch, to
-        be patched.
+        """A split that prefers to continue here; returns the index of the other branch, to be
+        patched.
         """
         split = self._emit("split", None, None)
         split[2 if lazy else 1] = len(self._code)
