@@ -218,7 +218,7 @@ class BaseSession:
         return keys, values
 
     def with_own_state(self, operation):
-        """A random operation with a per-session stream, from its seeds on; or a per-session queue."""
+        """A random operation with a stream of this session; or an operation with its own queue."""
         if operation.type in _QUEUES:
             return operation_like(operation, HandleOp, (), self._queue_attrs(operation))
         if "_stream" not in operation.given:

@@ -71,9 +71,7 @@ class Program:
             end[1] = len(self._code)
 
     def _split(self, lazy: bool) -> tuple[list[Any], int]:
-        """A split that prefers to continue here; returns the index of the other branch, to be
-        patched.
-        """
+        """A split that prefers to continue here, and the index of its other branch to be set."""
         split = self._emit("split", None, None)
         split[2 if lazy else 1] = len(self._code)
         return split, 1 if lazy else 2
