@@ -34,7 +34,7 @@ _MOST_ITERATIONS = 300
 
 @dataclass(frozen=True)
 class Work:
-    """A prepared workload: its step, setup and cleanup."""
+    """A prepared workload: its step, and the cleanup after it."""
 
     # The timed function. A returned number is a loss, by which frameworks are compared.
     step: Callable[[], Any]

@@ -243,7 +243,7 @@ def _combined_shapes(inputs, attrs):
 
 
 def _turned(boxes):
-    """All boxes with their corners in the order of the very first box's."""
+    """All boxes with their corners swapped as the very first box needs it."""
     top, left, bottom, right = boxes[0, 0]
     rows = (0, 2) if top <= bottom else (2, 0)
     columns = (1, 3) if left <= right else (3, 1)
