@@ -168,7 +168,7 @@ def _gray_of_light(pixels, exponent, wide):
 
 @functools.lru_cache(8)
 def _light_tables(exponent, bits, wide):
-    """Lookup tables: samples to linear light, light to samples, and samples that are gray already."""
+    """Lookup tables: samples to linear light, light to samples, and samples already gray."""
     inverse = _reciprocal(exponent)
     most = (1 << bits) - 1
     samples = np.arange(most + 1, dtype=np.uint32)
