@@ -1,4 +1,4 @@
-"""How many calls, functions, files and packages a step goes through, once everything is warm.
+"""The number of calls, functions, files and packages that a step passes through, once warm.
 
     python benchmarks/calls.py            the three walks of docs/architecture.md
     python benchmarks/calls.py --list     and every call of each, in order
@@ -66,7 +66,7 @@ def calls_of(step: Callable[[], object]) -> list[Call]:
 
 
 def figures(calls: list[Call]) -> dict[str, int]:
-    """What a reader has to follow."""
+    """The figures of a step."""
     packages = [call.package for call in calls]
     return {
         "calls": len(calls),

@@ -1,9 +1,9 @@
-"""How far a training step is from the time that oneDNN's primitives alone need for it.
+"""The distance of a training step from the time of its oneDNN primitives alone.
 
     python benchmarks/floor.py cnn_graph mobilenetv2_train
 
-Runs a step, notes which primitives it ran on which arrays, and then runs each of these alone. Their
-sum is the floor: what is above it is NumPy's part of the step, and Runnel itself.
+Runs a step, records which primitives it ran on which arrays, and then runs each of these alone.
+Their sum is the floor: the rest is NumPy's part of the step, and Runnel's overhead.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Call = tuple[str, Callable[[], Any]]
 
 @contextlib.contextmanager
 def noted() -> Iterator[list[Call]]:
-    """The primitives and products that run meanwhile: what each is, and how to run it again."""
+    """The primitives and matmuls that run meanwhile: the kind of each, and how to run it again."""
     from runnel.engines.onednn import matmul, primitive
 
     calls: list[Call] = []
@@ -49,10 +49,10 @@ def noted() -> Iterator[list[Call]]:
     def noting_multiply(a: Any, b: Any) -> Any:
         before = len(calls)
         result = multiply(a, b)
-        # Some are done by primitives, which are theirs.
+        # Some run as primitives, which are recorded by themselves.
         del calls[before:]
         if result is not None:
-            # Variables are updated where they are, so the numbers of this moment are kept.
+            # Variables are updated in place, so the current values are copied.
             first, second = a.copy("K"), b.copy("K")
             calls.append(("product", lambda: multiply(first, second)))
         return result
@@ -69,7 +69,7 @@ def noted() -> Iterator[list[Call]]:
 
 
 def name_of(wanted: Any) -> str:
-    """What a primitive is kept under, alone or in a group; those inside of others reorder."""
+    """The kind of a primitive from its cache key, alone or in a group; nested ones reorder."""
     from runnel.engines.onednn import primitive, updates
 
     for (_, key), kept in primitive._thread.primitives.items():
@@ -82,7 +82,7 @@ def name_of(wanted: Any) -> str:
 def fastest(
     runs: Sequence[Callable[[], Any]], repeats: int, clock: Callable[[], float]
 ) -> list[float]:
-    """The shortest time of each, in seconds; they take turns, so that one load falls on all."""
+    """The minimum time of each, in seconds; interleaved, so that CPU load affects all alike."""
     times: list[list[float]] = [[] for _ in runs]
     for _ in range(repeats):
         for run, found in zip(runs, times, strict=True):
@@ -93,7 +93,7 @@ def fastest(
 
 
 def by_op(step: Callable[[], Any], rounds: int) -> dict[tuple[str, str], float]:
-    """The seconds of each op and engine in one step, the median of some."""
+    """The seconds of each op and engine in one step, the median of several."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for _ in range(rounds):
         with contextlib.redirect_stdout(io.StringIO()):

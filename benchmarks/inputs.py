@@ -1,4 +1,4 @@
-"""What every framework gets: the sizes of the workloads, their data and their first weights."""
+"""The common inputs of all frameworks: sizes of the workloads, data and initial weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# How layers follow each other: kernels as [*space, inputs, outputs], each with its bias.
+# The layers in order: kernels as [*space, inputs, outputs], each with its bias.
 MLP = ((784, 100), (100, 10))
 CNN = ((5, 5, 1, 32), (5, 5, 32, 64), (3136, 1024), (1024, 10))
 DQN = ((4, 24), (24, 24), (24, 2))
@@ -19,7 +19,7 @@ CHARACTERS, UNITS = 57, 256
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of each thing a workload takes."""
+    """The sizes of the workloads."""
 
     operations: int = 1000
     batch: int = 50
@@ -36,7 +36,7 @@ class Sizes:
 
 
 FULL = Sizes()
-# Enough that every line of a workload runs.
+# The minimum that runs every line of a workload.
 SMOKE = Sizes(
     operations=2, batch=6, steps=3, replayed=4, mobile_batch=2, mobile_side=32, photo_side=32,
     training_rows=600, test_rows=200, photos=3, records=40, wide=40,
@@ -76,7 +76,7 @@ def texts(batch: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def prices() -> tuple[np.ndarray, np.ndarray]:
-    """Five years and the prices in them, both scaled to [0, 1]."""
+    """Five years and the prices in them, both normalized to [0, 1]."""
     values = np.array([[2013, 2014, 2015, 2016, 2017], [12000, 14000, 15000, 16500, 17500]])
     low, high = values.min(1, keepdims=True), values.max(1, keepdims=True)
     years, price = ((values - low) / (high - low)).astype(np.float32)
@@ -84,7 +84,7 @@ def prices() -> tuple[np.ndarray, np.ndarray]:
 
 
 def replay(batch: int) -> tuple[np.ndarray, ...]:
-    """States, actions, rewards, next states and whether that was the end."""
+    """States, actions, rewards, next states and terminal flags."""
     generator = np.random.default_rng(3)
     states, following = generator.normal(size=(2, batch, 4)).astype(np.float32)
     actions = generator.integers(0, 2, batch, np.int32)
@@ -98,7 +98,7 @@ def photos(batch: int, side: int) -> np.ndarray:
 
 
 def jpeg_files(folder: Path, count: int) -> list[str]:
-    """Files of 500 x 375 pixels: noise that was smooth at several scales."""
+    """JPEG files of 500 x 375 pixels: noise that is smooth at several scales."""
     from PIL import Image
 
     generator = np.random.default_rng(5)
@@ -118,7 +118,7 @@ def jpeg_files(folder: Path, count: int) -> list[str]:
 
 
 def records(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of 784 bytes and a label for each."""
+    """Records of 784 bytes and a label each."""
     generator = np.random.default_rng(6)
     rows: Any = generator.integers(0, 256, (count, 784), np.uint8)
     return rows, np.arange(count) % 10

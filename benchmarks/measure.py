@@ -1,4 +1,4 @@
-"""Measure one workload of one framework, and print what came out as a line of JSON.
+"""Measure one workload of one framework, and print the results as a line of JSON.
 
 python benchmarks/measure.py runnel mlp_eager
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 import inputs
 
-# By framework: the module with its workloads, and the module it is imported as.
+# By framework: the module of its workloads, and the module to import.
 FRAMEWORKS = {
     "runnel": ("with_tensorflow", "runnel"),
     "tf": ("with_tensorflow", "tensorflow"),
@@ -34,18 +34,18 @@ _MOST_ITERATIONS = 300
 
 @dataclass(frozen=True)
 class Work:
-    """A workload made ready: its step, and what surrounds that."""
+    """A prepared workload: its step, and the cleanup after it."""
 
-    # What is timed. A number it returns is a loss, which frameworks are compared by.
+    # The timed function. A returned number is a loss, by which frameworks are compared.
     step: Callable[[], Any]
-    # Puts things right again after a step, untimed.
+    # Restores the state after a step, untimed.
     after: Callable[[], Any] | None = None
-    # How many operations the time of a step is divided by.
+    # The number of operations by which the time of a step is divided.
     operations: int = 1
 
 
 def prepared(framework: str, workload: str, sizes: inputs.Sizes) -> tuple[Work | None, str]:
-    """The workload, None where the framework has none of this name; the framework's version."""
+    """The workload, None where the framework does not have it; the framework's version."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if framework in ("tf", "tf-legacy"):
         os.environ["TF_USE_LEGACY_KERAS"] = "1" if framework == "tf-legacy" else "0"
@@ -60,7 +60,7 @@ def prepared(framework: str, workload: str, sizes: inputs.Sizes) -> tuple[Work |
 
 
 def measured(work: Work, seconds: float) -> dict[str, Any]:
-    """The first call, then the median of those that follow a short warm-up."""
+    """The first call, then the median of the calls after a short warm-up."""
     losses = []
 
     def once() -> float:
@@ -95,7 +95,7 @@ def measured(work: Work, seconds: float) -> dict[str, Any]:
 
 
 def smoke(workload: str) -> None:
-    """Run a workload of Runnel's twice with small sizes."""
+    """Run one of Runnel's workloads twice with small sizes."""
     work, _ = prepared("runnel", workload, inputs.SMOKE)
     assert work is not None
     for _ in range(2):
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0)
     options = parser.parse_args()
     if options.framework == "runnel":
-        # A source tree that is not installed will do.
+        # A source tree works without installation.
         sys.path.append(str(Path(__file__).parents[1]))
     work, version = prepared(options.framework, options.workload, inputs.FULL)
     result = {} if work is None else measured(work, options.seconds)

@@ -2,8 +2,8 @@
 
     python benchmarks/run.py --peer tf=python3 --peer torch=other/bin/python --only 'cnn*'
 
-Every workload of every framework runs in a process of its own; the frameworks take turns, so that
-a busy moment of the machine does not fall on one of them alone.
+Every workload of every framework runs in a process of its own; the frameworks are interleaved, so
+that CPU load does not affect one of them alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import measure  # noqa: E402
 from with_tensorflow import WORKLOADS  # noqa: E402
 
-# What a fresh process takes to import a framework, and its Keras too.
+# The import time of a framework in a fresh process, and of its Keras.
 IMPORTS = {"import_time": "import {0}", "import_keras": "import {0} as tf; tf.keras.layers"}
 FIRST_CALLS = ("*_graph", "lstm_layer", "mobilenetv2_*")
 MICROSECONDS = ("op_*", "grad_eager", "linreg_eager", "dqn_act")
@@ -66,7 +66,7 @@ def selected(names: Sequence[str], patterns: str) -> list[str]:
 
 
 def smoke(names: Sequence[str]) -> int:
-    """Run workloads of Runnel's in small; the number of those that fail."""
+    """Run Runnel's workloads in small sizes; returns the number of failures."""
     failures = 0
     for name in names:
         begin = time.perf_counter()
@@ -81,7 +81,7 @@ def smoke(names: Sequence[str]) -> int:
 
 
 def run(command: Sequence[str], timeout: float) -> tuple[str, str | None]:
-    """What a process prints; the last line of its complaint if it fails."""
+    """The output of a process; the last line of its standard error if it fails."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     try:
         done = subprocess.run(
@@ -95,7 +95,7 @@ def run(command: Sequence[str], timeout: float) -> tuple[str, str | None]:
 
 
 def measured(framework: str, python: str, name: str, options: Any) -> dict[str, Any]:
-    """One process: its measurements, nothing where there is no such workload, or the error."""
+    """One process: its measurements, nothing where the workload does not exist, or the error."""
     if name in IMPORTS:
         module = measure.FRAMEWORKS[framework][1]
         if name == "import_keras" and module not in ("runnel", "tensorflow"):
@@ -144,7 +144,7 @@ def unit_of(name: str) -> tuple[str, float]:
 def table(
     title: str, results: Results, value: Callable[[Any], float | None], unit: Any = unit_of
 ) -> list[str]:
-    """The rows of a table in Markdown, with how many times faster Runnel is."""
+    """The rows of a table in Markdown, with Runnel's speed-up."""
     frameworks = list(next(iter(results.values()), {}))
     peers = frameworks[:-1]
     heads = [title, *frameworks, *(f"{peer} / runnel" for peer in peers)]
@@ -161,7 +161,7 @@ def table(
 
 
 def report(results: Results, options: Any, load: float) -> str:
-    """Every table, and on what machine with which versions it came about."""
+    """All tables, with the machine and the versions."""
     first = {name: results[name] for name in selected(list(results), ",".join(FIRST_CALLS))}
     memory = {name: results[name] for name in selected(list(results), "cnn_*")}
     lines = table("workload", results, lambda found: best(found, options.stat))

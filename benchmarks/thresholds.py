@@ -1,12 +1,12 @@
-"""From which size on oneDNN is faster than NumPy, kernel by kernel.
+"""The size above which oneDNN is faster than NumPy, kernel by kernel.
 
     python benchmarks/thresholds.py
 
-What `SMALLEST` in runnel/runtime/engine_selection.py says comes from this. The two take turns, and
-oneDNN counts as faster where both its shortest and its middle time are. Other programs must not run
-meanwhile: primitives whose threads wait for a processor cost milliseconds, whatever their size. A
-kernel is measured with oneDNN's threads and, unless it leaves that to NumPy, with the
-calling thread alone, as it runs while BLAS has the processors.
+The thresholds in `SMALLEST` in runnel/runtime/engine_selection.py come from this. The two are
+interleaved, and oneDNN counts as faster where both its minimum and its median time are lower. No
+other programs may run meanwhile: primitives whose threads wait for a core cost milliseconds,
+whatever their size. A kernel is measured with oneDNN's threads and, unless it leaves that case to
+NumPy, single-threaded, as it runs while BLAS owns the cores.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ from runnel.ops.nn.windows import place_axis
 from runnel.runtime import engine_selection, half_precision
 
 SIZES = [1 << power for power in range(8, 22)]
-# Height and width, and channels, of images; the batch makes up for the size.
+# Height and width, and channels, of images; the batch size makes up the total.
 IMAGES = ((4, 32), (8, 8), (16, 3), (28, 1))
 ROWS = (8, 64, 256)
 COLUMNS = (16, 128, 1024)
 # Rows of the states of recurrent layers.
 BATCHES = (1, 8, 32)
-# Rows, columns and what is summed over in each product of a batch.
+# Rows, columns and the inner dimension of each matmul of a batch.
 PRODUCTS = ((32, 32, 32), (64, 64, 16), (64, 16, 64), (128, 128, 64))
-# The lengths of rows that are normalized.
+# The lengths of normalized rows.
 LENGTHS = (16, 64, 512)
 ROUNDS = 3
-# The threads of BLAS look for work for a tenth of a second before they leave their processor, and
-# whatever oneDNN's share there then waits for that.
+# The threads of BLAS spin for a tenth of a second before they release their core, and oneDNN's
+# chunk on it waits for that.
 PAUSE = 0.3
 
 
 class Case(NamedTuple):
-    """A call of a kernel; the size of its first argument decides."""
+    """A call of a kernel, keyed by the size of its first argument."""
 
     what: str
     numpy: Callable[..., Any]
@@ -90,7 +90,7 @@ def convolutions(size: int, name: str) -> Iterator[Case]:
         arguments = {
             "convolve": (batch, filters, axes),
             "convolve_backprop_filters": (batch, results, filters.shape, axes),
-            # The gradients come first here: as many elements in them.
+            # The upstream gradients come first here: they have as many elements.
             "convolve_backprop_images": (
                 random(*batch.shape),
                 random(3, 3, 16, depth),
@@ -146,7 +146,7 @@ def normalizations(size: int, name: str) -> Iterator[Case]:
 
 
 def by_channels(size: int, name: str) -> Iterator[Case]:
-    """Images, and what their channels are scaled by."""
+    """Images, and vectors that scale their channels."""
     for what, batch in images(size):
         channels = batch.shape[-1]
         rows, vector = batch.reshape(-1, channels), random(channels)
@@ -255,7 +255,7 @@ def halves(size: int, name: str) -> Iterator[Case]:
 
 
 def batches(size: int, name: str) -> Iterator[Case]:
-    """Products of as many matrices, as attention has them: eight heads beside each other."""
+    """Batched matmuls of this many matrices, as in attention: eight heads."""
     for rows, columns, inner in PRODUCTS:
         count = max(1, size // (rows * inner * 8))
         a = random(count, rows, 8, inner).swapaxes(1, 2)
@@ -264,7 +264,7 @@ def batches(size: int, name: str) -> Iterator[Case]:
 
 
 def recurrences(size: int, name: str) -> Iterator[Case]:
-    """Twenty steps of as many inputs as units, whose weights have about so many elements."""
+    """Twenty steps of as many inputs as units, with about this many elements of the weights."""
     is_lstm = name.startswith("lstm")
     gates, states = (4, 2) if is_lstm else (3, 1)
     units = int((size / gates) ** 0.5)
@@ -279,7 +279,7 @@ def recurrences(size: int, name: str) -> Iterator[Case]:
         if not name.endswith("backprop"):
             yield Case(what, there, (*given, True))
             continue
-        # Each takes what it has kept itself.
+        # Each gets its own saved values.
         with only_numpy():
             for_numpy = there(*given, True)
         fast = engine_selection.find("lstm" if is_lstm else "gru")
@@ -335,7 +335,7 @@ CASES = {
     "softmax": rows,
     "tanh_backprop": functions,
 }
-# Kernels that take the processors when they run; the others may leave them to BLAS.
+# Kernels that claim the thread pool when they run; the others run without claiming it.
 HEAVY = (
     "average_pool", "backprop_depthwise", "batch_", "convolve", "gru", "half_", "lstm", "matmul",
     "max_pool",
@@ -343,7 +343,7 @@ HEAVY = (
 
 
 class Times(NamedTuple):
-    """The shortest and the middle time of a call, in microseconds."""
+    """The minimum and the median time of a call, in microseconds."""
 
     least: float
     middle: float
@@ -358,7 +358,7 @@ class Times(NamedTuple):
 
 @contextmanager
 def only_numpy() -> Iterator[None]:
-    """Leave every kernel to NumPy meanwhile."""
+    """Run every kernel in NumPy meanwhile."""
     kept = [choice.fast for choice in engine_selection._choices]
     for choice in engine_selection._choices:
         choice.fast = None
@@ -370,7 +370,7 @@ def only_numpy() -> Iterator[None]:
 
 
 def timed(call: Callable[[], Any], seconds: float) -> list[float]:
-    """The times of calls for a while, the first one, which warms the caches, left out."""
+    """The times of calls for a while, without the first one, which warms the caches."""
     call()
     times: list[float] = []
     end = time.perf_counter() + seconds
@@ -384,7 +384,7 @@ def timed(call: Callable[[], Any], seconds: float) -> list[float]:
 def in_turns(
     name: str, cases: list[Case], shared: bool, seconds: float
 ) -> list[tuple[Times, Times] | None]:
-    """The times of oneDNN and of NumPy for each call; None where oneDNN does not do it."""
+    """Interleaved times of oneDNN and of NumPy for each call; None where oneDNN lacks it."""
     fast = engine_selection.find(name)
     assert fast is not None
     ours: list[list[float]] = [[] for _ in cases]
@@ -395,7 +395,7 @@ def in_turns(
         for case, times in zip(cases, ours, strict=True):
             if fast(*case.arguments) is not None:
                 times += timed(lambda case=case: fast(*case.arguments), seconds / ROUNDS)
-        # Products are oneDNN's only while it has the processors; the rest BLAS would have.
+        # oneDNN runs matmuls only while it owns the cores; otherwise BLAS does.
         if name != "matmul":
             engine_selection.pool.give_to_blas()
         with only_numpy():
@@ -405,7 +405,7 @@ def in_turns(
 
 
 def compare(name: str, shared: bool, seconds: float, every: bool) -> int | None:
-    """The size from which on oneDNN is faster, single channels left out; None: there is none."""
+    """The size above which oneDNN is faster, single channels excluded; None: there is none."""
     sizes = SIZES[: -3 if name.startswith(HEAVY) else None]
     cases = [(size, case) for size in sizes for case in CASES[name](size, name)]
     found = in_turns(name, [case for _, case in cases], shared, seconds)
@@ -414,7 +414,8 @@ def compare(name: str, shared: bool, seconds: float, every: bool) -> int | None:
         if times is None:
             continue
         ours, theirs = times
-        # A single channel is printed but not counted: with it some kernels lose at every size.
+        # Single channels are printed but not counted: with them some kernels are slower at every
+        # size.
         if name == "matmul" or not case.what.endswith("x1"):
             faster.setdefault(size, []).append(ours.at_most(theirs))
         if every:

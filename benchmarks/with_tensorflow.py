@@ -1,6 +1,6 @@
-"""The workloads for everything with TensorFlow's interface: Runnel and TensorFlow itself.
+"""The workloads for frameworks with TensorFlow's interface: Runnel and TensorFlow itself.
 
-Written so that Keras 2 and Keras 3 both run it.
+Written so that Keras 2 and Keras 3 both run them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add(tf: Any, sizes: Sizes) -> Work:
 
 
 def product(tf: Any, sizes: Sizes) -> Work:
-    """One eager product of 32 x 32 matrices."""
+    """One eager matmul of 32 x 32 matrices."""
     matrix = tf.constant(inputs.layers(((32, 32),))[0])
 
     def step() -> None:
@@ -42,7 +42,7 @@ def product(tf: Any, sizes: Sizes) -> Work:
 
 
 def regression(tf: Any, sizes: Sizes, with_optimizer: bool) -> Step:
-    """A line through five points: loss, gradients, and an update of two variables."""
+    """Linear regression of five points: loss, gradients, and an update of two variables."""
     years, price = map(tf.constant, inputs.prices())
     line = [tf.Variable(0.0), tf.Variable(0.0)]
     optimizer = tf.keras.optimizers.SGD(learning_rate=5e-4) if with_optimizer else None
@@ -62,7 +62,7 @@ def regression(tf: Any, sizes: Sizes, with_optimizer: bool) -> Step:
 
 
 def training(tf: Any, model: Any, data: Any, graph: bool, **options: Any) -> Step:
-    """One step of Adam on one batch."""
+    """One Adam step on one batch."""
     examples, labels = map(tf.constant, data)
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer = adam(tf)
@@ -83,7 +83,7 @@ def adam(tf: Any) -> Any:
 
 
 def with_weights(model: Any, examples: np.ndarray, weights: list[np.ndarray]) -> Any:
-    """A model built for its examples that starts like those of the other frameworks."""
+    """A model built for its examples, with the same initial weights as in the other frameworks."""
     model(examples)
     model.set_weights(weights)
     return model
@@ -136,7 +136,7 @@ def cnn(tf: Any, sizes: Sizes, graph: bool) -> Step:
 
 
 def rnn(tf: Any, sizes: Sizes, graph: bool, cell: bool = True) -> Step:
-    """An LSTM over characters, as a cell in a loop of Python's or as a layer."""
+    """An LSTM over characters, as a cell in a Python loop or as a layer."""
     layers = tf.keras.layers
 
     class Recurrent(tf.keras.Model):
@@ -176,14 +176,14 @@ def q_network(tf: Any, states: np.ndarray) -> Any:
 
 
 def dqn_act(tf: Any, sizes: Sizes) -> Step:
-    """Choose one action."""
+    """Select one action."""
     state = inputs.replay(sizes.replayed)[0][:1]
     network = q_network(tf, state)
     return lambda: int(tf.argmax(network(state), axis=-1).numpy()[0])
 
 
 def dqn(tf: Any, sizes: Sizes) -> Step:
-    """Choose an action, then learn from a batch of earlier ones."""
+    """Select an action, then train on a batch of earlier ones."""
     states, actions, rewards, following, ends = inputs.replay(sizes.replayed)
     network, optimizer = q_network(tf, states), adam(tf)
 
@@ -209,7 +209,7 @@ def mobilenet_train(tf: Any, sizes: Sizes) -> Step:
     images = inputs.photos(sizes.mobile_batch, side)
     labels = (np.arange(sizes.mobile_batch) % 5).astype(np.int32)
     step = training(tf, model, (images, labels), graph=True, training=True)
-    # Its weights are drawn, differently by each framework: the losses say nothing.
+    # Its weights are random, and differ between frameworks: the losses are not comparable.
     return lambda: [step()]
 
 
@@ -250,7 +250,7 @@ def evaluate(tf: Any, sizes: Sizes) -> Step:
 
 
 def whole(dataset: Any) -> Step:
-    """One pass over a pipeline."""
+    """One full pass over a pipeline."""
 
     def step() -> None:
         for _ in dataset:
@@ -313,7 +313,7 @@ def tfrecord_read(tf: Any, sizes: Sizes) -> Step:
 
 
 def checkpoint(tf: Any, sizes: Sizes, restore: bool) -> Work:
-    """Four layers, with the two slots of Adam for each: 25 million parameters in full size."""
+    """Four layers, with both Adam slots each: 25 million parameters in full size."""
     model = tf.keras.Sequential([tf.keras.layers.Dense(sizes.wide) for _ in range(4)])
     optimizer = adam(tf)
     model(tf.zeros((1, sizes.wide)))

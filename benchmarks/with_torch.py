@@ -77,7 +77,7 @@ def adam(torch: Any, model: Any) -> Any:
 
 
 def with_weights(torch: Any, model: Any, weights: Iterable[np.ndarray]) -> Any:
-    """Weights in TensorFlow's order given to a model that keeps its outputs first."""
+    """Set weights in TensorFlow's layout in a model with output-major weights."""
     with torch.no_grad():
         for parameter, array in zip(model.parameters(), weights, strict=True):
             if array.ndim == 4:
@@ -106,7 +106,7 @@ def cnn(torch: Any, sizes: Sizes, graph: bool) -> Step:
         nn.Flatten(), nn.Linear(3136, 1024), nn.ReLU(), nn.Linear(1024, 10),
     )  # fmt: skip
     weights = inputs.layers(inputs.CNN)
-    # Flattened there with the channels first.
+    # Flattened there channels-first.
     weights[4] = weights[4].reshape(7, 7, 64, 1024).transpose(2, 0, 1, 3).reshape(3136, 1024)
     images, labels = inputs.digits(sizes.batch)
     images = np.ascontiguousarray(images.transpose(0, 3, 1, 2))

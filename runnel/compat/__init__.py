@@ -1,4 +1,4 @@
-"""tf.compat: TensorFlow 1 (`v1`), TensorFlow 2 (`v2`), and strings of any Python."""
+"""tf.compat: TensorFlow 1 (`v1`), TensorFlow 2 (`v2`), and string conversions."""
 
 import importlib as _importlib
 import sys as _sys

@@ -1,4 +1,4 @@
-"""Text and bytes, dimensions and dates, for programs that run on several versions."""
+"""Text and bytes, dimensions and dates, for programs that support several versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ complex_types = (numbers.Complex, np.number)
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """The bytes of a text, or the bytes given.
+    """Text encoded as bytes; bytes are returned as they are.
 
     >>> tf.compat.as_bytes("é")
     b'\\xc3\\xa9'
@@ -35,7 +35,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """The text of bytes, or the text given.
+    """Bytes decoded as text; text is returned as it is.
 
     >>> tf.compat.as_text(b"abc")
     'abc'
@@ -62,12 +62,12 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
 
 
 def path_to_str(path: Any) -> Any:
-    """The string of a path object; anything else as it is."""
+    """The string of a path object; any other value as it is."""
     return as_str_any(path.__fspath__()) if isinstance(path, os.PathLike) else path
 
 
 def dimension_value(dimension: Any) -> int | None:
-    """The size that a dimension of a shape stands for: an int or None."""
+    """The size of a dimension of a shape: an int or None."""
     return dimension.value if hasattr(dimension, "value") else dimension
 
 
@@ -81,7 +81,7 @@ def dimension_at_index(shape: TensorShape, index: int) -> Any:
 
 
 class _Horizon:
-    """Until when files must be readable by older versions: forever back, unless told."""
+    """The forward compatibility horizon: unlimited, unless set."""
 
     def __init__(self) -> None:
         self.date = datetime.date.today()
@@ -91,13 +91,13 @@ _horizon = _Horizon()
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether the date is past, so that what came with it may be used."""
+    """Whether the date is past, so that features introduced on it may be used."""
     return _horizon.date > datetime.date(year, month, day)
 
 
 @contextlib.contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
-    """Let `forward_compatible` take another date for today, in a block."""
+    """Make `forward_compatible` use another date, in a block."""
     before, _horizon.date = _horizon.date, datetime.date(year, month, day)
     try:
         yield

@@ -41,7 +41,7 @@ if _TYPE_CHECKING:
     from .strict_mode import enable_strict_mode as enable_strict_mode
     from .structured_tensor import StructuredTensor as StructuredTensor
 
-# Datasets and ragged tensors load when first used.
+# Datasets and ragged tensors are loaded lazily.
 _LATER = {
     "BatchableExtensionType": "experimental.batchable",
     "DynamicRaggedShape": "ops.ragged.dynamic_shape",

@@ -1,4 +1,4 @@
-"""BatchableExtensionType: extension types whose values can be stacked, sliced and joined."""
+"""BatchableExtensionType: extension types whose values can be stacked, sliced and concatenated."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .extensions import ExtensionType, ExtensionTypeSpec
 
 
 class ExtensionTypeBatchEncoder:
-    """How values of an extension type become tensors that are stacked or sliced for them.
+    """Encodes values of an extension type as tensors that are stacked or sliced in their place.
 
-    This one stacks and slices every field. A type for which that is wrong has an encoder of its
-    own as `__batch_encoder__`, with other methods.
+    This one stacks and slices every field. A type for which that is wrong has its own encoder as
+    `__batch_encoder__`, with other methods.
     """
 
     def batch(self, spec: Any, batch_size: Any) -> Any:
-        """The spec of so many values: a new first dimension in every spec and shape of it."""
+        """The spec of this many values: a new first dimension in every spec and shape of it."""
 
         def changed(each: Any) -> Any:
             if isinstance(each, TensorShape):
@@ -39,23 +39,23 @@ class ExtensionTypeBatchEncoder:
         return _with_fields(spec, changed)
 
     def encode(self, spec: Any, value: Any, minimum_rank: Any = 0) -> Any:
-        """A nest of tensors, or of values that can be batched, for a value: those in its fields.
+        """The encoding of a value: a nest of tensors, or of batchable values, those in its fields.
 
         All of them have at least `minimum_rank` dimensions, the outer ones of equal sizes.
         """
         return spec._to_components(value)
 
     def decode(self, spec: Any, encoded_value: Any) -> Any:
-        """The value of a spec that was encoded, or made of stacked or sliced encodings."""
+        """The value of a spec, decoded from an encoding or from stacked or sliced ones."""
         return spec._from_components(encoded_value)
 
     def encoding_specs(self, spec: Any) -> Any:
-        """A nest of the specs of what `encode` gives."""
+        """A nest of the specs of the results of `encode`."""
         return spec._component_specs
 
 
 def _with_fields(spec: Any, changed: Callable[[Any], Any]) -> Any:
-    """A spec with what its fields hold changed."""
+    """A spec with a function applied to its fields."""
     fields = spec._field_specs()
     return type(spec)._of({name: _mapped(changed, each) for name, each in fields.items()})
 
@@ -71,7 +71,7 @@ def _mapped(changed: Callable[[Any], Any], field: Any) -> Any:
 
 
 class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchableTypeSpec):
-    """The type of values that can be batched; the encoder of their class knows how."""
+    """The spec of batchable values, with the encoder of their class."""
 
     @property
     def _encoder(self) -> ExtensionTypeBatchEncoder:
@@ -96,10 +96,10 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchableTypeSpec):
 
 
 class BatchableExtensionType(ExtensionType):
-    """The base of extension types whose values datasets, `tf.map_fn` and Keras put into batches.
+    """The base class of extension types that datasets, `tf.map_fn` and Keras can batch.
 
-    All tensors, shapes and values in the fields are stacked or sliced; where that is not what a
-    batch of values is, `__batch_encoder__` is an `ExtensionTypeBatchEncoder` that knows better.
+    All tensors, shapes and values in the fields are stacked or sliced; where a batch is defined
+    otherwise, `__batch_encoder__` is an `ExtensionTypeBatchEncoder`.
 
     >>> class Vehicle(tf.experimental.BatchableExtensionType):
     ...     top_speed: tf.Tensor

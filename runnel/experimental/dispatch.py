@@ -1,6 +1,6 @@
-"""Public functions that do something of their own for values of extension types.
+"""Dispatch of public functions on extension types.
 
-`core/dispatch.py` says how; here are the functions of single elements and of pairs of them.
+The mechanism is in `core/dispatch.py`; here are the unary and binary element-wise functions.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def _functions(listed: str) -> Iterator[FunctionType]:
 
 
 def convert_operands(paths: str, convert: Callable[[Any, Any], tuple[Any, Any]] | None) -> None:
-    """Let functions `f(x, y)` start with `x, y = convert(x, y)`; with None, no longer."""
+    """Make functions `f(x, y)` start with `x, y = convert(x, y)`; None removes this."""
     dispatch.convert_operands(_functions(paths), convert)
 
 
 def _elementwise(listed: str, *types: Any) -> Callable[[Any], Any]:
-    """A decorator of a handler `(api_func, *operands)` for all functions of a list."""
+    """A decorator that registers a handler `(api_func, *operands)` for all functions of a list."""
     for annotation in types:
         check_annotation(annotation)
 
@@ -98,9 +98,9 @@ def _on_operands(handler: Any, names: list[str]) -> Callable[..., Any]:
 
 
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
-    """Let the decorated `handler(api_func, x)` stand for all functions of single elements.
+    """Register the decorated `handler(api_func, x)` for all unary element-wise functions.
 
-    `api_func` is the function that was called, with its other arguments filled in.
+    `api_func` is the called function, with its other arguments bound.
 
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
@@ -116,10 +116,10 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
 
 
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
-    """Let the decorated `handler(api_func, x, y)` stand for all functions of pairs of elements."""
+    """Register the decorated `handler(api_func, x, y)` for all binary element-wise functions."""
     return _elementwise(_BINARY, x_type, y_type)
 
 
 def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
-    """Let the decorated `handler(assert_func, x, y)` stand for assertions on pairs of elements."""
+    """Register the decorated `handler(assert_func, x, y)` for binary element-wise assertions."""
     return _elementwise(_ASSERTIONS, x_type, y_type)

@@ -1,4 +1,4 @@
-"""tf.experimental.dlpack: tensors handed to other libraries, and theirs taken, through DLPack."""
+"""tf.experimental.dlpack: exchange of tensors with other libraries through DLPack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CPU = (1, 0)
 
 
 class _Exporter:
-    """What NumPy takes for an array of another library: an object that hands out a capsule."""
+    """An object with the DLPack protocol for NumPy, which returns a capsule."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -27,7 +27,7 @@ class _Exporter:
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """A tensor as a DLPack capsule, which one other library may take.
+    """A tensor as a DLPack capsule, which one other library may consume.
 
     >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1, 2]))
     >>> tf.experimental.dlpack.from_dlpack(capsule)
@@ -40,7 +40,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
             f"The argument to `to_dlpack` must be an eager tensor, got {type(tf_tensor).__name__}. "
             "Convert it with tf.convert_to_tensor first.",
         )
-    # A copy: whoever takes the memory may write to it, and a tensor never changes.
+    # A copy: the consumer may write to the memory, and tensors are immutable.
     array = np.array(tf_tensor.numpy())
     try:
         return array.__dlpack__()
@@ -51,7 +51,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
 
 
 def from_dlpack(dlcapsule: Any) -> Tensor:
-    """The tensor of a DLPack capsule; a capsule can be taken once."""
+    """The tensor of a DLPack capsule; a capsule can be consumed once."""
     if type(dlcapsule).__name__ != "PyCapsule":
         raise TypeError(f"from_dlpack takes a DLPack capsule, got {type(dlcapsule).__name__}.")
     try:

@@ -1,4 +1,4 @@
-"""How operations are executed: here at once and in order, so these have nothing to wait for."""
+"""Execution modes: operations run synchronously and in order, so these are no-ops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def async_scope() -> Iterator[None]:
-    """A block after which all of its operations have finished and their errors were raised.
+    """A block after which all of its operations have finished and raised their errors.
 
     >>> with tf.experimental.async_scope():
     ...     total = tf.add(1, 2)
@@ -19,7 +19,7 @@ def async_scope() -> Iterator[None]:
 
 
 def async_clear_error() -> None:
-    """Forget the errors of operations that have not been waited for; operations here wait."""
+    """Clear the errors of asynchronous operations; there are none here."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""ExtensionType: classes of values made of tensors, which functions take like tensors."""
+"""ExtensionType: classes of composite values, which functions accept like tensors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _register(cls: type, name: str) -> None:
 
 
 class _Maker(type):
-    """Makes instances: the constructor runs, then the fields are converted, checked and fixed."""
+    """The metaclass: the constructor runs, then the fields are converted, validated and frozen."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         value = cast(Any, object).__new__(cls)
@@ -97,7 +97,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @property
     def value_type(self) -> type:
-        """The extension type described."""
+        """The extension type of the values."""
         return self._value_class
 
     @classmethod
@@ -108,7 +108,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _of(cls, fields: dict[str, Any]) -> Any:
-        # Past the constructor, which a class may have made its own.
+        # Bypasses the constructor, which a class may have redefined.
         spec = cls.__new__(cls)
         vars(spec).update(fields)
         return spec
@@ -143,7 +143,7 @@ class ExtensionTypeSpec(TypeSpec):
         return tuple(part for name, spec in fields for part in parts_of(spec, getattr(value, name)))
 
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """A value of this type whose tensors are placeholders of the function being traced."""
+        """A value of this type whose tensors are placeholders of the graph being traced."""
         graph: Any = state.graph
         if graph is None:
             raise ValueError(
@@ -155,7 +155,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def experimental_type_proto(cls) -> Any:
-        """The class of the messages that describe specs."""
+        """The class of the specs' messages."""
         from ..formats.saved_model_messages import TypeSpecProto
 
         return TypeSpecProto
@@ -194,7 +194,7 @@ def _bound(
 
 
 def _signature(fields: dict[str, Any], defaults: dict[str, Any]) -> inspect.Signature:
-    """One parameter for each field; those that follow a default without having one need names."""
+    """One parameter per field; keyword-only without a default after one with a default."""
     parameters: list[inspect.Parameter] = []
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for name, annotation in fields.items():
@@ -206,11 +206,11 @@ def _signature(fields: dict[str, Any], defaults: dict[str, Any]) -> inspect.Sign
 
 
 class ExtensionType(metaclass=_Maker):
-    """The base of classes whose values are made of tensors: a field for every annotation.
+    """The base class of composite types: a field for every annotation.
 
-    A subclass gives its fields as annotations, with defaults where it likes; it gets a
-    constructor, equality, a printout and `Spec`, the class of its specs. Its values do not change.
-    Functions, loops, conditions, datasets and `tf.nest` carry them like tensors.
+    A subclass declares its fields as annotations, optionally with defaults; it gets a constructor,
+    equality, a representation and `Spec`, the class of its specs. Its values are immutable.
+    Functions, loops, conditions, datasets and `tf.nest` pass them like tensors.
 
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
@@ -222,7 +222,7 @@ class ExtensionType(metaclass=_Maker):
 
     _field_kinds: typing.ClassVar[dict[str, Any]] = {}
     _field_defaults: typing.ClassVar[dict[str, Any]] = {}
-    # What the specs of its values derive from.
+    # The base class of the specs of its values.
     _spec_class: typing.ClassVar[type] = ExtensionTypeSpec
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -262,7 +262,7 @@ class ExtensionType(metaclass=_Maker):
         return type(self).Spec.from_value(self)  # type: ignore[attr-defined]
 
     def __validate__(self) -> None:
-        """Checks of a subclass; runs when a value has been made."""
+        """Validation by a subclass; called after a value is constructed."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._require_open(name)
@@ -319,13 +319,13 @@ def _hints(cls: type, frame: Any) -> dict[str, Any]:
     """The annotations of a class; `frame` is where it was defined."""
     try:
         return typing.get_type_hints(cls, localns={cls.__name__: cls})
-    except NameError:  # they are strings with names that the module does not have
+    except NameError:  # they are strings with names that are not in the module
         names = {**frame.f_globals, **frame.f_locals, cls.__name__: cls}
         return typing.get_type_hints(cls, localns=names)
 
 
 def _check_fields(cls: type, namespace: Any) -> None:
-    """ValueError or TypeError where the body of a subclass has no proper fields."""
+    """ValueError or TypeError where the body of a subclass has invalid fields."""
     fields: dict[str, Any] = cls._field_kinds  # type: ignore[attr-defined]
     invalid = f"The field annotations for {cls.__name__} are invalid."
     for name in fields:
@@ -343,5 +343,5 @@ def _check_fields(cls: type, namespace: Any) -> None:
 
 
 def as_dict(value: ExtensionType) -> dict[str, Any]:
-    """The fields of an extension type's value by name; nested values stay as they are."""
+    """The fields of an extension type's value by name; nested values are not converted."""
     return {name: getattr(value, name) for name in type(value)._field_kinds}

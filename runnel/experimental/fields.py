@@ -1,4 +1,4 @@
-"""The fields of extension types: which annotations they may have, and values made to fit them."""
+"""The fields of extension types: valid annotations, and conversion of values to them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..core.type_spec import TensorSpec, TypeSpec, type_spec_from_value
 _PLAIN = (int, float, str, bytes, bool, type(None))
 _UNIONS = (typing.Union, types.UnionType)
 
-# How a value becomes a field of one kind: (value, path) -> value; TypeError where it does not fit.
+# The conversion of a value to each kind of field: (value, path) -> value; TypeError if invalid.
 Convert = Callable[[Any, Any, str], Any]
 
 
 class ImmutableDict(collections.abc.Mapping[Any, Any]):
-    """A mapping that cannot change, in which extension types keep their mappings."""
+    """An immutable mapping, in which extension types store their mappings."""
 
     __slots__ = ("_items",)
 
@@ -44,7 +44,7 @@ class ImmutableDict(collections.abc.Mapping[Any, Any]):
 
 
 def check_annotation(annotation: Any) -> None:
-    """TypeError unless a field may have this annotation."""
+    """TypeError unless the annotation is valid for a field."""
     if annotation is None or annotation in (*_PLAIN, Tensor, TensorShape, DType):
         return
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
@@ -68,12 +68,12 @@ def _described(annotation: Any) -> str:
 
 
 def converted(annotation: Any, value: Any, path: str) -> Any:
-    """A value as a field of this annotation holds it."""
+    """A value converted to a field with this annotation."""
     return _converted(annotation, value, path, _as_value)
 
 
 def converted_spec(annotation: Any, value: Any, path: str) -> Any:
-    """What a spec holds for a field of this annotation: specs in the places of tensors."""
+    """The spec of a field with this annotation: specs in place of tensors."""
     return _converted(annotation, value, path, _as_spec)
 
 
@@ -105,7 +105,7 @@ def _converted(annotation: Any, value: Any, path: str, convert: Convert) -> Any:
 def _member(
     annotation: Any, members: tuple[Any, ...], value: Any, path: str, convert: Convert
 ) -> Any:
-    # A value that has one of the types already is not converted to another of them.
+    # A value that already has one of the types is not converted to another.
     exact = [each for each in members if isinstance(each, type) and isinstance(value, each)]
     for each in exact or members:
         try:
@@ -161,7 +161,7 @@ def _misfit(annotation: Any, value: Any, path: str) -> TypeError:
 
 
 def specs_in(value: Any) -> Any:
-    """A field's value with specs in the places of tensors and composites."""
+    """A field's value with specs in place of tensors and composites."""
     if isinstance(value, tuple):
         return tuple(specs_in(each) for each in value)
     if isinstance(value, Mapping):
@@ -172,7 +172,7 @@ def specs_in(value: Any) -> Any:
 
 
 def parts_of(specs: Any, value: Any) -> Iterator[Any]:
-    """What stands in a value where specs stand, in their order."""
+    """The components of a value at the positions of specs, in order."""
     if isinstance(specs, TypeSpec):
         yield value
     elif isinstance(specs, tuple):
@@ -184,7 +184,7 @@ def parts_of(specs: Any, value: Any) -> Iterator[Any]:
 
 
 def filled(specs: Any, parts: Iterator[Any]) -> Any:
-    """The value of a field made of the next parts, one for each spec."""
+    """The value of a field from its next components, one per spec."""
     if isinstance(specs, TypeSpec):
         return next(parts)
     if isinstance(specs, tuple):

@@ -1,4 +1,4 @@
-"""Strict mode: what is deprecated raises an error."""
+"""Strict mode: deprecated calls raise an error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ data.experimental.shuffle_and_repeat data.experimental.snapshot data.experimenta
 data.experimental.unbatch data.experimental.unique guarantee_const math.accumulate_n
 test.is_gpu_available
 """
-# Parameters that are not to be given any more, by function.
+# Deprecated parameters, by function.
 _PARAMETERS = {
     "compat.v1.argmax": "dimension",
     "compat.v1.argmin": "dimension",
@@ -63,14 +63,14 @@ _PARAMETERS = {
     "import_graph_def": "op_dict",
     "map_fn": "dtype",
 }
-# Functions whose `back_prop` is not to be False any more.
+# Functions for which `back_prop=False` is deprecated.
 _WITHOUT_GRADIENTS = "foldl foldr map_fn scan while_loop"
 
 _exchanges: dict[FunctionType, Exchange] = {}
 
 
 def enable_strict_mode() -> None:
-    """From now on, calls of what is deprecated raise RuntimeError: functions and arguments."""
+    """From now on, deprecated functions and arguments raise RuntimeError."""
     if _exchanges:
         return
     without = dict.fromkeys(_WITHOUT_GRADIENTS.split(), "")
@@ -88,7 +88,7 @@ def _always(*args: Any, **kwargs: Any) -> str:
 
 
 def _arguments_of(path: str, function: Any) -> Callable[..., str | None]:
-    """A function from arguments to those of them that are deprecated."""
+    """A function that returns the deprecated ones of the arguments."""
     signature = inspect.signature(function)
     names = _PARAMETERS.get(path, "").split()
     is_loop = path in _WITHOUT_GRADIENTS.split()
@@ -97,7 +97,7 @@ def _arguments_of(path: str, function: Any) -> Callable[..., str | None]:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            return None  # the function explains what is wrong
+            return None  # the function itself reports what is wrong
         found = [name for name in names if given.get(name) is not None]
         if is_loop and given.get("back_prop") is False:
             found.append("back_prop")

@@ -1,4 +1,4 @@
-"""The fields of structured tensors: their outer dimensions, and what is done along them."""
+"""The fields of structured tensors: their outer dimensions, and operations along them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_structured(value: Any) -> bool:
 
 
 def checked_fields(fields: Any) -> dict[str, Any]:
-    """Fields by name, as tensors or values made of tensors."""
+    """Fields by name, as tensors or composites."""
     if not isinstance(fields, Mapping):
         raise TypeError(f"fields must be a dictionary, got {type(fields).__name__}")
     for name in fields:
@@ -41,7 +41,7 @@ def checked_fields(fields: Any) -> dict[str, Any]:
 
 
 def as_field(value: Any) -> Any:
-    """A value as a field holds it."""
+    """A value converted to a field."""
     if isinstance(value, Tensor | RaggedTensor | ExtensionType):
         return value
     try:
@@ -51,12 +51,12 @@ def as_field(value: Any) -> Any:
 
 
 def static_shape(shape: Any) -> TensorShape:
-    """What is known of a ragged shape; None where rows have different lengths."""
+    """The static part of a ragged shape; None where rows have different lengths."""
     return shape._type_spec.static_shape()
 
 
 def divided(shape: Any) -> Any:
-    """A ragged shape with a partition for every dimension but the first."""
+    """A ragged shape with a row partition for every dimension but the first."""
     if shape.rank is None:
         raise ValueError("The rank of a StructuredTensor must be known.")
     wanted = max(shape.rank - 1, 0)
@@ -64,7 +64,7 @@ def divided(shape: Any) -> Any:
 
 
 def outer_shape(value: Any, rank: int, dtype: DType) -> Any:
-    """The shape that the first dimensions of a field have."""
+    """The shape of the first dimensions of a field."""
     if is_structured(value):
         shape = value._ragged_shape
     elif isinstance(value, Tensor | RaggedTensor):
@@ -91,7 +91,7 @@ def shape_dtype(fields: dict[str, Any]) -> DType | None:
 
 
 def common_shape(shapes: Sequence[tuple[str, Any]], validate: bool) -> Any:
-    """The one ragged shape of all that have names; ValueError if two are known to differ."""
+    """The common ragged shape of all named fields; ValueError if two are known to differ."""
     _, chosen = shapes[0]
     for name, shape in shapes[1:]:
         _require_same(chosen, shape, name, validate)
@@ -129,7 +129,7 @@ def shape_of(value: Any, dtype: DType) -> Any:
 
 
 def partitioned(value: Any, partition: RowPartition) -> Any:
-    """A field whose first dimension is divided into rows."""
+    """A field with its first dimension partitioned into rows."""
     if is_structured(value):
         return value.partition_outer_dimension(partition)
     length = partition.static_uniform_row_length
@@ -152,7 +152,7 @@ def partitioned(value: Any, partition: RowPartition) -> Any:
 
 
 def merged_shape(shape: Any, outer: int, inner: int) -> Any:
-    """A ragged shape with the dimensions from `outer` to `inner` made one."""
+    """A ragged shape with the dimensions from `outer` to `inner` merged."""
     if outer == inner:
         return shape
     parts = list(shape.row_partitions)
@@ -172,7 +172,7 @@ def merged_shape(shape: Any, outer: int, inner: int) -> Any:
 
 
 def merged(value: Any, outer: int, inner: int) -> Any:
-    """A field with the dimensions from `outer` to `inner` made one."""
+    """A field with the dimensions from `outer` to `inner` merged."""
     if is_structured(value):
         return value.merge_dims(outer, inner)
     return merge_dims(value, outer, inner)

@@ -1,4 +1,4 @@
-"""Structured tensors from nested lists and dictionaries, and back."""
+"""Structured tensors from and to nested lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 
 
 class Reader:
-    """Makes tensors of Python's values; `make(fields, shape)` makes a structured tensor."""
+    """Converts Python values to tensors; `make(fields, shape)` creates a structured tensor."""
 
     def __init__(self, make: Callable[[dict[str, Any], Any], Any], spec_type: Any) -> None:
         self._make = make
@@ -68,7 +68,7 @@ class Reader:
         return self._make(fields, _shape(values, depth))
 
     def _specs(self, value: Any, names: list[str], spec: Any, rank: int, path: Path) -> Any:
-        """The specs of fields by name; ValueError where a spec does not describe such values."""
+        """The specs of fields by name; ValueError for a spec of another type."""
         if spec is None:
             return {}
         if not isinstance(spec, self._spec_type) or spec.rank != rank:
@@ -86,7 +86,7 @@ def _misfit(value: Any, spec: Any, path: Path) -> ValueError:
 
 
 def _depth_of_dictionaries(values: Any) -> int | None:
-    """In how many lists the first dictionary is; None where there are none."""
+    """The nesting depth of the first dictionary in lists; None where there are none."""
     for each in values:
         if isinstance(each, dict):
             return 1
@@ -98,7 +98,7 @@ def _depth_of_dictionaries(values: Any) -> int | None:
 
 
 def _flat(values: Any, depth: int) -> list[dict[str, Any]]:
-    """All dictionaries in lists of this depth; ValueError where there is anything else."""
+    """All dictionaries in lists of this depth; ValueError for other values."""
     if depth == 0:
         if isinstance(values, dict):
             return [values]
@@ -113,7 +113,7 @@ def _flat(values: Any, depth: int) -> list[dict[str, Any]]:
 
 
 def _column(values: Any, name: str, depth: int) -> Any:
-    """The values of a field, in lists as their dictionaries are."""
+    """The values of a field, nested like their dictionaries."""
     if depth == 0:
         return values[name]
     return [_column(each, name, depth - 1) for each in values]
@@ -152,7 +152,7 @@ def _rank(values: Any) -> int:
 
 
 def _of_list(values: Any, spec: Any, path: Path) -> Any:
-    """A vector, or a ragged tensor of more dimensions, unless a spec asks for another kind."""
+    """A vector, or a ragged tensor of higher rank, unless a spec requests another type."""
     try:
         if isinstance(spec, RaggedTensorSpec):
             inner = spec.shape[spec.ragged_rank + 1 :] if spec.shape.rank is not None else None

@@ -33,7 +33,7 @@ from .structured_updates import by_path, updated
 
 
 class StructuredTensor(BatchableExtensionType):
-    """A tensor of structures: every field is a tensor that holds its values for all structures.
+    """A tensor of structures: every field is a tensor with its values for all structures.
 
     >>> people = tf.experimental.StructuredTensor.from_pyval(
     ...     [{"age": 12, "names": ["Jo"]}, {"age": 82, "names": ["Bob", "Bobby"]}])
@@ -69,7 +69,7 @@ class StructuredTensor(BatchableExtensionType):
 
         @property
         def shape(self) -> TensorShape:
-            """What is known of the shape."""
+            """The static shape."""
             return self._ragged_shape.static_shape()
 
         @property
@@ -142,7 +142,7 @@ class StructuredTensor(BatchableExtensionType):
     def from_fields_and_rank(
         cls, fields: Any, rank: Any, validate: Any = False, dtype: Any = None
     ) -> Any:
-        """The tensor of structures with these fields, at least one, and so many dimensions.
+        """The tensor of structures with these fields, at least one, and this rank.
 
         >>> tf.experimental.StructuredTensor.from_fields_and_rank({"a": [1, 2]}, 1).shape
         TensorShape([2])
@@ -181,7 +181,7 @@ class StructuredTensor(BatchableExtensionType):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape; its rank always is."""
+        """The static shape; its rank is always known."""
         return static_shape(self._ragged_shape)
 
     @property
@@ -191,7 +191,7 @@ class StructuredTensor(BatchableExtensionType):
 
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
-        """How the dimensions after the first are divided into rows."""
+        """The row partitions of the dimensions after the first."""
         return self._ragged_shape.row_partitions
 
     def nrows(self) -> Any:
@@ -203,7 +203,7 @@ class StructuredTensor(BatchableExtensionType):
         return tuple(self._fields)
 
     def field_value(self, field_name: Any) -> Any:
-        """The values of a field, or of a field of a field where a path of names is given."""
+        """The values of a field, or of a nested field for a path of names."""
         if not isinstance(field_name, list | tuple):
             return self._fields[field_name]
         value: Any = self
@@ -214,7 +214,7 @@ class StructuredTensor(BatchableExtensionType):
         return value
 
     def with_updates(self, updates: Any, validate: Any = False) -> Any:
-        """A copy with other values for some fields; None removes a field, functions change them.
+        """A copy with new values for some fields; None removes a field, functions map it.
 
         >>> point = tf.experimental.StructuredTensor.from_pyval({"x": 1, "y": 2})
         >>> point.with_updates({"x": lambda x: x * 10, "y": None}).to_pyval()
@@ -233,7 +233,7 @@ class StructuredTensor(BatchableExtensionType):
         return type(self)(fields, self._ragged_shape)
 
     def promote(self, source_path: Any, new_name: Any) -> Any:
-        """A copy with a field of a field as a new field, one level up.
+        """A copy with a nested field promoted to a new field, one level up.
 
         >>> books = tf.experimental.StructuredTensor.from_pyval(
         ...     [{"docs": [{"words": [1, 2]}, {"words": [3]}]}])
@@ -257,7 +257,7 @@ class StructuredTensor(BatchableExtensionType):
         return self.with_updates({(*path[:-2], new_name): value})
 
     def partition_outer_dimension(self, row_partition: Any) -> Any:
-        """The first dimension divided into rows.
+        """Partition the first dimension into rows.
 
         >>> flat = tf.experimental.StructuredTensor.from_pyval([{"a": 1}, {"a": 2}, {"a": 3}])
         >>> rows = tf.experimental.RowPartition.from_row_lengths([2, 0, 1])
@@ -275,7 +275,7 @@ class StructuredTensor(BatchableExtensionType):
         return type(self)(fields, DynamicRaggedShape(parts, self._ragged_shape.inner_shape, dtype))
 
     def merge_dims(self, outer_axis: Any, inner_axis: Any) -> Any:
-        """The dimensions from `outer_axis` to `inner_axis` made one.
+        """The dimensions from `outer_axis` to `inner_axis` merged.
 
         >>> rows = tf.experimental.StructuredTensor.from_pyval([[{"a": 1}, {"a": 2}], [{"a": 3}]])
         >>> rows.merge_dims(0, 1).to_pyval()
@@ -309,7 +309,7 @@ class StructuredTensor(BatchableExtensionType):
         return to_python(self)
 
     def __getitem__(self, key: Any) -> Any:
-        """A part: as of a tensor in the first dimensions, then a field by its name."""
+        """A slice: the first dimensions as for tensors, then a field by its name."""
         keys = key if isinstance(key, tuple) else (key,)
         rank = self.rank
         outer, inner = keys[:rank], keys[rank:]

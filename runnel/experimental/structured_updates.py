@@ -1,4 +1,4 @@
-"""Fields of structured tensors changed, added and removed."""
+"""Updates of structured tensors: fields replaced, added and removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _START = "`StructuredTensor.with_updates`"
 
 
 def by_path(updates: dict[Any, Any]) -> dict[Path, Any]:
-    """The updates by the paths of their fields; ValueError where two of them conflict."""
+    """The updates keyed by the paths of their fields; ValueError where two of them conflict."""
     found: dict[Path, Any] = {}
     for name, value in updates.items():
         path = (name,) if isinstance(name, str) else tuple(name)
@@ -30,7 +30,7 @@ def by_path(updates: dict[Any, Any]) -> dict[Path, Any]:
 
 
 def updated(structured: Any, updates: dict[Path, Any], before: Path, validate: bool) -> Any:
-    """A structured tensor with the fields at some paths replaced; `before` leads to it."""
+    """A structured tensor with the fields at some paths replaced; `before` is the path to it."""
     fields = dict(structured._fields)
     below: dict[str, dict[Path, Any]] = {}
     for path, value in updates.items():

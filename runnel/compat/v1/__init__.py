@@ -1,7 +1,7 @@
 """tf.compat.v1: programs written for TensorFlow 1.
 
 `import runnel.compat.v1 as tf`, and `tf.disable_v2_behavior()` to build graphs; or build one in
-`with tf.Graph().as_default():`. Names that mean the same in TensorFlow 2 are those of `runnel`.
+`with tf.Graph().as_default():`. Names with the same meaning in TensorFlow 2 are those of `runnel`.
 """
 
 import importlib as _importlib
@@ -239,7 +239,7 @@ from .values import (
 from .variables import VariableV1 as Variable
 from .wrapping import wrap_function as wrap_function
 
-# Names that mean the same in TensorFlow 2; those that exist there exist here.
+# Names with the same meaning in TensorFlow 2; those that exist there exist here.
 _SAME = frozenset({
     "AggregationMethod", "Assert", "CriticalSection", "DType", "DeviceSpec", "GradientTape",
     "IndexedSlices", "IndexedSlicesSpec", "Module", "NoneTensorSpec", "Operation",
@@ -278,7 +278,7 @@ _SAME = frozenset({
     "vectorized_map", "zeros"
 })  # fmt: skip
 
-# Names that TensorFlow 2 keeps in a namespace, or under another name.
+# Names that TensorFlow 2 has in a namespace, or under another name.
 _ELSEWHERE = {
     "FIFOQueue": "queue.FIFOQueue",
     "FixedLenFeature": "io.FixedLenFeature",
@@ -446,7 +446,7 @@ _SPACES = frozenset({
     "experimental", "feature_column", "lookup", "mlir", "nest", "quantization",
     "queue", "signal", "test", "version", "xla", "sysconfig", "types", "raw_ops"
 })  # fmt: skip
-# Messages, by the modules that have them.
+# Protocol messages, by module.
 _MESSAGES = {
     "AttrValue": "attr_value_pb2",
     "Event": "event_pb2",
@@ -465,7 +465,7 @@ _MESSAGES = {
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # The names for `from ... import *`, including lazily loaded ones.
         return [each for each in __dir__() if not each.startswith("_")]
     if name in _OWN_SPACES:
         return _importlib.import_module(f".{name}", __name__)

@@ -8,7 +8,7 @@ from . import flags as flags
 
 
 def run(main=None, argv=None):
-    """Read the options of the command line, call `main` with the rest, and end the program."""
+    """Parse the command-line flags, call `main` with the remaining arguments, and exit."""
     arguments = flags.FLAGS(list(argv or _sys.argv), known_only=True)
     main = main or _sys.modules["__main__"].main
     _sys.exit(main(arguments))

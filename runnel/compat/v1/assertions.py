@@ -1,4 +1,4 @@
-"""Assertions with the order of arguments that TensorFlow 1 has."""
+"""Assertions with TensorFlow 1's argument order."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def _require_graph(name):
 
 
 def placeholder(dtype, shape=None, name=None):
-    """A tensor whose value is given to `Session.run` in its `feed_dict`."""
+    """A tensor whose value is fed to `Session.run` in its `feed_dict`."""
     _require_graph("tf.placeholder")
     return execute(Placeholder, (), {"dtype": as_dtype(dtype), "shape": TensorShape(shape)})
 
@@ -48,7 +48,7 @@ def placeholder_with_default(input, shape, name=None):
 
 
 def named_placeholder_with_default(graph, name, value):
-    """A placeholder of this very name, for scalars, with a default."""
+    """A placeholder of exactly this name, for scalars, with a default."""
     inputs = (convert_to_tensor(value),)
     attrs = {"shape": TensorShape(())}
     name = graph.unique_name(name)
@@ -56,7 +56,7 @@ def named_placeholder_with_default(graph, name, value):
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
-    """A sparse tensor whose parts are given to `Session.run` as a SparseTensorValue."""
+    """A sparse tensor that is fed to `Session.run` as a SparseTensorValue."""
     from ...ops.sparse.sparse_tensor import SparseTensor
 
     _require_graph("tf.sparse_placeholder")
@@ -75,12 +75,12 @@ def sparse_placeholder(dtype, shape=None, name=None):
 
 
 def add_to_collection(name, value):
-    """Store a value in a collection of the default graph."""
+    """Add a value to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
 def add_to_collections(names, value):
-    """Store a value in several collections of the default graph."""
+    """Add a value to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 
 
@@ -90,7 +90,7 @@ def get_collection(key, scope=None):
 
 
 def get_collection_ref(key):
-    """The list itself of the values in a collection of the default graph."""
+    """The list object of a collection of the default graph."""
     return get_default_graph().get_collection_ref(key)
 
 
@@ -115,12 +115,12 @@ def model_variables(scope=None):
 
 
 def trainable_variables(scope=None):
-    """The variables that optimizers change."""
+    """The trainable variables."""
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
 def moving_average_variables(scope=None):
-    """The variables that moving averages are kept of."""
+    """The variables that have moving averages."""
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
@@ -128,14 +128,14 @@ def moving_average_variables(scope=None):
 
 
 def variables_initializer(var_list, name="init"):
-    """An operation that gives variables their initial values."""
+    """An operation that sets variables to their initial values."""
     if state.graph is None or not var_list:
         return done([], name)
     return done([variable.initializer for variable in var_list], name)
 
 
 def done(operations, name):
-    """An operation of this name that is done when the others are; None in eager mode."""
+    """An operation of this name that completes after the others; None in eager mode."""
     if state.graph is None:
         return None
     graph = state.graph
@@ -144,12 +144,12 @@ def done(operations, name):
 
 
 def global_variables_initializer():
-    """An operation that gives all global variables their initial values."""
+    """An operation that sets all global variables to their initial values."""
     return variables_initializer(global_variables())
 
 
 def local_variables_initializer():
-    """An operation that gives all local variables their initial values."""
+    """An operation that sets all local variables to their initial values."""
     return variables_initializer(local_variables())
 
 
@@ -169,7 +169,7 @@ def initialize_variables(var_list, name="init"):
 
 
 def tables_initializer(name="init_all_tables"):
-    """An operation that fills lookup tables; they are filled when they are made."""
+    """An operation that initializes lookup tables; they are initialized on creation."""
     return done(get_collection(GraphKeys.TABLE_INITIALIZERS), name)
 
 
@@ -179,7 +179,7 @@ def initialize_all_tables(name="init_all_tables"):
 
 
 def is_variable_initialized(variable):
-    """A tensor that tells whether a variable has a value."""
+    """A boolean tensor: whether a variable has a value."""
     if state.graph is None:
         return convert_to_tensor(True)
     return variable.is_initialized()
@@ -217,7 +217,7 @@ def _variable(ref):
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    """Give a variable a new value; in a graph, the operation's result is that value."""
+    """Set a variable to a new value; in a graph, the operation's result is that value."""
     return _variable(ref).assign(value, name=name)
 
 
@@ -232,7 +232,7 @@ def assign_sub(ref, value, use_locking=None, name=None):
 
 
 def count_up_to(ref, limit, name=None):
-    """Add 1 to a variable, and give the value before; OutOfRangeError once at `limit`."""
+    """Add 1 to a variable, and return the previous value; OutOfRangeError at `limit`."""
     return _variable(ref).count_up_to(limit)
 
 
@@ -270,7 +270,7 @@ scatter_nd_update = _scatter_nd("update", "Replace slices of a variable at index
 
 
 def group(*inputs, **kwargs):
-    """An operation that is done when all the inputs are; None in eager mode, where they are."""
+    """An operation that completes after all inputs; None in eager mode, where they have."""
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
@@ -278,7 +278,7 @@ def group(*inputs, **kwargs):
 
 
 def add_check_numerics_ops():
-    """An operation that fails where a float tensor of the graph holds a NaN or an infinity."""
+    """An operation that fails where a float tensor of the graph contains a NaN or an infinity."""
     from ...ops.debugging import check_numerics
 
     graph = _require_graph("tf.add_check_numerics_ops")

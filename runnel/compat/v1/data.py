@@ -1,4 +1,4 @@
-"""tf.compat.v1.data: `tf.data`, and the iterators that sessions run."""
+"""tf.compat.v1.data: `tf.data`, and iterators that run in sessions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .variables import add_named as _add_named
 
 
 class _Cell:
-    """An iterator of a graph: each session has one of its own at work in it."""
+    """An iterator in a graph: each session has its own."""
 
     def __init__(self, graph):
         self.graph = graph
 
     def in_session(self, dataset=None):
-        """The iterator of the session at work; of a dataset it begins at the first use."""
+        """The iterator in the active session; that of a dataset is created on first use."""
         iterators = _state.session.iterators
         if self not in iterators:
             if dataset is None:
@@ -35,7 +35,7 @@ class _Cell:
         return iterators[self]
 
 
-# They have no place in the registry: nothing but a session runs them.
+# They are not in the registry: only a session runs them.
 _IteratorV2 = _Op(
     "IteratorV2", "-> handle: dtype", lambda **attrs: attrs["cell"].in_session(), _scalar, True,
     False, {},
@@ -76,7 +76,7 @@ _IteratorFromStringHandle = _Op(
 
 
 class Iterator(_GraphIterator):
-    """An iterator over a dataset that a session runs: `get_next()` gives tensors of its elements.
+    """A dataset iterator that runs in a session: `get_next()` returns tensors of its elements.
 
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     ...     dataset = tf.data.Dataset.range(2)
@@ -121,7 +121,7 @@ class Iterator(_GraphIterator):
 
     @property
     def initializer(self):
-        """The operation that begins with the first element."""
+        """The operation that restarts the iterator."""
         if self._initializer is None:
             raise ValueError(
                 "Iterator does not have an initializer: use make_initializable_iterator."
@@ -129,7 +129,7 @@ class Iterator(_GraphIterator):
         return self._initializer
 
     def make_initializer(self, dataset, name=None):
-        """The operation that begins with the first element of a dataset."""
+        """The operation that starts the iterator over a dataset."""
         if not _tf.nest.map_structure(lambda a, b: a.is_compatible_with(b), self._element_spec,
                                       dataset.element_spec):  # fmt: skip
             raise TypeError(f"The dataset has elements {dataset.element_spec}.")
@@ -166,14 +166,14 @@ def _made(element_spec, *datasets):
 
 
 def make_one_shot_iterator(dataset):
-    """An iterator that begins with the first element in each session, and needs no initializer."""
+    """An iterator that starts by itself in each session, without an initializer."""
     if _state.graph is None:
         return iter(dataset)
     return _made(dataset.element_spec, dataset._type_spec.to_tensors(dataset)[0])
 
 
 def make_initializable_iterator(dataset, shared_name=None):
-    """An iterator that `session.run(iterator.initializer)` begins, with feeds if need be."""
+    """An iterator that `session.run(iterator.initializer)` starts, with feeds if needed."""
     if _state.graph is None:
         raise RuntimeError(
             "make_initializable_iterator is not supported when eager execution is enabled. Use "
@@ -202,14 +202,14 @@ def get_output_classes(dataset_or_iterator):
     return _tf.nest.map_structure(lambda spec: spec.value_type, dataset_or_iterator.element_spec)
 
 
-# As methods, programs of TensorFlow 1 call them on any dataset.
+# Programs of TensorFlow 1 call them as methods of any dataset.
 for _function in (make_one_shot_iterator, make_initializable_iterator):
     setattr(_tf.data.Dataset, _function.__name__, _function)
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # The names for `from ... import *`, including lazily loaded ones.
         return [each for each in __dir__() if not each.startswith("_")]
     return getattr(_tf.data, name)
 

@@ -1,4 +1,4 @@
-"""tf.compat.v1.debugging: `tf.debugging` with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.debugging: `tf.debugging` with TensorFlow 1's arguments."""
 
 import runnel as _tf
 

@@ -1,4 +1,4 @@
-"""What is meant where no graph or session is named."""
+"""The default graph and the default session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core.graph.main_graph import MainGraph
 
 
 class _Defaults:
-    """The graph of the whole program, and whether programs build it rather than run eagerly."""
+    """The program's default graph, and whether operations are added to it or run eagerly."""
 
     def __init__(self):
         self.graph = None
@@ -24,7 +24,7 @@ defaults = _Defaults()
 
 
 class _Sessions(threading.local):
-    """The sessions of this thread that were made the default, innermost last."""
+    """The stack of default sessions of this thread, innermost last."""
 
     def __init__(self):
         self._stack = []
@@ -65,7 +65,7 @@ def home_graph():
 
 
 def reset_default_graph():
-    """Begin a new default graph."""
+    """Replace the default graph by a new one."""
     if state.graph is not None and state.graph is not defaults.graph:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
@@ -77,13 +77,13 @@ def reset_default_graph():
 
 
 def _build_in(graph):
-    """Let this thread, and those that begin, build a graph; None: run eagerly."""
+    """Make this thread, and new ones, build a graph; None: run eagerly."""
     ThreadState.graph = ThreadState.home = graph
     state.graph = state.home = graph
 
 
 def disable_eager_execution():
-    """Let the program build a graph, to be run in sessions, as in TensorFlow 1."""
+    """Make the program build a graph, to be run in sessions, as in TensorFlow 1."""
     if not defaults.eager:
         return
     if state.graph is not None:
@@ -93,7 +93,7 @@ def disable_eager_execution():
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
-    """Let operations run at once, as they do unless eager execution was disabled."""
+    """Make operations run eagerly, as they do unless eager execution was disabled."""
     if defaults.eager:
         return
     if state.graph is not defaults.graph or defaults.graph.operations:
@@ -103,7 +103,7 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 
 def executing_eagerly_outside_functions():
-    """Whether operations outside of functions run at once."""
+    """Whether operations outside of functions run eagerly."""
     return state.home is None
 
 
@@ -139,7 +139,7 @@ def _shown(name, field, summary):
     return function
 
 
-# There is one kind of variables and of control flow: the switches are only remembered.
+# There is one kind of variables and of control flow: the switches are only stored.
 enable_resource_variables = _switch(
     "enable_resource_variables", "resource_variables", True, "Variables are resource variables."
 )
@@ -161,19 +161,19 @@ control_flow_v2_enabled = _shown(
 
 
 def enable_tensor_equality():
-    """Let `==` compare tensors by value, as it does in TensorFlow 2 outside of graphs."""
+    """Make `==` compare tensors by value, as in TensorFlow 2 outside of graphs."""
     defaults.equality = True
 
 
 def enable_v2_tensorshape():
-    """Let the dimensions of shapes be numbers and None, as in TensorFlow 2."""
+    """Make the dimensions of shapes integers and None, as in TensorFlow 2."""
     from .shapes import use_dimensions
 
     use_dimensions(False)
 
 
 def disable_v2_tensorshape():
-    """Let the dimensions of shapes be Dimension objects, as in TensorFlow 1."""
+    """Make the dimensions of shapes Dimension objects, as in TensorFlow 1."""
     from .shapes import use_dimensions
 
     use_dimensions(True)

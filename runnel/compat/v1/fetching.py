@@ -1,4 +1,4 @@
-"""What a session is asked for: tensors, operations, variables and names, in any structure."""
+"""The fetches of a session: tensors, operations, variables and names, in any structure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .variables import GraphVariable, snapshot
 
 
 def fetched(graph, fetches):
-    """The tensors and operations of a structure, and a function that builds it of their values."""
+    """The tensors and operations of a structure, and a function to rebuild it from values."""
     if isinstance(fetches, SymbolicTensor) and fetches.op.graph is graph:
         return [_allowed(graph, fetches)], _only
     leaves = []
@@ -35,7 +35,7 @@ def _only(values):
 
 
 def _walk(graph, fetch, leaves):
-    """Note the leaves of a structure; a function from the list of all values to the result."""
+    """Collect the leaves of a structure; returns a function from all values to the result."""
     if fetch is None:
         raise TypeError(
             f"Argument `fetch` = {fetch} has invalid type {type(fetch).__name__!r}. Cannot be None."
@@ -92,7 +92,7 @@ def _leaf(graph, fetch):
 
 
 def _value(element):
-    """A variable's handle stands for its value."""
+    """A variable's handle is fetched as its value."""
     if isinstance(element, SymbolicTensor) and element.op.type == "VarHandleOp":
         return snapshot(element.op.given["variable"])
     return element

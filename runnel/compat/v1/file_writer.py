@@ -29,7 +29,7 @@ _EAGER = (
     "v1.summary.FileWriter is not compatible with eager execution. Use "
     "`tf.summary.create_file_writer`,or a `with v1.Graph().as_default():` context"
 )
-# The files that writers made with the same session and folder share.
+# The files that writers with the same session and folder share.
 _of_sessions: weakref.WeakKeyDictionary[Any, dict[str, EventFile]] = weakref.WeakKeyDictionary()
 
 
@@ -106,7 +106,7 @@ class FileWriter:
         self._file.add(record)
 
     def add_event(self, event: Any) -> None:
-        """Write an Event message as it is."""
+        """Write an Event message unchanged."""
         self._queue(event.SerializeToString())
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
@@ -126,11 +126,11 @@ class FileWriter:
         self._add(SUMMARY, summary.SerializeToString(), global_step)
 
     def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
-        """Write a SessionLog message: that training began, ended or was saved."""
+        """Write a SessionLog message: start, stop or checkpoint of a training."""
         self._add(SESSION_LOG, session_log.SerializeToString(), global_step)
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
-        """Write a graph, for the page Graphs of TensorBoard."""
+        """Write a graph, for TensorBoard's page Graphs."""
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         given = graph_def if graph is None else graph
@@ -150,7 +150,7 @@ class FileWriter:
         self._add(GRAPH_DEF, message.SerializeToString(), global_step)
 
     def _add_program(self, graph: Any) -> None:
-        """Write the graph once more, as a MetaGraphDef."""
+        """Write the graph again, as a MetaGraphDef."""
         from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 
         from ...release import VERSION
@@ -168,7 +168,7 @@ class FileWriter:
         self._add(META_GRAPH, meta_graph_def.SerializeToString(), global_step)
 
     def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
-        """Write what a run told of itself, under a name that was not used before."""
+        """Write the metadata of a run, under a tag that was not used before."""
         if tag in self._tags_of_runs:
             raise ValueError(f"The provided tag was already used for this event type: {tag!r}")
         self._tags_of_runs.add(tag)
@@ -177,19 +177,19 @@ class FileWriter:
         self._add(RUN_METADATA, message, global_step)
 
     def flush(self) -> None:
-        """Write out what is queued."""
+        """Flush the queue."""
         if self._file.closed:
             warnings.warn(_CLOSED, stacklevel=2)
         else:
             self._file.flush()
 
     def close(self) -> None:
-        """Write out what is queued, and end the file."""
+        """Flush the queue and close the file."""
         if not self._file.closed:
             self._file.close()
 
     def reopen(self) -> None:
-        """Go on in a new file, if this one was closed."""
+        """Continue in a new file, if this one was closed."""
         if self._file.closed:
             self._file = self._opened()
 
@@ -209,7 +209,7 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir: str) -> FileWriter:
-        """The writer of a folder, made when it is first asked for."""
+        """The writer of a folder, created on first use."""
         known = FileWriterCache._cache.get(logdir)
         if known is None:
             known = FileWriterCache._cache[logdir] = FileWriter(logdir, graph=state.graph)
@@ -217,20 +217,20 @@ class FileWriterCache:
 
     @staticmethod
     def clear() -> None:
-        """Close and forget all writers."""
+        """Close and remove all writers."""
         for writer in FileWriterCache._cache.values():
             writer.close()
         FileWriterCache._cache.clear()
 
 
 class _SummaryIterator:
-    """The events of a file, one after the other."""
+    """Iterator over the events of a file."""
 
     def __init__(self, path: Any) -> None:
         from ...formats.events import read_events
         from ...formats.tfrecord import opened
 
-        # A file that is not there is an error now, not at the first event.
+        # A missing file raises now, not at the first event.
         opened(path, "rb").close()
         self._events = read_events(path)
 

@@ -1,4 +1,4 @@
-"""tf.compat.v1.flags: options of the command line; absl's own where it is installed."""
+"""tf.compat.v1.flags: command-line flags; absl's own where it is installed."""
 
 from __future__ import annotations
 

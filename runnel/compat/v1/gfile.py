@@ -1,4 +1,4 @@
-"""tf.compat.v1.gfile: files, by the names that TensorFlow 1 has."""
+"""tf.compat.v1.gfile: files, under TensorFlow 1's names."""
 
 import runnel as _tf
 
@@ -19,5 +19,5 @@ Stat = _tf.io.gfile.stat
 
 
 def Walk(top, in_order=True):
-    """The folders below one, with the names of their folders and files."""
+    """The folders below a folder, with the names of their subfolders and files."""
     return _tf.io.gfile.walk(top, topdown=in_order)

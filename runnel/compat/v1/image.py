@@ -1,6 +1,6 @@
-"""tf.compat.v1.image: `tf.image` with the arguments that TensorFlow 1 has.
+"""tf.compat.v1.image: `tf.image` with TensorFlow 1's arguments.
 
-Resizing takes the corners of pixels for their places, where TensorFlow 2 takes the centres.
+Resizing places pixels at their corners, where TensorFlow 2 uses half-pixel centers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import runnel as _tf
 from ...ops.image import resizing as _resizing
 from .older import either as _either
 
-# Functions of `tf.image` that take other arguments there, and have no older form here.
+# Functions of `tf.image` with other arguments in TensorFlow 1, without an older form here.
 _OTHERS = frozenset(
     {"extract_glimpse", "sample_distorted_bounding_box"}
 )  # fmt: skip
@@ -30,7 +30,7 @@ def _resized(op, images, size, **places):
 
 
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Images of another size, by the pixels around each place."""
+    """Images resized by bilinear interpolation."""
     return _resized(
         _resizing.ResizeBilinear, images, size,
         align_corners=align_corners, half_pixel_centers=half_pixel_centers,
@@ -38,7 +38,7 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Images of another size, by the pixel nearest to each place."""
+    """Images resized to the nearest neighbours."""
     return _resized(
         _resizing.ResizeNearestNeighbor, images, size,
         align_corners=align_corners, half_pixel_centers=half_pixel_centers,
@@ -46,7 +46,7 @@ def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_p
 
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Images of another size, by cubic curves through the pixels."""
+    """Images resized by bicubic interpolation."""
     return _resized(
         _resizing.ResizeBicubic, images, size,
         align_corners=align_corners, half_pixel_centers=half_pixel_centers,
@@ -54,7 +54,7 @@ def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_cent
 
 
 def resize_area(images, size, align_corners=False, name=None):
-    """Images of another size, by the mean of the area of each pixel."""
+    """Images resized by area averaging."""
     return _resized(_resizing.ResizeArea, images, size, align_corners=align_corners)
 
 
@@ -67,7 +67,7 @@ _METHODS = {
 
 
 def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=False, name=None):
-    """One image or a batch of another size, by one of the methods of `ResizeMethod`."""
+    """One image or a batch resized by one of the methods of `ResizeMethod`."""
     images = _tf.convert_to_tensor(images)
     if images.shape.rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -85,7 +85,7 @@ def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=Fa
 
 
 def _kept_ratio(images, size):
-    """The largest size inside of this one that has the images' ratio."""
+    """The largest size within this one that preserves the images' aspect ratio."""
     now = _tf.cast(_tf.shape(images)[1:3], _tf.float32)
     scale = _tf.reduce_min(_tf.cast(size, _tf.float32) / now)
     return _tf.cast(_tf.round(now * scale), _tf.int32)
@@ -104,7 +104,7 @@ def crop_and_resize(
     name=None,
     box_indices=None,
 ):
-    """Boxes of images, cut out and resized."""
+    """Boxes of images, cropped and resized."""
     places = _either(box_indices, "box_indices", box_ind, "box_ind")
     return _tf.image.crop_and_resize(
         image, boxes, places, crop_size, method, float(extrapolation_value)
@@ -114,7 +114,7 @@ def crop_and_resize(
 def extract_image_patches(
     images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
 ):
-    """The patch under each window of images as one long vector of channels."""
+    """The patch in each window of the images, flattened into a vector of channels."""
     sizes = _either(sizes, "sizes", ksizes, "ksizes")
     return _tf.image.extract_patches(images, sizes, strides, rates, padding)
 

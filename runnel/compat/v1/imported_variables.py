@@ -1,4 +1,4 @@
-"""The variables of GraphDefs, as variables of a graph whose values sessions keep."""
+"""The variables of GraphDefs, as graph variables whose values sessions hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import variables
 
 
 class ImportedVariable(variables.GraphVariable):
-    """A variable that nodes read and write; what initializes it is one of them, too."""
+    """A variable that nodes read and write; its initializer is one of them, too."""
 
     def __init__(self, graph: Graph, name: str, dtype: DType, shape: TensorShape) -> None:
         self.graph = graph
@@ -50,7 +50,7 @@ register_converter(ImportedVariable, _convert_variable)
 
 
 def whether_initialized(graph: Graph, name: str, handle: Tensor) -> Operation:
-    """The operation that tells whether a session has a value for a variable."""
+    """The operation that checks whether a session has a value for a variable."""
     kind: Any = variables._VarIsInitializedOp
     asked: Operation = variables.add_named(graph, name, kind, (handle,), {"dtype": bool_dtype})
     return asked

@@ -1,4 +1,4 @@
-"""tf.compat.v1.initializers: what `get_variable` makes variables' first values with."""
+"""tf.compat.v1.initializers: initial values for `get_variable`."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ...ops.array.shaping import reshape as _reshape
 
 
 class Initializer:
-    """Makes a tensor of a shape and dtype."""
+    """Base class: creates a tensor of a shape and dtype."""
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of this shape and dtype."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to make a tensor.")
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """An initializer from what `get_config` gave."""
+        """An initializer from the result of `get_config`."""
         return cls(**config)
 
     def _kind(self, dtype):
@@ -44,7 +44,7 @@ class zeros_initializer(Initializer):
         return _creation.zeros(shape, self._kind(dtype))
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"dtype": self.dtype.name}
 
 
@@ -59,12 +59,12 @@ class ones_initializer(Initializer):
         return _creation.ones(shape, self._kind(dtype))
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"dtype": self.dtype.name}
 
 
 class constant_initializer(Initializer):
-    """One value everywhere, or the values of a list or array; the last one fills what is left."""
+    """One value, or the values of a list or array; its last value fills the rest."""
 
     def __init__(self, value=0, dtype=_float32, verify_shape=False):
         if not (_np.isscalar(value) or isinstance(value, list | tuple | _np.ndarray)):
@@ -97,12 +97,12 @@ class constant_initializer(Initializer):
         return _constant(values.reshape(-1)[0].item(), self._kind(dtype), sizes)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"value": self.value, "dtype": self.dtype.name}
 
 
 class random_uniform_initializer(Initializer):
-    """Numbers spread evenly from `minval` to `maxval`."""
+    """Uniformly distributed numbers from `minval` to `maxval`."""
 
     def __init__(self, minval=0.0, maxval=None, seed=None, dtype=_float32):
         self.minval = minval
@@ -115,7 +115,7 @@ class random_uniform_initializer(Initializer):
         return _random.uniform(shape, self.minval, self.maxval, self._kind(dtype), self.seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {
             "minval": self.minval, "maxval": self.maxval, "seed": self.seed,
             "dtype": self.dtype.name,
@@ -123,7 +123,7 @@ class random_uniform_initializer(Initializer):
 
 
 class random_normal_initializer(Initializer):
-    """Numbers of a normal distribution."""
+    """Normally distributed numbers."""
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=_float32):
         self.mean = mean
@@ -136,14 +136,14 @@ class random_normal_initializer(Initializer):
         return _random.normal(shape, self.mean, self.stddev, self._kind(dtype), self.seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {
             "mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name,
         }  # fmt: skip
 
 
 class truncated_normal_initializer(random_normal_initializer):
-    """Numbers of a normal distribution, none further than two deviations from the mean."""
+    """Normally distributed numbers, truncated at two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """A tensor of random numbers."""
@@ -151,7 +151,7 @@ class truncated_normal_initializer(random_normal_initializer):
 
 
 class variance_scaling_initializer(Initializer):
-    """Random numbers of the variance scale / n, n being the inputs or outputs of a unit."""
+    """Random numbers of variance scale / n, n being the fan-in, the fan-out or their mean."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class variance_scaling_initializer(Initializer):
         count = {"fan_in": inputs, "fan_out": outputs}.get(self.mode, (inputs + outputs) / 2.0)
         scale = self.scale / max(1.0, count)
         if self.distribution == "truncated_normal":
-            # The deviation of a normal distribution cut at two deviations.
+            # The standard deviation of a normal distribution truncated at two deviations.
             stddev = _math.sqrt(scale) / 0.87962566103423978
             return _random.truncated_normal(shape, 0.0, stddev, kind, seed=self.seed)
         if self.distribution == "untruncated_normal":
@@ -194,7 +194,7 @@ class variance_scaling_initializer(Initializer):
         return _random.uniform(shape, -limit, limit, kind, seed=self.seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {
             "scale": self.scale, "mode": self.mode, "distribution": self.distribution,
             "seed": self.seed, "dtype": self.dtype.name,
@@ -202,7 +202,7 @@ class variance_scaling_initializer(Initializer):
 
 
 def _fans(shape):
-    """How many inputs and outputs a unit has whose weights have this shape."""
+    """The fan-in and fan-out of weights of this shape."""
     if not shape:
         return 1, 1
     if len(shape) == 1:
@@ -214,7 +214,7 @@ def _fans(shape):
 
 
 class _Preset(variance_scaling_initializer):
-    """A variance scaling of which only the seed is free."""
+    """A variance scaling with only the seed as an argument."""
 
     _preset = (1.0, "fan_avg", "uniform")
 
@@ -222,16 +222,16 @@ class _Preset(variance_scaling_initializer):
         super().__init__(*self._preset, seed=seed, dtype=dtype)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class glorot_uniform_initializer(_Preset):
-    """Numbers spread evenly over ±√(6 / (inputs + outputs))."""
+    """Uniformly distributed numbers in ±√(6 / (inputs + outputs))."""
 
 
 class glorot_normal_initializer(_Preset):
-    """Numbers of a truncated normal distribution of variance 2 / (inputs + outputs)."""
+    """Truncated normal numbers of variance 2 / (inputs + outputs)."""
 
     _preset = (1.0, "fan_avg", "truncated_normal")
 
@@ -241,36 +241,36 @@ class _Seeded(_Preset):
         super().__init__(seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"seed": self.seed}
 
 
 class he_normal(_Seeded):
-    """Numbers of a truncated normal distribution of variance 2 / inputs."""
+    """Truncated normal numbers of variance 2 / inputs."""
 
     _preset = (2.0, "fan_in", "truncated_normal")
 
 
 class he_uniform(_Seeded):
-    """Numbers spread evenly over ±√(6 / inputs)."""
+    """Uniformly distributed numbers in ±√(6 / inputs)."""
 
     _preset = (2.0, "fan_in", "uniform")
 
 
 class lecun_normal(_Seeded):
-    """Numbers of a truncated normal distribution of variance 1 / inputs."""
+    """Truncated normal numbers of variance 1 / inputs."""
 
     _preset = (1.0, "fan_in", "truncated_normal")
 
 
 class lecun_uniform(_Seeded):
-    """Numbers spread evenly over ±√(3 / inputs)."""
+    """Uniformly distributed numbers in ±√(3 / inputs)."""
 
     _preset = (1.0, "fan_in", "uniform")
 
 
 class uniform_unit_scaling_initializer(Initializer):
-    """Numbers that keep the size of a signal: spread evenly over ±factor √(3 / inputs)."""
+    """Uniformly distributed numbers in ±factor √(3 / inputs), which preserves a signal's scale."""
 
     def __init__(self, factor=1.0, seed=None, dtype=_float32):
         self.factor = factor
@@ -284,7 +284,7 @@ class uniform_unit_scaling_initializer(Initializer):
         return _random.uniform(shape, -limit, limit, self._kind(dtype), seed=self.seed)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -319,7 +319,7 @@ class orthogonal_initializer(Initializer):
         return self.gain * _reshape(q, sizes)
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
 
 
@@ -341,7 +341,7 @@ class identity_initializer(Initializer):
         return self.gain * _creation.eye(*sizes, dtype=self._kind(dtype))
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The constructor arguments of an equal initializer."""
         return {"gain": self.gain, "dtype": self.dtype.name}
 
 
@@ -360,7 +360,7 @@ orthogonal = orthogonal_initializer
 identity = identity_initializer
 
 
-# Operations that run initializers are found here, too.
+# Initializer operations are available here, too.
 _OPERATIONS = {
     "global_variables": "global_variables_initializer",
     "local_variables": "local_variables_initializer",

@@ -15,10 +15,10 @@ from ...formats.tfrecord import (
 
 
 class _Records:
-    """The records of a file; those that are written to its end later follow when asked again."""
+    """The records of a file; records appended later are read by further calls."""
 
     def __init__(self, path, compression):
-        # A file that is not there is an error now, not at the first record.
+        # A missing file raises now, not at the first record.
         _opened(path, "rb").close()
         self._path = path
         self._grows = not compression
@@ -45,7 +45,7 @@ class _Records:
 
 
 def tf_record_iterator(path, options=None):
-    """The records of a TFRecord file, one after the other.
+    """Iterator over the records of a TFRecord file.
 
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/file"

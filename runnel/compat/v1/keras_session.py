@@ -1,4 +1,4 @@
-"""The session that Keras models train and predict in while a graph is built."""
+"""The session in which Keras models train and predict while a graph is built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .session import Session
 
 
 def get_session(op_input_list=()):
-    """The default session, or one of Keras's own, with values for all variables."""
+    """The default session, or Keras's own, with initialized variables."""
     graph = home_graph()
     session = sessions.innermost()
     if session is None or session.graph is not graph:
@@ -26,12 +26,12 @@ def get_session(op_input_list=()):
 
 
 def set_session(session):
-    """Let Keras models use this session."""
+    """Make Keras models use this session."""
     session.graph.keras_session = session
 
 
 @contextlib.contextmanager
 def at_work():
-    """Run a block eagerly; the variables of the graph have their values in the session."""
+    """Run a block eagerly, with the values of graph variables from the session."""
     with get_session()._at_work():
         yield

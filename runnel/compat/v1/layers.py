@@ -30,7 +30,7 @@ class _Scoped:
         constraint=None,
         **options,
     ):
-        """The variable of this name in the layer's scope."""
+        """Get the variable of this name in the layer's scope."""
         kind = _tf.as_dtype(dtype or self.dtype or _tf.float32)
         make = None if initializer is None else _tf.keras.initializers.get(initializer)
         if make is not None:
@@ -49,7 +49,7 @@ def _filled_by(make, shape, dtype=None):
 
 
 def _scoped(kind):
-    """The layer class of Keras with weights of `get_variable`."""
+    """Keras's layer class with weights from `get_variable`."""
     return type(kind.__name__, (_Scoped, kind), {"__doc__": kind.__doc__, "__module__": __name__})
 
 
@@ -174,7 +174,7 @@ def conv2d_transpose(
     name=None,
     reuse=None,
 ):
-    """The transpose of a convolution of images."""
+    """The transposed convolution of images."""
     given = dict(locals())
     arguments = {key: given[key] for key in _CONVOLUTION if key != "dilation_rate"}
     return _apply(_class("Conv2DTranspose"), "conv2d_transpose", inputs, name, reuse, arguments)
@@ -284,12 +284,12 @@ average_pooling3d = _pooling(
 
 
 def flatten(inputs, name=None, data_format="channels_last"):
-    """All but the first dimension in one."""
+    """Flatten all dimensions but the first."""
     return _tf.keras.layers.Flatten(data_format)(inputs)
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
-    """Some elements dropped, in training; the rest made larger."""
+    """Dropout: in training, some elements are zeroed and the rest scaled up."""
     if training is False:
         return _tf.identity(inputs)
     if training is True:
@@ -327,7 +327,7 @@ def batch_normalization(
     virtual_batch_size=None,
     adjustment=None,
 ):
-    """Batch normalization; in training, the updates of its averages are in UPDATE_OPS."""
+    """Batch normalization; in training, the updates of its moving averages are in UPDATE_OPS."""
     if renorm or virtual_batch_size or adjustment:
         raise ValueError(
             "Batch normalization has no renorm, virtual_batch_size or adjustment here; leave them "
@@ -366,7 +366,7 @@ def batch_normalization(
 def _statistics(x, axes, averages, momentum, training, fused, trainable):
     """The mean and variance to normalize with; in training, those of the batch.
 
-    The averages follow them only where the layer is trainable.
+    The moving averages are updated only where the layer is trainable.
     """
     if training is False:
         return averages
@@ -375,7 +375,7 @@ def _statistics(x, axes, averages, momentum, training, fused, trainable):
         mean, variance = _tf.nn.moments(x, axes)
         kept = variance
         if fused:
-            # The averages are kept of the unbiased variance.
+            # The moving averages use the unbiased variance.
             count = _tf.cast(_tf.size(x) / _tf.size(mean), x.dtype)
             kept = variance * count / _tf.maximum(count - 1.0, 1.0)
         return mean, variance, kept

@@ -1,4 +1,4 @@
-"""tf.compat.v1.logging: messages of the program, on the logger of the package."""
+"""tf.compat.v1.logging: log messages, on the logger of the package."""
 
 from __future__ import annotations
 
@@ -21,54 +21,54 @@ def log(level, msg, *args, **kwargs):
 
 
 def debug(msg, *args, **kwargs):
-    """A message for those who look for errors."""
+    """Log a debug message."""
     _get_logger().debug(msg, *args, **kwargs)
 
 
 def info(msg, *args, **kwargs):
-    """A message of what goes on."""
+    """Log an informational message."""
     _get_logger().info(msg, *args, **kwargs)
 
 
 def warn(msg, *args, **kwargs):
-    """A warning."""
+    """Log a warning."""
     _get_logger().warning(msg, *args, **kwargs)
 
 
 def warning(msg, *args, **kwargs):
-    """A warning."""
+    """Log a warning."""
     _get_logger().warning(msg, *args, **kwargs)
 
 
 def error(msg, *args, **kwargs):
-    """A message of an error."""
+    """Log an error message."""
     _get_logger().error(msg, *args, **kwargs)
 
 
 def fatal(msg, *args, **kwargs):
-    """A message of an error that ends the program."""
+    """Log the message of an error that ends the program."""
     _get_logger().fatal(msg, *args, **kwargs)
 
 
 def vlog(level, msg, *args, **kwargs):
-    """A message of this level."""
+    """Log a message of this level."""
     _get_logger().log(level, msg, *args, **kwargs)
 
 
 def log_if(level, msg, condition, *args):
-    """A message, if a condition holds."""
+    """Log a message, if a condition holds."""
     if condition:
         log(level, msg, *args)
 
 
 def log_every_n(level, msg, n, *args):
-    """The first message, and every n-th of those that are alike."""
+    """Log the first of equal messages, and every n-th."""
     count = _counts[msg] = _counts.get(msg, -1) + 1
     log_if(level, msg, not count % n, *args)
 
 
 def log_first_n(level, msg, n, *args):
-    """The first n of the messages that are alike."""
+    """Log the first n of equal messages."""
     count = _counts[msg] = _counts.get(msg, -1) + 1
     log_if(level, msg, count < n, *args)
 
@@ -79,11 +79,11 @@ def set_verbosity(v):
 
 
 def get_verbosity():
-    """The level from which on messages are shown."""
+    """The lowest level of messages that are shown."""
     return _get_logger().getEffectiveLevel()
 
 
 def flush():
-    """Messages are written at once."""
+    """No-op: messages are written immediately."""
     for handler in _get_logger().handlers:
         handler.flush()

@@ -1,4 +1,4 @@
-"""tf.compat.v1.losses: losses that collect themselves in the graph."""
+"""tf.compat.v1.losses: losses that are added to a collection of the graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .keys import GraphKeys as _Keys
 
 
 class Reduction:
-    """How the losses of the elements become one."""
+    """The reductions of element-wise losses."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -20,7 +20,7 @@ class Reduction:
 
     @classmethod
     def all(cls):
-        """All the ways."""
+        """All reductions."""
         return (
             cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS,
             cls.SUM_BY_NONZERO_WEIGHTS,
@@ -28,7 +28,7 @@ class Reduction:
 
     @classmethod
     def validate(cls, key):
-        """ValueError for what is no way."""
+        """ValueError for an unknown reduction."""
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}.")
 
@@ -39,7 +39,7 @@ _DEFAULT = Reduction.SUM_BY_NONZERO_WEIGHTS
 def compute_weighted_loss(
     losses, weights=1.0, scope=None, loss_collection=_Keys.LOSSES, reduction=_DEFAULT
 ):
-    """The losses of the elements, weighted and made into one."""
+    """The element-wise losses, weighted and reduced."""
     Reduction.validate(reduction)
     losses = _tf.convert_to_tensor(losses)
     kind = losses.dtype
@@ -65,7 +65,7 @@ def compute_weighted_loss(
 
 
 def _fitted(weights, losses):
-    """The weights, of the losses' rank."""
+    """The weights, expanded or squeezed to the rank of the losses."""
     have, want = weights.shape.rank, losses.shape.rank
     if have in (None, 0) or want is None or have == want:
         return weights
@@ -91,12 +91,12 @@ def get_losses(scope=None, loss_collection=_Keys.LOSSES):
 
 
 def get_regularization_losses(scope=None):
-    """The losses that regularizers added."""
+    """The losses added by regularizers."""
     return _get_collection(_Keys.REGULARIZATION_LOSSES, scope)
 
 
 def get_regularization_loss(scope=None, name="total_regularization_loss"):
-    """The sum of the losses that regularizers added."""
+    """The sum of the losses added by regularizers."""
     losses = get_regularization_losses(scope)
     return _tf.add_n(losses) if losses else _tf.constant(0.0)
 
@@ -146,7 +146,7 @@ def huber_loss(
     loss_collection=_Keys.LOSSES,
     reduction=_DEFAULT,
 ):
-    """Half the squared error where it is small, and a line where it is large."""
+    """The squared error halved where it is small, linear where it is large."""
     labels, predictions = _pair(labels, predictions)
     error = _tf.abs(predictions - labels)
     near = _tf.minimum(error, delta)

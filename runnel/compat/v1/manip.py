@@ -1,4 +1,4 @@
-"""tf.compat.v1.manip: functions that move elements."""
+"""tf.compat.v1.manip: functions that rearrange elements."""
 
 import runnel as _tf
 

@@ -1,4 +1,4 @@
-"""tf.compat.v1.math: `tf.math` with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.math: `tf.math` with TensorFlow 1's arguments."""
 
 import runnel as _tf
 

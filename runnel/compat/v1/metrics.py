@@ -1,4 +1,4 @@
-"""tf.compat.v1.metrics: pairs of a value over all batches so far, and the operation of the next."""
+"""tf.compat.v1.metrics: pairs of a value over all batches so far, and its update operation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TITLES = {
 
 
 def _in_scope(function):
-    """A metric that builds its part of a graph in a scope of its name."""
+    """A metric that builds its subgraph in a scope of its name."""
     title = function.__name__
 
     @_functools.wraps(function)
@@ -65,7 +65,7 @@ def _weights(weights, values):
 
 
 def _average(values, weights):
-    """The weighted mean over all batches so far, now and after the next one."""
+    """The weighted mean over all batches so far, before and after the update."""
     total, count = _local("total"), _local("count")
     values = _tf.cast(_tf.convert_to_tensor(values), _tf.float32)
     if weights is None:
@@ -104,7 +104,7 @@ def accuracy(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
     name=None,
 ):  # fmt: skip
-    """The share of predictions that are the labels."""
+    """The fraction of predictions that equal the labels."""
     predictions = _tf.convert_to_tensor(predictions)
     labels = _tf.cast(_tf.convert_to_tensor(labels), predictions.dtype)
     if labels.shape.rank is not None and labels.shape.rank == (predictions.shape.rank or 0) + 1:
@@ -140,7 +140,7 @@ def root_mean_squared_error(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
     name=None,
 ):  # fmt: skip
-    """The root of the mean of (predictions - labels)²."""
+    """The square root of the mean of (predictions - labels)²."""
     labels, predictions = _pair(labels, predictions)
     now, after = _average(_tf.square(predictions - labels), weights)
     return _given(_tf.sqrt(now), _tf.sqrt(after), metrics_collections, updates_collections)
@@ -150,13 +150,13 @@ def root_mean_squared_error(
 def percentage_below(
     values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None
 ):
-    """The share of values below a threshold."""
+    """The fraction of values below a threshold."""
     below = _tf.cast(_tf.less(values, threshold), _tf.float32)
     return _given(*_average(below, weights), metrics_collections, updates_collections)
 
 
 def _counted(found, weights, title="count"):
-    """How often something was true so far, now and after the next batch."""
+    """The count of true values so far, before and after the update."""
     count = _local(title)
     found = _tf.cast(found, _tf.float32)
     if weights is not None:
@@ -196,7 +196,7 @@ false_negatives = _outcome("false_negatives", True, False, "How many positives w
 
 
 def _share(labels, predictions, weights, other):
-    """True positives among themselves and another outcome, now and after the next batch."""
+    """True positives relative to themselves plus another outcome, before and after the update."""
     right = true_positives(labels, predictions, weights)
     wrong = other(labels, predictions, weights)
     return [_tf.math.divide_no_nan(a, a + b) for a, b in zip(right, wrong, strict=True)]
@@ -207,7 +207,7 @@ def precision(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
     name=None,
 ):  # fmt: skip
-    """The share of right ones among what was taken for positive."""
+    """True positives / predicted positives."""
     pair = _share(labels, predictions, weights, false_positives)
     return _given(*pair, metrics_collections, updates_collections)
 
@@ -217,7 +217,7 @@ def recall(
     labels, predictions, weights=None, metrics_collections=None, updates_collections=None,
     name=None,
 ):  # fmt: skip
-    """The share of the positives that were found."""
+    """True positives / actual positives."""
     pair = _share(labels, predictions, weights, false_negatives)
     return _given(*pair, metrics_collections, updates_collections)
 

@@ -1,4 +1,4 @@
-"""tf.compat.v1.nn: neural-network functions with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.nn: neural-network functions with TensorFlow 1's arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .rnn import (
 )
 from .sampling import nce_loss as nce_loss, sampled_softmax_loss as sampled_softmax_loss
 
-# Functions of `tf.nn` that take other arguments there, and have no older form here.
+# Functions of `tf.nn` with other arguments in TensorFlow 1, without an older form here.
 _OTHERS = frozenset({
     "ctc_beam_search_decoder", "ctc_loss", "fractional_avg_pool", "fractional_max_pool"
 })  # fmt: skip
@@ -91,7 +91,7 @@ def weighted_cross_entropy_with_logits(
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    """The tensor with some elements dropped; `keep_prob` is the share that is kept."""
+    """The tensor with some elements dropped; `keep_prob` is the fraction that is kept."""
     if keep_prob is None and rate is None:
         raise ValueError("rate must be a scalar in the range [0, 1), got None")
     if rate is None:
@@ -102,7 +102,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
 
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The largest element of each window."""
+    """The maximum of each window."""
     value = _either(value, "value", input, "input")
     return _tf.nn.max_pool2d(value, ksize, strides, padding, data_format)
 
@@ -175,7 +175,7 @@ def conv2d_transpose(
     filters=None,
     dilations=None,
 ):
-    """The transpose of a convolution of images."""
+    """The transposed convolution of images."""
     value = _either(value, "value", input, "input")
     filter = _either(filter, "filter", filters, "filters")
     return _tf.nn.conv2d_transpose(
@@ -203,7 +203,7 @@ def convolution(
 def depthwise_conv2d(
     input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
 ):
-    """Convolution of each channel by itself."""
+    """Depthwise convolution: each channel separately."""
     dilations = _either(dilations, "dilations", rate, "rate")
     return _tf.nn.depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
 
@@ -217,7 +217,7 @@ def depthwise_conv2d_native(
     dilations=[1, 1, 1, 1],  # noqa: B006 (the signature is public)
     name=None,
 ):
-    """Convolution of each channel by itself."""
+    """Depthwise convolution: each channel separately."""
     return _tf.nn.depthwise_conv2d(input, filter, strides, padding, data_format, dilations[1:3])
 
 
@@ -232,7 +232,7 @@ def separable_conv2d(
     data_format=None,
     dilations=None,
 ):
-    """Convolution of each channel by itself, then of the channels."""
+    """Depthwise convolution followed by a pointwise one."""
     return _tf.nn.separable_conv2d(
         input, depthwise_filter, pointwise_filter, strides, padding, data_format,
         _either(dilations, "dilations", rate, "rate"),
@@ -246,13 +246,13 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
-    """The mean and variance over axes, of weighted elements."""
+    """The weighted mean and variance over axes."""
     keep = bool(_either(keepdims, "keepdims", keep_dims, "keep_dims"))
     return _tf.nn.weighted_moments(x, axes, frequency_weights, keep)
 
 
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
-    """What the mean and variance over axes follow from."""
+    """The sufficient statistics of the mean and variance over axes."""
     keep = bool(_either(keepdims, "keepdims", keep_dims, "keep_dims"))
     return _tf.nn.sufficient_statistics(x, axes, shift, keep)
 
@@ -265,7 +265,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def embedding_lookup(
     params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
 ):
-    """The rows of a matrix, or of its parts, at ids."""
+    """The rows of a matrix, or of its partitions, at ids."""
     if isinstance(params, list | tuple) and len(params) > 1:
         if partition_strategy != "mod":
             raise ValueError(
@@ -282,7 +282,7 @@ def embedding_lookup(
 
 
 def crelu(features, name=None, axis=-1):
-    """relu of the features and of their negatives, side by side."""
+    """relu of the features and of their negatives, concatenated."""
     return _tf.nn.crelu(features, axis)
 
 
@@ -302,12 +302,12 @@ def relu_layer(x, weights, biases, name=None):
 
 
 def zero_fraction(value, name=None):
-    """The share of zeros."""
+    """The fraction of zeros."""
     return _tf.nn.zero_fraction(value)
 
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
-    """The largest element of each window, over any number of dimensions."""
+    """The maximum of each window, over any number of dimensions."""
     return _tf.nn.max_pool(input, ksize, strides, padding, data_format)
 
 
@@ -321,7 +321,7 @@ _SAMPLERS = frozenset({"log_uniform_candidate_sampler", "uniform_candidate_sampl
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # The names for `from ... import *`, including lazily loaded ones.
         return [each for each in __dir__() if not each.startswith("_")]
     if name in _SAMPLERS:
         return getattr(_tf.random, name)

@@ -1,4 +1,4 @@
-"""Functions whose arguments TensorFlow 1 has in another order or by other names."""
+"""Functions whose arguments have another order or other names in TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...ops.control_flow import without_list_of_one
 
 
 def either(new, new_name, old, old_name):
-    """The argument given under its name or under its older one; ValueError where both are."""
+    """The argument given under its name or its older one; ValueError where both are."""
     if old is None:
         return new
     if new is not None:
@@ -75,22 +75,22 @@ def count_nonzero(
 
 
 def argmax(input, axis=None, name=None, dimension=None, output_type=tf.int64):
-    """Where the largest element along an axis is."""
+    """The index of the largest element along an axis."""
     return tf.argmax(input, either(axis, "axis", dimension, "dimension"), output_type, name)
 
 
 def argmin(input, axis=None, name=None, dimension=None, output_type=tf.int64):
-    """Where the smallest element along an axis is."""
+    """The index of the smallest element along an axis."""
     return tf.argmin(input, either(axis, "axis", dimension, "dimension"), output_type, name)
 
 
 def arg_max(input, dimension, output_type=tf.int64, name=None):
-    """Where the largest element along an axis is."""
+    """The index of the largest element along an axis."""
     return tf.argmax(input, dimension, output_type, name)
 
 
 def arg_min(input, dimension, output_type=tf.int64, name=None):
-    """Where the smallest element along an axis is."""
+    """The index of the smallest element along an axis."""
     return tf.argmin(input, dimension, output_type, name)
 
 
@@ -108,7 +108,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 
 def where(condition, x=None, y=None, name=None):
-    """Elements of x and y as a condition tells, of one shape; rows, where it is a vector."""
+    """Elements of x and y selected by a condition of equal shape; rows, where it is a vector."""
     if x is None and y is None:
         return tf.where(condition, name=name)
     if x is None or y is None:
@@ -121,17 +121,17 @@ def where(condition, x=None, y=None, name=None):
 
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
-    """Slices of a tensor at indices along an axis."""
+    """Slices of a tensor gathered at indices along an axis."""
     return tf.gather(params, indices, validate_indices, axis, batch_dims, name)
 
 
 def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
-    """Slices of a tensor at index vectors."""
+    """Slices of a tensor gathered at index vectors."""
     return tf.gather_nd(params, indices, batch_dims, name, bad_indices_policy)
 
 
 def batch_gather(params, indices, name=None):
-    """Slices at indices, of each element of a batch its own."""
+    """Batched gather: slices of each batch element at its own indices."""
     indices = _convert(indices)
     return tf.gather(params, indices, batch_dims=indices.shape.rank - 1, axis=-1, name=name)
 
@@ -142,7 +142,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
-    """The tensor with something around it."""
+    """The tensor with padding."""
     return tf.pad(tensor, paddings, mode, constant_values, name)
 
 
@@ -167,7 +167,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def transpose(a, perm=None, name="transpose", conjugate=False):
-    """The tensor with its dimensions in another order."""
+    """The tensor with its dimensions permuted."""
     return tf.transpose(a, perm, conjugate)
 
 
@@ -179,14 +179,14 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
 def reverse_sequence(
     input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
 ):
-    """The first elements of each sequence in reverse order."""
+    """Each sequence with its first elements reversed."""
     seq_axis = either(seq_axis, "seq_axis", seq_dim, "seq_dim")
     batch_axis = either(batch_axis, "batch_axis", batch_dim, "batch_dim")
     return tf.reverse_sequence(input, seq_lengths, seq_axis, batch_axis, name)
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
-    """A constant tensor; a value of fewer elements than the shape is repeated at its end."""
+    """A constant tensor; the last of fewer elements than the shape has is repeated."""
     kind = None if dtype is None else as_dtype(dtype)
     if shape is None:
         return tf.constant(value, kind)
@@ -225,7 +225,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    """What one of two functions gives, as `pred` tells."""
+    """The result of one of two functions, selected by `pred`."""
     first = either(true_fn, "true_fn", fn1, "fn1")
     second = either(false_fn, "false_fn", fn2, "fn2")
     for each, title in ((first, "true_fn"), (second, "false_fn")):
@@ -238,7 +238,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """What the first function gives whose predicate is true."""
+    """The result of the first function whose predicate is true."""
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else pred_fn_pairs
     return tf.case(pairs, default, exclusive, strict)
 
@@ -255,7 +255,7 @@ def while_loop(
     maximum_iterations=None,
     return_same_structure=False,
 ):
-    """Do `body` as long as `cond` is true; a single loop variable comes back without a list."""
+    """Run `body` while `cond` is true; a single loop variable is returned without a list."""
     result = tf.while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory,
         maximum_iterations,
@@ -295,12 +295,12 @@ def hessians(
 
 
 def tuple(tensors, name=None, control_inputs=None):
-    """The tensors, given once all of them and the control inputs are computed."""
+    """The tensors, after all of them and the control inputs are computed."""
     return tf.tuple(tensors, control_inputs, name)
 
 
 def div(x, y, name=None):
-    """x / y; of integers, rounded down, as Python 2 has it."""
+    """x / y; for integers, floor division, as in Python 2."""
     x, y = _convert(x), _convert(y)
     return tf.math.floordiv(x, y) if x.dtype.is_integer else tf.divide(x, y)
 
@@ -331,19 +331,19 @@ to_complex128 = _to(tf.complex128, "ToComplex128")
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    """Draws from the distributions that the rows of `logits` tell of."""
+    """Samples from the categorical distributions of the rows of `logits`."""
     return tf.random.categorical(logits, num_samples, output_dtype or tf.int64, seed)
 
 
 def random_poisson(lam, shape, dtype=tf.float32, seed=None, name=None):
-    """Random numbers of Poisson distributions."""
+    """Poisson-distributed random numbers."""
     return tf.random.poisson(shape, lam, dtype, seed)
 
 
 def confusion_matrix(
     labels, predictions, num_classes=None, dtype=tf.int32, name=None, weights=None
 ):
-    """How often each class was taken for each other one."""
+    """The confusion matrix: how often each class was predicted as each other one."""
     return tf.math.confusion_matrix(labels, predictions, num_classes, weights, dtype)
 
 
@@ -353,7 +353,7 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=tf.int32):
 
 
 def clip_by_average_norm(t, clip_norm, name=None):
-    """The tensor, made smaller where its norm per element is larger than `clip_norm`."""
+    """The tensor, scaled down where its norm per element is larger than `clip_norm`."""
     values = _convert(t)
     count = tf.cast(tf.size(values), values.dtype)
     average = tf.sqrt(tf.reduce_sum(values * values, keepdims=True)) / count
@@ -361,7 +361,7 @@ def clip_by_average_norm(t, clip_norm, name=None):
 
 
 def setdiff1d(x, y, index_dtype=tf.int32, name=None):
-    """The elements of x that are not in y, and where they are."""
+    """The elements of x that are not in y, and their indices."""
     from collections import namedtuple
 
     x = _convert(x)
@@ -394,19 +394,19 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
 
 def string_to_number(string_tensor=None, out_type=tf.float32, name=None, input=None):
-    """The numbers that strings spell."""
+    """The numbers that strings represent."""
     return tf.strings.to_number(either(string_tensor, "string_tensor", input, "input"), out_type)
 
 
 def substr(input, pos, len, name=None, unit="BYTE"):
-    """Parts of strings."""
+    """Substrings."""
     return tf.strings.substr(input, pos, len, unit)
 
 
 def string_split(
     source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
 ):
-    """The parts of strings between separators, as a sparse or a ragged tensor."""
+    """Strings split at separators, as a sparse or a ragged tensor."""
     sep = either(sep, "sep", delimiter, "delimiter")
     parts = tf.strings.split(source, " " if sep is None else sep)
     if skip_empty:
@@ -432,19 +432,19 @@ def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input
 
 
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):
-    """Blocks of an image moved into its channels."""
+    """Blocks of an image rearranged into its channels."""
     return tf.nn.space_to_depth(input, block_size, data_format)
 
 
 def depth_to_space(input, block_size, name=None, data_format="NHWC"):
-    """Channels of an image moved into blocks."""
+    """Channels of an image rearranged into blocks."""
     return tf.nn.depth_to_space(input, block_size, data_format)
 
 
 def sparse_to_dense(
     sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
 ):
-    """A tensor with values at indices, and the default elsewhere."""
+    """A dense tensor with values at indices, and the default elsewhere."""
     values = _convert(sparse_values)
     places = tf.cast(_convert(sparse_indices), tf.int64)
     if places.shape.rank == 0:
@@ -459,23 +459,23 @@ def sparse_to_dense(
 
 @contextlib.contextmanager
 def colocate_with(op, ignore_existing=False):
-    """There is one device: what is placed with an operation is there already."""
+    """Without effect: there is one device, on which all operations are colocated."""
     yield
 
 
 @contextlib.contextmanager
 def container(container_name):
-    """Sessions keep the values of variables; there are no containers to choose from."""
+    """Without effect: sessions hold the values of variables; there are no containers."""
     yield
 
 
 def device(device_name_or_function):
-    """A block whose operations are meant for a device."""
+    """A block of operations placed on a device."""
     if callable(device_name_or_function):
         return contextlib.nullcontext()
     return tf.device(device_name_or_function)
 
 
 def executing_eagerly():
-    """Whether operations run at once."""
+    """Whether operations run eagerly."""
     return state.graph is None

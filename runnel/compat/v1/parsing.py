@@ -1,4 +1,4 @@
-"""Functions that parse records, with the arguments that TensorFlow 1 has."""
+"""Parsing of records, with TensorFlow 1's arguments."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def decode_csv(
     na_value="",
     select_cols=None,
 ):
-    """The columns of lines of text, one tensor for each."""
+    """The columns of CSV lines, one tensor for each."""
     return tf.io.decode_csv(
         records, record_defaults, field_delim, use_quote_delim, na_value, select_cols
     )
 
 
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
-    """The numbers that strings of bytes hold."""
+    """The numbers encoded in strings of bytes."""
     given = bytes if input_bytes is None else input_bytes
     if given is None or out_type is None:
         raise ValueError("Must specify `input_bytes` and `out_type`.")

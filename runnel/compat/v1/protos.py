@@ -1,4 +1,4 @@
-"""Settings of sessions: objects with fields, which programs fill in and sessions keep."""
+"""Session settings: objects with fields, which programs set and sessions store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 
 class Settings:
-    """An object with fields, set by name at its making or as attributes.
+    """An object with fields, set by name in the constructor or as attributes.
 
-    A field of settings is made when it is first asked for; so is a mapping or a list.
+    A field of settings is created on first access; so is a mapping or a list.
     """
 
     _fields: ClassVar[dict[str, Any]] = {}
@@ -35,12 +35,12 @@ class Settings:
         return value
 
     def CopyFrom(self, other: Settings) -> None:
-        """Take over the fields of another object of this kind."""
+        """Copy the fields of another object of this class."""
         self.__dict__.clear()
         self.MergeFrom(other)
 
     def MergeFrom(self, other: Settings) -> None:
-        """Take over the fields that another object has set."""
+        """Merge in the fields that another object has set."""
         if type(other) is not type(self):
             raise TypeError(f"A {type(self).__name__} is to be copied, got {type(other).__name__}.")
         for name, value in vars(other).items():
@@ -63,7 +63,7 @@ class Settings:
 
 
 class GPUOptions(Settings):
-    """How much of a GPU's memory a program takes; there is no GPU here."""
+    """GPU memory settings; there is no GPU here."""
 
     _fields: ClassVar[dict[str, Any]] = {
         "per_process_gpu_memory_fraction": 0.0, "allow_growth": False, "allocator_type": "",
@@ -73,7 +73,7 @@ class GPUOptions(Settings):
 
 
 class OptimizerOptions(Settings):
-    """How graphs are rewritten before they run."""
+    """Graph optimization settings."""
 
     L1, L0 = 0, -1
     DEFAULT, OFF, ON_1, ON_2 = 0, -1, 1, 2
@@ -85,7 +85,7 @@ class OptimizerOptions(Settings):
 
 
 class RewriterConfig(Settings):
-    """Which rewrites of graphs are on; `tf.config.optimizer.set_experimental_options` decides."""
+    """Which graph rewrites are on; `tf.config.optimizer.set_experimental_options` decides."""
 
     DEFAULT, ON, OFF = 0, 1, 2
     _fields: ClassVar[dict[str, Any]] = {
@@ -131,7 +131,7 @@ class RunOptions(Settings):
 
 
 class RunMetadata(Settings):
-    """What a run tells of itself: here, nothing."""
+    """Metadata of a run: always empty here."""
 
     _fields: ClassVar[dict[str, Any]] = {
         "step_stats": list,

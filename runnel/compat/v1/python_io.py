@@ -1,4 +1,4 @@
-"""tf.compat.v1.python_io: TFRecord files, by the names that TensorFlow 1 has."""
+"""tf.compat.v1.python_io: TFRecord files, under TensorFlow 1's names."""
 
 import runnel as _tf
 
@@ -9,7 +9,7 @@ TFRecordWriter = _tf.io.TFRecordWriter
 
 
 class TFRecordCompressionType:
-    """The kinds of compression of TFRecord files."""
+    """The compression types of TFRecord files."""
 
     NONE = 0
     ZLIB = 1

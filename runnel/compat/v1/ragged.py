@@ -1,4 +1,4 @@
-"""tf.compat.v1.ragged: `tf.ragged`, and values of ragged tensors in NumPy arrays."""
+"""tf.compat.v1.ragged: `tf.ragged`, and ragged values as NumPy arrays."""
 
 import runnel as _tf
 

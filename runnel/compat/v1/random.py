@@ -1,4 +1,4 @@
-"""tf.compat.v1.random: `tf.random` with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.random: `tf.random` with TensorFlow 1's arguments."""
 
 import runnel as _tf
 

@@ -36,7 +36,7 @@ def dynamic_rnn(
 
 
 def _swapped(tensor):
-    """The tensor with its first two dimensions exchanged."""
+    """The tensor with its first two dimensions swapped."""
     return tf.transpose(tensor, [1, 0, *range(2, tensor.shape.rank)])
 
 
@@ -113,7 +113,7 @@ def bidirectional_dynamic_rnn(
     time_major=False,
     scope=None,
 ):
-    """The outputs and last states of two cells, one of which goes back in time."""
+    """The outputs and last states of two cells, one of which runs backwards in time."""
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
 
     def reverse(tensor):

@@ -1,4 +1,4 @@
-"""tf.compat.v1.nn.rnn_cell: what happens to the state of a recurrent network at one step."""
+"""tf.compat.v1.nn.rnn_cell: single steps of recurrent networks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LSTMStateTuple.__doc__ = "The two parts of the state of an LSTM: the memory and 
 
 
 class RNNCell:
-    """One step of a recurrent network: `cell(inputs, state)` gives the output and the new state.
+    """One step of a recurrent network: `cell(inputs, state)` returns the output and the new state.
 
-    A subclass says the sizes of both, makes its variables in `build` and computes in `call`.
+    A subclass defines the sizes of both, creates its variables in `build` and computes in `call`.
     """
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
@@ -47,7 +47,7 @@ class RNNCell:
     weights = trainable_weights = trainable_variables = variables
 
     def build(self, inputs_shape):
-        """Make the variables, given the shape of the inputs."""
+        """Create the variables, given the shape of the inputs."""
 
     def call(self, inputs, state):
         """The output and the new state."""
@@ -59,7 +59,7 @@ class RNNCell:
         return self.call(inputs, state)
 
     def prepare(self, shape, scope=None):
-        """Make the variables, in a scope of the cell's name, unless they are there."""
+        """Create the variables, in a scope of the cell's name, unless they exist."""
         if self.built:
             return
         with variable_scope(scope or self._name, default_name=self.name, reuse=self._reuse):
@@ -117,7 +117,7 @@ class BasicRNNCell(RNNCell):
         return self._num_units
 
     def build(self, inputs_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         units = self._num_units
         self._kernel = self._weight("kernel", [_depth(inputs_shape) + units, units])
         self._bias = self._weight("bias", [units], zeros_initializer())
@@ -130,7 +130,7 @@ class BasicRNNCell(RNNCell):
 
 
 class GRUCell(RNNCell):
-    """A gated recurrent unit: gates tell how much of the state is used and kept."""
+    """A gated recurrent unit: gates control how much of the state is used and retained."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class GRUCell(RNNCell):
         return self._num_units
 
     def build(self, inputs_shape):
-        """Make the kernels and biases of the gates and of the candidate."""
+        """Create the kernels and biases of the gates and of the candidate."""
         units, make = self._num_units, self._bias_initializer
         rows = _depth(inputs_shape) + units
         kernel = self._kernel_initializer
@@ -179,7 +179,7 @@ class GRUCell(RNNCell):
 
 
 class BasicLSTMCell(RNNCell):
-    """Long short-term memory without further ado."""
+    """A basic LSTM, without peepholes or projection."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class BasicLSTMCell(RNNCell):
         return self._num_units
 
     def build(self, inputs_shape):
-        """Make the kernel and the bias."""
+        """Create the kernel and the bias."""
         units = self._num_units
         self._kernel = self._weight("kernel", [_depth(inputs_shape) + units, 4 * units])
         self._bias = self._weight("bias", [4 * units], zeros_initializer())
@@ -224,7 +224,7 @@ class BasicLSTMCell(RNNCell):
 
 
 class LSTMCell(RNNCell):
-    """Long short-term memory with peepholes, clipping and a projection of the output."""
+    """An LSTM with peepholes, clipping and a projection of the output."""
 
     def __init__(
         self,
@@ -265,7 +265,7 @@ class LSTMCell(RNNCell):
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape):
-        """Make the kernel, the bias, and what else there is."""
+        """Create the kernel, the bias and the optional variables."""
         units, make = self._num_units, self._initializer
         rows = _depth(inputs_shape) + self.output_size
         self._kernel = self._weight("kernel", [rows, 4 * units], make)
@@ -301,7 +301,7 @@ class LSTMCell(RNNCell):
 
 
 class MultiRNNCell(RNNCell):
-    """Cells on top of each other: the output of one is the input of the next."""
+    """Stacked cells: the output of one is the input of the next."""
 
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()
@@ -326,7 +326,7 @@ class MultiRNNCell(RNNCell):
         return [variable for cell in self._cells for variable in cell.variables]
 
     def build(self, inputs_shape):
-        """Make the variables of the cells, each in a scope of its own."""
+        """Create the variables of the cells, each in a scope of its own."""
         for index, cell in enumerate(self._cells):
             with variable_scope(f"cell_{index}"):
                 cell.prepare(inputs_shape)
@@ -342,7 +342,7 @@ class MultiRNNCell(RNNCell):
 
 
 class _Wrapper(RNNCell):
-    """A cell around another one."""
+    """Base class of cells that wrap another one."""
 
     def __init__(self, cell, **kwargs):
         super().__init__(**kwargs)
@@ -365,11 +365,11 @@ class _Wrapper(RNNCell):
         return self._cell.variables
 
     def prepare(self, shape, scope=None):
-        """Make the variables of the cell inside, which has the scope."""
+        """Create the variables of the wrapped cell, which has the scope."""
         self._cell.prepare(shape, scope)
 
     def zero_state(self, batch_size, dtype):
-        """The state of zeros of the cell inside."""
+        """The zero state of the wrapped cell."""
         return self._cell.zero_state(batch_size, dtype)
 
 
@@ -404,7 +404,7 @@ class DropoutWrapper(_Wrapper):
         return tf.nn.dropout(value, rate=1 - keep, seed=self._seed)
 
     def call(self, inputs, state):
-        """The output and the new state, with some of each dropped."""
+        """The output and the new state, with dropout."""
         taken, given, kept = self._shares
         output, state = self._cell(self._dropped(inputs, taken), state)
         return self._dropped(output, given), self._dropped_state(state, kept)
@@ -433,7 +433,7 @@ class ResidualWrapper(_Wrapper):
 
 
 class DeviceWrapper(_Wrapper):
-    """A cell meant for a device."""
+    """A cell placed on a device."""
 
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)

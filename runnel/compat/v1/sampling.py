@@ -1,4 +1,4 @@
-"""Losses of sampled classes, with the arguments that TensorFlow 1 has."""
+"""Sampled losses, with TensorFlow 1's arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import runnel as tf
 
 
 def _whole(values, strategy):
-    """One tensor; parts of one only where they follow one another, as the strategy 'div' says."""
+    """One tensor; a partitioned one only with contiguous parts, the strategy 'div'."""
     is_parted = isinstance(values, list | tuple) and len(values) > 1
     if is_parted and strategy != "div":
         raise ValueError(
@@ -29,7 +29,7 @@ def nce_loss(
     partition_strategy="mod",
     name="nce_loss",
 ):
-    """Noise-contrastive estimation: tell the true classes from sampled ones, each by itself."""
+    """Noise-contrastive estimation: binary classification of true against sampled classes."""
     return tf.nn.nce_loss(
         _whole(weights, partition_strategy), biases, labels, inputs, num_sampled, num_classes,
         num_true, sampled_values, remove_accidental_hits,
@@ -50,7 +50,7 @@ def sampled_softmax_loss(
     name="sampled_softmax_loss",
     seed=None,
 ):
-    """Softmax cross entropy over the true classes and sampled ones in place of all classes."""
+    """Softmax cross entropy over the true and the sampled classes instead of all classes."""
     return tf.nn.sampled_softmax_loss(
         _whole(weights, partition_strategy), biases, labels, inputs, num_sampled, num_classes,
         num_true, sampled_values, remove_accidental_hits, seed,

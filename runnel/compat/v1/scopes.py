@@ -1,4 +1,4 @@
-"""Variable scopes: `get_variable` finds a variable again by its name."""
+"""Variable scopes: `get_variable` reuses variables by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .keys import GraphKeys
 
 
 class _Reuse(enum.Enum):
-    """Whether `get_variable` finds variables, makes them, or does what is possible."""
+    """Whether `get_variable` reuses variables, creates them, or does either."""
 
     AUTO_REUSE = 1
 
@@ -27,7 +27,7 @@ AUTO_REUSE = _Reuse.AUTO_REUSE
 
 
 class name_scope:
-    """Prefix the names of the operations made in a block; `default_name` where there is no name."""
+    """Prefix the names of operations in a block; `default_name` where there is no name."""
 
     def __init__(self, name, default_name=None, values=None):
         if name is not None and not isinstance(name, str):
@@ -53,7 +53,7 @@ class name_scope:
 
 
 class _Store:
-    """The variables of a graph by name, its scope at work, and how often scopes were entered."""
+    """The variables of a graph by name, its current scope, and how often scopes were entered."""
 
     def __init__(self):
         self.variables = {}
@@ -102,7 +102,7 @@ def _store():
 
 
 class VariableScope:
-    """A prefix of variables' names, with what `get_variable` takes where nothing else is said."""
+    """A prefix of variables' names, with defaults for `get_variable`."""
 
     def __init__(
         self,
@@ -146,44 +146,44 @@ class VariableScope:
         return self._name_scope
 
     def reuse_variables(self):
-        """Let `get_variable` find variables from now on, rather than make them."""
+        """Make `get_variable` reuse variables from now on instead of creating them."""
         self._reuse = True
 
     def set_initializer(self, initializer):
-        """Set the initializer of variables that name none."""
+        """Set the default initializer of variables."""
         self._initializer = initializer
 
     def set_regularizer(self, regularizer):
-        """Set the regularizer of variables that name none."""
+        """Set the default regularizer of variables."""
         self._regularizer = regularizer
 
     def set_dtype(self, dtype):
-        """Set the dtype of variables that name none."""
+        """Set the default dtype of variables."""
         self._dtype = as_dtype(dtype)
 
     def set_use_resource(self, use_resource):
-        """Remember the kind of variables; there is one only."""
+        """Store the kind of variables; it has no effect, there is only one."""
         self._use_resource = use_resource
 
     def set_caching_device(self, caching_device):
-        """Remember where values are cached; there is one device only."""
+        """Store the caching device; it has no effect, there is only one device."""
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner):
-        """Remember the partitioner; variables are kept whole."""
+        """Store the partitioner; variables are not partitioned."""
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
-        """Let `custom_getter(getter, name, ...)` make or find the variables of this scope."""
+        """Make `custom_getter(getter, name, ...)` create or get the variables of this scope."""
         self._custom_getter = custom_getter
 
     def get_collection(self, name):
-        """The values of a collection whose names begin with this scope's."""
+        """The values of a collection whose names start with this scope's."""
         prefix = f"{self._name}/" if self._name else ""
         return get_default_graph().get_collection(name, prefix)
 
     def trainable_variables(self):
-        """The variables of this scope that optimizers change."""
+        """The trainable variables of this scope."""
         return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     def global_variables(self):
@@ -195,7 +195,7 @@ class VariableScope:
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def copied(self, **changes):
-        """A scope like this one, with some things changed."""
+        """A copy of this scope, with some properties changed."""
         arguments = {
             "reuse": self._reuse, "name": self._name, "initializer": self._initializer,
             "regularizer": self._regularizer, "caching_device": self._caching_device,
@@ -207,12 +207,12 @@ class VariableScope:
 
 
 def get_variable_scope():
-    """The variable scope of this place."""
+    """The current variable scope."""
     return _store().scope
 
 
 class variable_scope:
-    """A block whose variables have names with a prefix, and may be used again with `reuse`."""
+    """A block whose variables have names with a prefix, and are shared with `reuse`."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class variable_scope:
                 short = _unique_scope(store, outer.name, self._default_name)
             name = f"{outer.name}/{short}" if outer.name else short
             store.counts[name] = store.counts.get(name, 0) + 1
-        # Inside, the counts of scopes below start anew: the same program gives the same names.
+        # Inside, the counts of nested scopes restart: the same program gives the same names.
         prefix = f"{name}/"
         counts = {key: value for key, value in store.counts.items() if key.startswith(prefix)}
         for key in counts:
@@ -334,7 +334,7 @@ def get_variable(
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
 ):
-    """The variable of this name in the current variable scope: made, or found where it is reused.
+    """The variable of this name in the current variable scope: created, or reused.
 
     >>> with tf.Graph().as_default():
     ...     with tf.compat.v1.variable_scope("layer"):
@@ -461,7 +461,7 @@ def _takes_arguments(initializer):
 
 
 def _made(name, value, **arguments):
-    """A variable of this name, which scopes of operations do not change."""
+    """A variable of this name, which name scopes do not prefix."""
     if state.home is None:
         arguments.pop("collections")
         with init_scope(), _name_scope(""):
@@ -498,7 +498,7 @@ def get_local_variable(
 
 
 def no_regularizer(_):
-    """A regularizer that adds nothing, for a variable in a scope that has one."""
+    """A regularizer without effect, for a variable in a scope that has one."""
 
 
 @contextlib.contextmanager
@@ -534,7 +534,7 @@ def op_scope(values, name, default_name=None):
 def make_template(
     name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs
 ):
-    """A function that makes its variables when first called, and uses them again afterwards."""
+    """A function that creates its variables in the first call, and reuses them afterwards."""
     scopes = []
 
     def scope():

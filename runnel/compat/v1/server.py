@@ -14,32 +14,32 @@ from ...formats.example_messages import ServerDef
 from ...train.cluster import ClusterSpec
 from .variables import by_key
 
-# All servers of the process by their targets. As in the original, a server never ends: whoever
-# knows its target may open a session on it.
+# All servers of the process by target. As in the original, a server never ends: any thread with its
+# target may open a session on it.
 _SERVERS: dict[str, Server] = {}
 _TARGET = re.compile(r"grpc://.")
 
 
 class _Cell:
-    """The place of a variable's value."""
+    """The cell of a variable's value."""
 
     __slots__ = ("lock", "tensor")
 
     def __init__(self) -> None:
-        # Held by updates; they may read the variable meanwhile.
+        # Held by updates; reads do not take it.
         self.lock = threading.RLock()
         self.tensor: Any = None
 
 
 class SessionDevice(NamedTuple):
-    """A device that a session on a server knows of."""
+    """A device of a session on a server."""
 
     name: str
     device_type: str
 
 
 class Server:
-    """A task of a cluster. Sessions on its target keep their variables in its cluster's servers.
+    """A task of a cluster. Sessions on its target store their variables in its cluster's servers.
 
     All servers of a cluster live in one process, in which the operations of all sessions run; a
     server there holds the variables that are placed on its task.
@@ -51,13 +51,13 @@ class Server:
         self._protocol = protocol
         self._cells: dict[tuple[str, str], _Cell] = {}
         self._making = threading.Lock()
-        # Counted up by resets, which end the sessions that there are.
+        # Incremented by resets, which end the existing sessions.
         self.resets = 0
         _SERVERS[self.target] = self
 
     @property
     def target(self) -> str:
-        """What `tf.compat.v1.Session` takes to work on this server."""
+        """The target for `tf.compat.v1.Session` to use this server."""
         return f"{self._protocol}://{self._cluster.task_address(self._job, self._index)}"
 
     @property
@@ -71,10 +71,10 @@ class Server:
         )
 
     def start(self) -> None:
-        """Nothing: a server serves from its making on."""
+        """No-op: a server runs from its creation on."""
 
     def join(self) -> None:
-        """Wait for the end of the server, which never comes."""
+        """Wait for the server to end, which never happens."""
         threading.Event().wait()
 
     def devices(self) -> list[SessionDevice]:
@@ -112,13 +112,13 @@ class Server:
         return _SERVERS[f"{self._protocol}://{self._cluster.task_address(job, index)}"]
 
     def cell(self, container: str, name: str) -> _Cell:
-        """The place of the variable of a name, made at its first use."""
+        """The cell of the variable of a name, created on first use."""
         key = container or self._job, name
         with self._making:
             return self._cells.setdefault(key, _Cell())
 
     def reset(self, containers: Any) -> None:
-        """Forget all values of the cluster, or those in containers of these names."""
+        """Release all values of the cluster, or those in containers of these names."""
         for job in self._cluster.jobs:
             for index in self._cluster.task_indices(job):
                 self.task(job, index)._clear(containers)
@@ -132,7 +132,7 @@ class Server:
 
 
 class SharedValues:
-    """The values of a session's variables, which are kept by servers: by the variables' keys."""
+    """The values of a session's variables by key, stored in servers."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -150,7 +150,7 @@ class SharedValues:
         return found
 
     def lock(self, key: int) -> Any:
-        """What an update of a variable holds."""
+        """The lock held during an update of a variable."""
         return self._cell(key).lock
 
     def get(self, key: int) -> Any:
@@ -218,7 +218,7 @@ def local_cluster(
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that nobody uses, so that their numbers are the names of servers."""
+    """Free ports, so that their numbers are unique server names."""
     with ExitStack() as stack:
         found = []
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""Session: runs parts of a graph, and keeps the values of its variables."""
+"""Session: runs subgraphs, and holds the values of graph variables."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .server import SharedValues, server_of
 from .values import RaggedTensorValue, parts_of
 from .variables import GraphVariable, HandleOp, snapshot
 
-# What makes queues: once in a session.
+# Operations that create queues: once per session.
 _QUEUES = frozenset(
     {"FIFOQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2", "RandomShuffleQueueV2"}
 )
 
-# The references to an array that nobody but the results of a run holds: from the results, from a
+# The reference count of an array that only the results of a run hold: from the results, from a
 # local name and from the argument of the count itself.
 _OWN = 3
 
@@ -42,7 +42,7 @@ def get_default_session():
 
 
 def session_for(session: Any, graph: Any, what: str) -> Any:
-    """The session given, or the default one; ValueError where there is none for this graph."""
+    """The given session, or the default one; ValueError where there is none for this graph."""
     if session is None:
         session = get_default_session()
         if session is None:
@@ -64,7 +64,7 @@ def session_for(session: Any, graph: Any, what: str) -> Any:
 
 
 class _Step:
-    """The plan for some fetches and feeds."""
+    """The plan for a set of fetches and feeds."""
 
     def __init__(self, session, fetches, feeds, done=frozenset()):
         graph = session.graph
@@ -74,7 +74,7 @@ class _Step:
         for operation in needed:
             if operation.type == "Placeholder":
                 _missing(operation)
-        # What is left of the graph is all wanted, the effects too, as in a function.
+        # All remaining operations are needed, those with side effects too, as in a function.
         computation = Computation(FuncGraph("session", graph), feeds, tensors, needed)
         computation = rewritten(computation.rewritten(session.with_own_state))
         self.plan = Plan(
@@ -85,7 +85,7 @@ class _Step:
             for operation in computation.operations
             if operation.type != "ReadVariableOp"
         )
-        # Held here, so that their ids stay theirs.
+        # Referenced here, so that their ids are not reused.
         self.fetches = fetches
         self.feeds = feeds
 
@@ -129,7 +129,7 @@ def _dimensions(shape):
 
 
 class BaseSession:
-    """What sessions have in common."""
+    """The base class of sessions."""
 
     def __init__(self, target="", graph=None, config=None):
         if not isinstance(target, str | bytes):
@@ -147,7 +147,7 @@ class BaseSession:
         # Iterators over datasets by the cells of the graph, and by the strings that stand for them.
         self.iterators = {}
         self.iterator_handles = {}
-        # The values of the variables, by their keys; those of a server are not this session's.
+        # The values of the variables by key; those of a server are not this session's.
         self._shared = SharedValues(server_of(target)) if target else None
         self.values = {} if self._shared is None else self._shared
 
@@ -166,7 +166,7 @@ class BaseSession:
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """The values of the fetches, a structure of tensors, operations, variables and names.
 
-        `feed_dict` maps tensors, or their names, to the values that they have in this run.
+        `feed_dict` maps tensors, or their names, to their values in this run.
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -209,7 +209,7 @@ class BaseSession:
         if self._shared is not None:
             self._shared.require_open()
         if step.writes:
-            # A variable may keep what was fed; the user may change it afterwards.
+            # A variable may store the fed array; the user may change it afterwards.
             values = [value.copy() for value in values]
         with self._at_work():
             arrays = list(step.plan.run(*values))
@@ -225,7 +225,7 @@ class BaseSession:
 
     @contextmanager
     def _at_work(self):
-        """Kernels run eagerly, on this session's values of the variables."""
+        """Run kernels eagerly, on this session's values of the variables."""
         before = state.graph, state.home, state.session, state.tapes, state.name_scope
         state.graph = state.home = None
         state.session, state.tapes = self, ()
@@ -243,7 +243,7 @@ class BaseSession:
         return keys, values
 
     def with_own_state(self, operation):
-        """A random operation with a stream of this session, from the seeds on; or its own queue."""
+        """A random operation with a stream of this session; or an operation with its own queue."""
         if operation.type in _QUEUES:
             return operation_like(operation, HandleOp, (), self._queue_attrs(operation))
         if "_stream" not in operation.given:
@@ -256,7 +256,7 @@ class BaseSession:
         return operation_like(operation, operation.op, operation.inputs, attrs)
 
     def _queue_attrs(self, operation):
-        """The queue that an operation makes, as the session keeps it from its first run on."""
+        """The queue that an operation creates, which the session stores from its first run on."""
         queue = self._queues.get(operation.name)
         if queue is None:
             queue = self._queues[operation.name] = operation.op.kernel(**operation.attrs)
@@ -285,16 +285,16 @@ class BaseSession:
         return [each._replace(name=prefix + each.name) for each in list_logical_devices()]
 
     def require_devices(self, operations):
-        """Refuse operations on devices that the session cannot reach."""
+        """Refuse operations on devices that the session does not have."""
         if self._shared is not None:
             self._shared.require_devices(operations)
 
     def lock_of(self, variable):
-        """What an update of a variable holds."""
+        """The lock held during an update of a variable."""
         return variable._own_lock if self._shared is None else self._shared.lock(variable._key)
 
     def close(self):
-        """Forget the values of the variables; the session cannot be used any more."""
+        """Release the values of the variables; the session cannot be used any more."""
         self._closed = True
         self._steps.clear()
         self.values = {}
@@ -305,7 +305,7 @@ class BaseSession:
 
 
 class Session(BaseSession):
-    """Runs operations of a graph and keeps the values of its variables.
+    """Runs operations of a graph and holds the values of its variables.
 
     >>> with tf.Graph().as_default():
     ...     x = tf.compat.v1.placeholder(tf.float32, [None])
@@ -334,16 +334,16 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Forget the values of variables on the server of a target, and end its sessions.
+        """Release the values of variables on the server of a target, and end its sessions.
 
-        `containers` names those whose values are forgotten, in place of all.
+        `containers` restricts this to those containers.
         """
         if target:
             server_of(target).reset(containers)
 
 
 class InteractiveSession(BaseSession):
-    """A session that is the default one from its making to its `close()`."""
+    """A session that is the default one from its creation to `close()`."""
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
@@ -354,7 +354,7 @@ class InteractiveSession(BaseSession):
             self._graph_context.__enter__()
 
     def close(self):
-        """Forget the values, and be the default session no more."""
+        """Release the values, and stop being the default session."""
         super().close()
         sessions.remove(self)
         if self._graph_context is not None:
@@ -363,7 +363,7 @@ class InteractiveSession(BaseSession):
 
 
 def _given_out(array):
-    """A result that the user may change: not the buffer of a variable, a constant or a feed."""
+    """A result that the user may modify: not the buffer of a variable, a constant or a feed."""
     if isinstance(array, np.ndarray):
         if not array.ndim:
             return array[()]
@@ -398,7 +398,7 @@ def _tensor(graph, key):
 
 
 def _fed(graph, key, value):
-    """The tensors of what is fed, each with its value."""
+    """The fed tensors, each with its value."""
     parts = parts_of(key)
     if parts is not None:
         if isinstance(value, RaggedTensorValue):

@@ -1,4 +1,4 @@
-"""tf.compat.v1.sets: `tf.sets`, and the longer names that TensorFlow 1 has."""
+"""tf.compat.v1.sets: `tf.sets`, and TensorFlow 1's longer names."""
 
 import runnel as _tf
 

@@ -1,4 +1,4 @@
-"""Shapes as TensorFlow 1 has them: of Dimension objects, printed with question marks."""
+"""TensorFlow 1's shapes: of Dimension objects, printed with question marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _getitem = _SECOND["__getitem__"]
 
 
 def _is_ours(frame):
-    """Whether the caller is of this package, which knows dimensions as numbers only."""
+    """Whether the caller is in this package, which uses integers as dimensions."""
     return frame.f_globals.get("__name__", "").startswith("runnel.")
 
 
@@ -56,7 +56,7 @@ _FIRST = {
 
 
 def use_dimensions(wanted):
-    """Let shapes be made of Dimension objects, or of numbers and None again."""
+    """Make shapes consist of Dimension objects, or of integers and None again."""
     for name, method in (_FIRST if wanted else _SECOND).items():
         setattr(TensorShape, name, method)
 

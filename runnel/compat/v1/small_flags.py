@@ -1,4 +1,4 @@
-"""Options of the command line on the standard library, for where absl is not installed."""
+"""Command-line flags on the standard library, for where absl is not installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 class FlagValues:
-    """The values of the options, as attributes; read from the command line when first needed."""
+    """The values of the flags, as attributes; parsed from the command line on first use."""
 
     def __init__(self):
         self.__dict__["_parser"] = argparse.ArgumentParser(allow_abbrev=False)
@@ -16,17 +16,17 @@ class FlagValues:
         self.__dict__["_required"] = set()
 
     def add(self, name, default, help, **options):
-        """Declare an option."""
+        """Declare a flag."""
         options.setdefault("default", default)
         self._parser.add_argument(f"--{name}", f"-{name}", help=help, dest=name, **options)
         self._values[name] = default
 
     def require(self, name):
-        """Refuse command lines without an option."""
+        """Make a flag required."""
         self._required.add(name)
 
     def __call__(self, argv, known_only=False):
-        """Read a command line; what is left of it."""
+        """Parse a command line; returns the remaining arguments."""
         values, rest = self._parser.parse_known_args(argv[1:])
         if not known_only:
             unknown = [each for each in rest if each.startswith("--")]
@@ -40,11 +40,11 @@ class FlagValues:
         return [argv[0], *rest]
 
     def mark_as_parsed(self):
-        """Take the defaults without reading a command line."""
+        """Use the defaults without parsing a command line."""
         self.__dict__["_parsed"] = True
 
     def is_parsed(self):
-        """Whether a command line was read."""
+        """Whether a command line was parsed."""
         return self._parsed
 
     def flag_values_dict(self):
@@ -83,22 +83,22 @@ def _truth(text):
 
 
 def DEFINE_string(name, default, help, flag_values=FLAGS, required=False, **args):
-    """An option whose value is a string."""
+    """A string flag."""
     _define(flag_values, required, name, default, help, type=str)
 
 
 def DEFINE_integer(name, default, help, flag_values=FLAGS, required=False, **args):
-    """An option whose value is an integer."""
+    """An integer flag."""
     _define(flag_values, required, name, default, help, type=int)
 
 
 def DEFINE_float(name, default, help, flag_values=FLAGS, required=False, **args):
-    """An option whose value is a number."""
+    """A float flag."""
     _define(flag_values, required, name, default, help, type=float)
 
 
 def DEFINE_boolean(name, default, help, flag_values=FLAGS, required=False, **args):
-    """An option that is on (`--name`) or off (`--noname`)."""
+    """A boolean flag: on (`--name`) or off (`--noname`)."""
     _define(flag_values, required, name, default, help, type=_truth, nargs="?", const=True)
     flag_values._parser.add_argument(
         f"--no{name}", dest=name, action="store_false", default=argparse.SUPPRESS
@@ -109,12 +109,12 @@ DEFINE_bool = DEFINE_boolean
 
 
 def DEFINE_enum(name, default, enum_values, help, flag_values=FLAGS, required=False, **args):
-    """An option whose value is one of several strings."""
+    """A flag whose value is one of several strings."""
     _define(flag_values, required, name, default, help, choices=list(enum_values))
 
 
 def DEFINE_list(name, default, help, flag_values=FLAGS, required=False, **args):
-    """An option whose value is a list of strings between commas."""
+    """A flag whose value is a comma-separated list of strings."""
     if isinstance(default, str):
         default = _parts(default)
     _define(flag_values, required, name, default, help, type=_parts)
@@ -131,11 +131,11 @@ def _define(flag_values, required, name, default, help, **options):
 
 
 def mark_flag_as_required(flag_name, flag_values=FLAGS):
-    """Refuse command lines without an option."""
+    """Make a flag required."""
     flag_values.require(flag_name)
 
 
 def mark_flags_as_required(flag_names, flag_values=FLAGS):
-    """Refuse command lines without these options."""
+    """Make these flags required."""
     for name in flag_names:
         flag_values.require(name)

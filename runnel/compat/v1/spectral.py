@@ -1,4 +1,4 @@
-"""tf.compat.v1.spectral: Fourier and cosine transforms, which `tf.signal` has."""
+"""tf.compat.v1.spectral: Fourier and cosine transforms, from `tf.signal`."""
 
 import runnel as _tf
 

@@ -1,4 +1,4 @@
-"""tf.compat.v1.strings: `tf.strings` with the arguments that TensorFlow 1 has."""
+"""tf.compat.v1.strings: `tf.strings` with TensorFlow 1's arguments."""
 
 import runnel as _tf
 
@@ -16,7 +16,7 @@ def length(input, name=None, unit="BYTE"):
 
 
 def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The parts of strings between separators, as a sparse or a ragged tensor."""
+    """Strings split at separators, as a sparse or a ragged tensor."""
     parts = _tf.strings.split(source if input is None else input, sep, maxsplit)
     return parts.to_sparse() if result_type == "SparseTensor" else parts
 

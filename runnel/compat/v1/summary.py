@@ -46,7 +46,7 @@ def __dir__() -> list[str]:
 
 @_contextmanager
 def _summary_scope(name: _Any, family: str | None, default: str) -> _Iterator[tuple[str, str]]:
-    """The tag of a summary and the name of its operation, in the scopes around it."""
+    """The tag of a summary and the name of its operation, in the enclosing scopes."""
     clean = _cleaned(name)
     if family is not None:
         family = _cleaned(family)
@@ -67,7 +67,7 @@ def _summarized(
     name: _Any, family: str | None, collections: _Any, default: str,
     build: _Callable[[_Any], _Any], modern: _Callable[[str], _Any] | None,
 ) -> _Any:  # fmt: skip
-    """A summary as bytes; outside of graphs of sessions, one of TensorFlow 2 where that can be."""
+    """A summary as bytes; outside of session graphs, one of TensorFlow 2 where possible."""
     if _state.home is None and modern is not None:
         if _defaults.writer is not None:
             modern(name if family is None else f"{family}/{family}/{name}")
@@ -84,7 +84,7 @@ def _summarized(
 
 
 def scalar(name: _Any, tensor: _Any, collections: _Any = None, family: str | None = None) -> _Any:
-    """A summary of a number.
+    """A summary of a scalar.
 
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     ...     loss = tf.compat.v1.summary.scalar("loss", tf.constant(0.5))
@@ -102,7 +102,7 @@ def scalar(name: _Any, tensor: _Any, collections: _Any = None, family: str | Non
 def histogram(
     name: _Any, values: _Any, collections: _Any = None, family: str | None = None
 ) -> _Any:
-    """A summary of how values are distributed."""
+    """A summary of a distribution of values."""
     given, name = name, None
     return _summarized(
         given, family, collections, "HistogramSummary",
@@ -120,7 +120,7 @@ def image(
 ) -> _Any:
     """A summary of images: [count, height, width, 1, 3 or 4 channels].
 
-    Floats are scaled to make use of all of [0, 255], around 128 where some are negative.
+    Floats are scaled to the full range [0, 255], around 128 where some are negative.
     """
     given, name = name, None
     return _summarized(
@@ -159,7 +159,7 @@ def tensor_summary(
     family: str | None = None,
     display_name: str | None = None,
 ) -> _Any:
-    """A summary of any tensor, for the plugin of TensorBoard that `summary_metadata` names."""
+    """A summary of any tensor, for the TensorBoard plugin named in `summary_metadata`."""
     given, name = name, None
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
 
@@ -235,7 +235,7 @@ def merge(inputs: _Any, collections: _Any = None, name: str | None = None) -> _A
 
 
 def merge_all(key: _Any = "summaries", scope: str | None = None, name: str | None = None) -> _Any:
-    """One summary with the values of all that the graph has, or None where it has none."""
+    """One summary with the values of all summaries of the graph, or None where it has none."""
     if _state.graph is None:
         raise RuntimeError(
             "Merging tf.summary.* ops is not compatible with eager execution. Use tf.summary with "
@@ -251,7 +251,7 @@ def all_v2_summary_ops() -> list[_Any] | None:
 
 
 def initialize(graph: _Any = None, session: _Any = None) -> None:
-    """Prepare the default writer of TensorFlow 2, and write a graph there if one is given."""
+    """Prepare the default writer of TensorFlow 2, and write a graph to it if given."""
     if _state.home is None:
         return
     if _defaults.writer is None:

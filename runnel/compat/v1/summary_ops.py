@@ -1,4 +1,4 @@
-"""The summaries of graphs: operations whose result is a Summary message, as bytes."""
+"""Summaries in graphs: operations whose result is a serialized Summary message."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def HistogramSummary(tag, values):
 
 @functools.cache
 def _limits() -> np.ndarray:
-    """The right edges of the buckets: each a tenth further away from zero than the one before."""
+    """The right edges of the buckets: each a tenth further from zero than the one before."""
     positive, edge = [], 1e-12
     while edge < 1e20:
         positive.append(edge)
@@ -94,7 +94,7 @@ def _limits() -> np.ndarray:
 
 
 def _histogram(data: np.ndarray) -> bytes:
-    """A HistogramProto message; of neighbouring empty buckets it has the last."""
+    """A HistogramProto message; of adjacent empty buckets it has the last."""
     limits = _limits()
     places = np.minimum(np.searchsorted(limits, data, side="right"), limits.size - 1)
     counts = np.bincount(places, minlength=limits.size)
@@ -136,7 +136,7 @@ def ImageSummary(tag, tensor, *, max_images=3):
 
 
 def _normalized(picture: np.ndarray) -> np.ndarray:
-    """An image of floats in 8 bits: from zero, or around 128 where some values are negative."""
+    """An image of floats as 8-bit pixels: from zero, or around 128 if some are negative."""
     picture = picture.astype(np.float32)
     finite = np.isfinite(picture).all(axis=2)
     seen = picture[finite]

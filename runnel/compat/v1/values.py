@@ -1,4 +1,4 @@
-"""The values of tensors made of parts, as sessions give them out and take them."""
+"""The values of composite tensors, as fetched from and fed to sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IndexedSlicesValue.__doc__ = "Rows of a larger tensor in NumPy arrays."
 
 
 class RaggedTensorValue:
-    """A ragged tensor in NumPy arrays."""
+    """A ragged tensor as NumPy arrays."""
 
     def __init__(self, values, row_splits):
         self.values = values
@@ -48,7 +48,7 @@ class RaggedTensorValue:
 
 
 def parts_of(composite):
-    """The tensors that a composite tensor is made of; None for any other value."""
+    """The component tensors of a composite tensor; None for any other value."""
     kind = type(composite).__name__
     if kind == "SparseTensor":
         return [composite.indices, composite.values, composite.dense_shape]
@@ -61,7 +61,7 @@ def parts_of(composite):
 
 
 def composite_value(composite, arrays):
-    """The value of a composite tensor, given those of its parts."""
+    """The value of a composite tensor, from those of its components."""
     kind = type(composite).__name__
     if kind == "SparseTensor":
         return SparseTensorValue(*arrays)

@@ -1,4 +1,4 @@
-"""Variables of a graph: cells whose values belong to the sessions that run it."""
+"""Graph variables: cells whose values belong to the sessions that run the graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...core.variable import (
 )
 from .keys import GraphKeys
 
-# They have no place in the registry: nothing but a session runs them.
+# They are not in the registry: only a session runs them.
 HandleOp = Op(
     "VarHandleOp", "-> resource: dtype", lambda **attrs: attrs["variable"], scalar, True, False, {}
 )
@@ -40,12 +40,12 @@ _VarIsInitializedOp = Op(
 )
 
 
-# The variables of all graphs by their keys, for values that do not belong to one session.
+# The variables of all graphs by key, for values that are shared between sessions.
 by_key: weakref.WeakValueDictionary[int, GraphVariable] = weakref.WeakValueDictionary()
 
 
 class GraphVariable(Variable):
-    """A variable of a graph: it has a value in a session once its initializer ran there."""
+    """A variable of a graph: it has a value in a session after its initializer ran there."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class GraphVariable(Variable):
         self.graph = graph
         self._key = next_key()
         by_key[self._key] = self
-        # Held by updates; they may read the variable meanwhile.
+        # Held by updates; reads do not take it.
         self._own_lock = threading.RLock()
         self._name = f"{unique}:0"
         with name_scope(f"{unique}/"):
@@ -157,7 +157,7 @@ class GraphVariable(Variable):
         self._snapshot = read.outputs[0]
         self._snapshot._key = self._key
 
-    # The cell: a place in the values of the session at work.
+    # The cell: an entry in the values of the active session.
 
     @property
     def _lock(self):
@@ -169,7 +169,7 @@ class GraphVariable(Variable):
         values = _session(self).values
         found = values.get(self._key)
         if found is None:
-            # An update may have taken it out.
+            # An update may have removed it.
             with self._lock:
                 found = values.get(self._key)
         if found is None:
@@ -194,7 +194,7 @@ class GraphVariable(Variable):
         del _session(self).values[self._key]
 
     def is_ready(self):
-        """Whether the session at work has a value for this variable."""
+        """Whether the active session has a value for this variable."""
         return self._key in _session(self).values
 
     def _updated(self, read_value=True):
@@ -218,10 +218,10 @@ class GraphVariable(Variable):
         return super()._as_tensor()
 
     def _is_outside(self):
-        """Whether there is neither a graph being built nor a session at work."""
+        """Whether there is neither a graph being built nor an active session."""
         return state.graph is None and state.session is None
 
-    # What the user sees.
+    # The public interface.
 
     @property
     def op(self):
@@ -236,17 +236,17 @@ class GraphVariable(Variable):
         return self._handle_op.device
 
     def is_initialized(self, name=None):
-        """A tensor that tells whether the session has a value for this variable."""
+        """A boolean tensor: whether the session has a value for this variable."""
         return self._is_initialized
 
     def initialized_value(self):
-        """The value, or the initial one where the initializer did not run yet."""
+        """The value, or the initial one where the initializer has not run yet."""
         from ...ops.control_flow import cond
 
         return cond(self._is_initialized, self.read_value, lambda: self._initial_value)
 
     def eval(self, session=None):
-        """The value in a session, by default the default one."""
+        """The value in a session, the default one if not given."""
         from .session import session_for
 
         return session_for(session, self.graph, "eval()").run(self)
@@ -263,7 +263,7 @@ class GraphVariable(Variable):
         return session.run(self)
 
     def load(self, value, session=None):
-        """Give the variable a value in a session, by default the default one."""
+        """Set the variable's value in a session, the default one if not given."""
         from .session import session_for
 
         session = session_for(session, self.graph, "load()")
@@ -299,7 +299,7 @@ class GraphVariable(Variable):
 
 
 class AssignedVariable(GraphVariable):
-    """What an update returns: the variable as it is after the update, which a session then does."""
+    """The result of an update: the variable after the update, which a session then runs."""
 
     __slots__ = ("_operation", "_value")
 
@@ -316,7 +316,7 @@ class AssignedVariable(GraphVariable):
     def op(self):
         return self._operation
 
-    # The operation that what is done with the variable comes after.
+    # The operation that uses of the variable depend on.
     update = op
 
     @property
@@ -337,7 +337,7 @@ class AssignedVariable(GraphVariable):
 
 
 def snapshot(variable):
-    """The tensor that a session computes for a variable."""
+    """The tensor that a session fetches for a variable."""
     return variable._value if isinstance(variable, AssignedVariable) else variable._snapshot
 
 
@@ -351,7 +351,7 @@ def _session(variable):
 
 
 def add_named(graph, name, op, inputs=(), attrs=None):
-    """An operation of this very name."""
+    """An operation of exactly this name."""
     attrs = attrs or {}
     kinds = op.types_of_results(inputs, attrs)
     shapes = op.infer_shapes(inputs, attrs)
@@ -360,7 +360,7 @@ def add_named(graph, name, op, inputs=(), attrs=None):
 
 
 def rename(operation, name):
-    """Give an operation another name."""
+    """Rename an operation."""
     graph = operation.graph
     del graph._by_name[operation.name]
     operation.name = name
@@ -369,7 +369,7 @@ def rename(operation, name):
 
 
 class _Maker(type):
-    """Makes variables of the graph being built, or eager ones."""
+    """Creates variables of the graph being built, or eager ones."""
 
     def __call__(cls, *args, **kwargs):
         given = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
@@ -384,7 +384,7 @@ class _Maker(type):
 
 
 class VariableV1(metaclass=_Maker):
-    """A variable of the graph being built, which adds it to collections; an eager one elsewhere."""
+    """A variable of the graph being built, added to its collections; an eager one elsewhere."""
 
     def __init__(
         self,
@@ -404,7 +404,7 @@ class VariableV1(metaclass=_Maker):
         aggregation=VariableAggregation.NONE,
         shape=None,
     ):
-        """What is made is a `tf.Variable`; this is how."""
+        """The created object is a `tf.Variable`; this is its constructor."""
 
 
 _ARGUMENTS = VariableV1.__init__.__code__.co_varnames[1:]

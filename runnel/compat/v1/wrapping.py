@@ -1,4 +1,4 @@
-"""Functions of tensors made of code for v1 graphs: its variables, and parts of its graph."""
+"""Functions of tensors from code for v1 graphs, with its variables and subgraphs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...core.tensor import Tensor
 
 
 class WrappedFunction(ConcreteFunction):
-    """A function traced once. Of what has effects it does what its results need, as a session."""
+    """A function traced once. It runs the side effects that its results need, like a session."""
 
     def prune(self, feeds, fetches, name=None, input_signature=None):
-        """The function from some tensors of the graph to others; an operation gives None.
+        """The function from some tensors of the graph to others; an operation returns None.
 
         >>> double = tf.compat.v1.wrap_function(
         ...     lambda x: tf.add(tf.multiply(x, 2.0, name="double"), 1.0), [tf.TensorSpec([])])
@@ -46,7 +46,7 @@ class WrappedFunction(ConcreteFunction):
         return WrappedFunction(graph, structure, _signature(graph, specs))
 
     def _needed(self, feeds, fetches):
-        """The operations that fetches need; ValueError where one needs what is not fed."""
+        """The operations that fetches need; ValueError where one needs a tensor that is not fed."""
         known = [*feeds, *(inside for _, inside in self.graph.captures)]
         wanted = [each for each in fetches if isinstance(each, Tensor)]
         effects = [each for each in fetches if isinstance(each, Operation)]
@@ -78,7 +78,7 @@ def _signature(graph, specs):
 
 
 def wrap_function(fn, signature, name=None):
-    """A function of tensors, traced once: `fn` may make variables, by tf.compat.v1 as well.
+    """A function of tensors, traced once: `fn` may create variables, also with tf.compat.v1.
 
     >>> def scaled(x):
     ...     return x * tf.compat.v1.get_variable("scale", initializer=3.0)

@@ -1,4 +1,4 @@
-"""`experimental_enable_numpy_behavior`: tensors that act like NumPy's arrays."""
+"""`experimental_enable_numpy_behavior`: tensors that behave like NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .promotion import as_dtype, behaviour, lattice_type, leaves_of, shared_type
 
 _MODES = ("off", "legacy", "safe", "all")
 
-# The operators of two operands that promote, with the reflected method where Python has one.
+# The binary operators that promote, with the reflected method where Python has one.
 _PROMOTING = (
     "add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow", "and", "or", "xor",
 )  # fmt: skip
@@ -33,7 +33,7 @@ math.subtract math.truediv realdiv truncatediv truncatemod
 
 
 def _in_lattice(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands in the dtype that they share; other things than numbers as they are."""
+    """Two operands in their common dtype; values other than numbers unchanged."""
     if getattr(x, "dtype", None) is getattr(y, "dtype", Ellipsis):
         return x, y
     leaves = [*leaves_of(x), *leaves_of(y)]
@@ -73,12 +73,12 @@ def _common_type(x: Any, y: Any) -> Any:
 
 
 def _promoting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator whose operands take the dtype that both share first."""
+    """An operator that converts both operands to their common dtype first."""
 
     def operator(self: Any, other: Any) -> Any:
         if getattr(other, "dtype", None) is self.dtype:
             return method(self, other)
-        # Ragged tensors, strings and objects of other libraries are the operator's own affair.
+        # Ragged tensors, strings and objects of other libraries are left to the operator.
         if not all(_is_numeric(leaf) for leaf in (self, *leaves_of(other))):
             return method(self, other)
         dtype = _common_type(self, other)
@@ -99,12 +99,12 @@ def _of_variable(operator: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _astype(self: Tensor, dtype: Any) -> Tensor:
-    """The elements in another dtype."""
+    """The array cast to another dtype."""
     return to_array(self, as_dtype(dtype))
 
 
 def _reshape(self: Tensor, *shape: Any, **order: Any) -> Tensor:
-    """The elements in another shape, given as one sequence or as its sizes."""
+    """The array reshaped, to one sequence or to its sizes."""
     return shaping.reshape(self, shape[0] if len(shape) == 1 else shape, **order)
 
 
@@ -116,12 +116,12 @@ def _mean(
 
 
 def _max(self: Tensor, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The greatest element along some axes."""
+    """The maximum along some axes."""
     return reductions.max(self, axis, keepdims)
 
 
 def _min(self: Tensor, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The least element along some axes."""
+    """The minimum along some axes."""
     return reductions.min(self, axis, keepdims)
 
 
@@ -151,18 +151,18 @@ _MEMBERS: dict[str, Any] = {
     "__rmatmul__": lambda self, other: linear.matmul(other, self),
 }
 
-# What tensors and variables had before, to be given back by the mode "off".
+# The previous attributes of tensors and variables, restored by the mode "off".
 _saved: dict[type, dict[str, Any]] = {}
 
 
 def experimental_enable_numpy_behavior(
     prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
 ) -> None:
-    """Let tensors act like NumPy's arrays: methods, indexing, and operands of different dtypes.
+    """Make tensors behave like NumPy's arrays: methods, indexing, and type promotion.
 
     `prefer_float32` makes Python's floats float32 instead of float64. `dtype_conversion_mode`:
-    "legacy" promotes as NumPy does, "all" by a lattice in which integers never widen floats,
-    "safe" by the same lattice but refuses what may lose precision, "off" ends it all.
+    "legacy" promotes as NumPy does, "all" by a lattice in which integers never widen floats, "safe"
+    by the same lattice but refuses what may lose precision, "off" disables it all.
 
     >>> tf.experimental.numpy.experimental_enable_numpy_behavior()
     >>> tf.constant([1, 2]).T + 0.5

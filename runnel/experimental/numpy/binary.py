@@ -1,4 +1,4 @@
-"""Functions of two arrays, element by element, in the dtype that both share."""
+"""Binary element-wise functions, in the common dtype of both arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _binary(
     booleans: Callable[[Tensor, Tensor], Any] | None = None,
     booleans_as: Callable[[], Any] | None = None,
 ) -> Any:
-    """Declare `f(x1, x2)`; booleans have a function of their own, or become another dtype."""
+    """Declare `f(x1, x2)`; booleans have a separate function, or are cast to another dtype."""
 
     def function(x1: Any, x2: Any) -> Any:
         x1, x2 = promoted(x1, x2)
@@ -38,7 +38,7 @@ def _binary(
 
 
 def _logical(name: str, summary: str, compute: Callable[[Tensor, Tensor], Tensor]) -> Any:
-    """Declare `f(x1, x2)` of truth values, which all numbers have."""
+    """Declare a logical `f(x1, x2)`; numbers are true where not zero."""
 
     def function(x1: Any, x2: Any) -> Tensor:
         return compute(to_array(x1, tf.bool), to_array(x2, tf.bool))
@@ -230,7 +230,7 @@ def array_equal(a1: Any, a2: Any) -> Tensor:
 
 
 def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:
-    """The numbers limited to the range from a_min to a_max; None leaves a side open.
+    """The numbers clipped to the range from a_min to a_max; None means unbounded.
 
     >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8)
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([2, 5, 8])>

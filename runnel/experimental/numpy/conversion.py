@@ -1,4 +1,4 @@
-"""From values to arrays, which are tensors, in the dtypes that NumPy would give them."""
+"""Conversion of values to tensors, in the dtypes that NumPy would choose."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from .promotion import as_dtype, behaviour, default_float, lattice_type, leaves_of, shared_type
 
-# np.float64 is a Python float too, and prefer_float32 means it as well.
+# np.float64 is a Python float too, so prefer_float32 applies to it.
 _PYTHON = (list, tuple, bool, int, float, complex)
 
 
 def to_array(value: Any, dtype: Any = None) -> Tensor:
-    """A value as a tensor: of the dtype given, or of the one that NumPy would choose."""
+    """A value as a tensor, of the given dtype or of the one that NumPy would choose."""
     dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(value, range):
         value = list(value)
@@ -43,7 +43,7 @@ def _from_python(value: Any, dtype: DType | None) -> Tensor:
     try:
         array = np.array(value)
     except ValueError:
-        return tf.convert_to_tensor(value)  # it explains what is wrong with the rows
+        return tf.convert_to_tensor(value)  # the op explains what is wrong with the rows
     if chosen and dtype is tf.int32 and np.any(array.astype(np.int32) != array):
         raise OverflowError(f"{value!r} does not fit int32. Give a dtype: dtype=tf.int64.")
     return tf.constant(array.astype(dtype.numpy))
@@ -56,13 +56,13 @@ def _cast_leaves(value: Any, dtype: DType) -> Any:
 
 
 def promoted(*values: Any) -> list[Tensor]:
-    """Values as tensors of the dtype that they share."""
+    """Values as tensors of their common dtype."""
     dtype = shared_type(*values)
     return [to_array(value, dtype) for value in values]
 
 
 def blended(*values: Any) -> list[Tensor]:
-    """Values as tensors of the dtype they share, where numbers count as the lists' elements do."""
+    """Values as tensors of their common dtype, where numbers count as elements of lists do."""
     dtype = shared_type(*[value if isinstance(value, Tensor) else [value] for value in values])
     return [to_array(value, dtype) for value in values]
 
@@ -87,7 +87,7 @@ def inexact(value: Any) -> Tensor:
 
 
 def known(value: Any, what: str) -> Any:
-    """A Python value of an argument that must be known while a function is traced."""
+    """The Python value of an argument that must be static."""
     if isinstance(value, Tensor):
         found = constant_value(value)
         if found is None:
@@ -106,7 +106,7 @@ def sizes_of(shape: Any) -> Any:
 
 
 def rank_of(array: Tensor, function: str) -> int:
-    """The rank, which NumPy's functions need to know."""
+    """The static rank, which NumPy's functions need."""
     rank = array.shape.rank
     if rank is None:
         raise ValueError(

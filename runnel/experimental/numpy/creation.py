@@ -1,4 +1,4 @@
-"""Arrays made of values, of shapes and of ranges."""
+"""Array creation: from values, shapes and ranges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .shaping import at_least, moveaxis
 
 
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """A tensor of a value, in the dtype given or in the one that NumPy would choose.
+    """A tensor of a value, in the given dtype or in the one that NumPy would choose.
 
     >>> tf.experimental.numpy.array([1, 2.5])
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([1. , 2.5])>
@@ -28,12 +28,12 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:
-    """A tensor of a value; a tensor of that dtype is given back as it is."""
+    """A tensor of a value; a tensor of that dtype is returned as it is."""
     return to_array(a, dtype)
 
 
 def asanyarray(a: Any, dtype: Any = None) -> Tensor:
-    """A tensor of a value; a tensor of that dtype is given back as it is."""
+    """A tensor of a value; a tensor of that dtype is returned as it is."""
     return to_array(a, dtype)
 
 
@@ -62,7 +62,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
 
 
 def empty(shape: Any, dtype: Any = float) -> Tensor:
-    """An array to be filled; tensors never change, so it is one of zeros."""
+    """An uninitialized array; tensors are immutable, so it is zeros."""
     return zeros(shape, dtype)
 
 
@@ -71,22 +71,22 @@ def _chosen(dtype: Any) -> Any:
 
 
 def zeros_like(a: Any, dtype: Any = None) -> Tensor:
-    """Zeros in the shape of an array, in its dtype or another one."""
+    """Zeros of an array's shape, in its dtype or another one."""
     return tf.zeros_like(to_array(a), None if dtype is None else as_dtype(dtype))
 
 
 def ones_like(a: Any, dtype: Any = None) -> Tensor:
-    """Ones in the shape of an array, in its dtype or another one."""
+    """Ones of an array's shape, in its dtype or another one."""
     return tf.ones_like(to_array(a), None if dtype is None else as_dtype(dtype))
 
 
 def empty_like(a: Any, dtype: Any = None) -> Tensor:
-    """An array to be filled, in the shape of another; tensors never change, so it is zeros."""
+    """An uninitialized array of another's shape; tensors are immutable, so it is zeros."""
     return zeros_like(a, dtype)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """An array of that shape, of one value or of values that are spread over it.
+    """An array of that shape, filled with one value or with values broadcast to it.
 
     >>> tf.experimental.numpy.full((2, 2), [1, 2])
     <tf.Tensor: shape=(2, 2), dtype=int64, numpy=
@@ -104,7 +104,7 @@ def full_like(
     subok: bool = True,
     shape: Any = None,
 ) -> Tensor:
-    """An array in the shape of another, of one value, in the other's dtype unless one is given."""
+    """An array of another's shape, filled with a value, of the other's dtype by default."""
     if order != "K":
         raise ValueError(f"full_like: an order other than 'K' is not supported, got {order!r}.")
     if not subok:
@@ -131,7 +131,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
 
 
 def identity(n: int, dtype: Any = float) -> Tensor:
-    """The square matrix with ones on its diagonal."""
+    """The identity matrix."""
     return eye(n, n, dtype=dtype)
 
 
@@ -152,7 +152,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """The numbers from start up to stop, a step apart.
+    """The numbers from start up to stop, exclusive, spaced by step.
 
     >>> tf.experimental.numpy.arange(1, 2, 0.5)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([1. , 1.5])>
@@ -171,7 +171,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
 
 
 def _float_type(*values: Any) -> Any:
-    """The dtype that values share with a Python float."""
+    """The common dtype of values and a Python float."""
     return shared_type(*values, [0.0])
 
 
@@ -182,7 +182,7 @@ def _spaced(start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple
     parts = max(num - 1, 0) if endpoint else num
     step = (stop - start) / tf.constant(parts or np.nan, start.dtype)
     if not endpoint and num > 0:
-        # The last number of those wanted comes before the end that is left out.
+        # Without the end point, the last number is one step before stop.
         stop = start + step * tf.constant(num - 1, start.dtype)
     if num == 0:
         shape = tf.broadcast_dynamic_shape(tf.shape(start), tf.shape(stop))
@@ -199,7 +199,7 @@ def linspace(
     dtype: Any = float,
     axis: int = 0,
 ) -> Any:
-    """`num` numbers from start to stop at equal distances.
+    """`num` evenly spaced numbers from start to stop.
 
     >>> tf.experimental.numpy.linspace(0, 1, 3)
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([0. , 0.5, 1. ])>
@@ -219,7 +219,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Tensor:
-    """`num` powers of base, their exponents from start to stop at equal distances.
+    """`num` powers of base, with exponents evenly spaced from start to stop.
 
     >>> tf.experimental.numpy.logspace(0, 2, 3)
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([  1.,  10., 100.])>
@@ -237,7 +237,7 @@ def geomspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Tensor:
-    """`num` numbers from start to stop, each the same multiple of the one before.
+    """`num` numbers from start to stop in a geometric progression.
 
     >>> tf.experimental.numpy.geomspace(1, 100, 3)
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([  1.,  10., 100.])>
@@ -258,7 +258,7 @@ def geomspace(
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The matrix whose columns are the powers of a vector.
+    """The Vandermonde matrix, whose columns are the powers of a vector.
 
     >>> tf.experimental.numpy.vander([2, 3])
     <tf.Tensor: shape=(2, 2), dtype=int64, numpy=

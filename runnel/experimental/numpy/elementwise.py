@@ -1,4 +1,4 @@
-"""Functions of one array, element by element: declared in families by how they convert it."""
+"""Unary element-wise functions, declared in families by how they convert their argument."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .promotion import behaviour, default_float
 
 
 def _family(convert: Callable[[Any], Tensor]) -> Callable[..., Any]:
-    """Declare functions `f(x)` that convert their array in the same way first."""
+    """Declare functions `f(x)` with a common conversion of their argument."""
 
     def declare(name: str, summary: str, compute: Callable[[Tensor], Any]) -> Any:
         def function(x: Any) -> Any:
@@ -54,7 +54,7 @@ sinh = _of_floats("sinh", "The hyperbolic sine", tf.sinh)
 sqrt = _of_floats("sqrt", "The square root", tf.sqrt)
 tan = _of_floats("tan", "The tangent", tf.tan)
 tanh = _of_floats("tanh", "The hyperbolic tangent", tf.tanh)
-# NumPy's own constants, not Python's floats: they decide the dtype where operators promote.
+# NumPy's scalars, not Python's floats: they determine the dtype where operators promote.
 log2 = _of_floats("log2", "The logarithm to base 2", lambda x: tf.math.log(x) / np.log(2.0))
 log10 = _of_floats("log10", "The logarithm to base 10", lambda x: tf.math.log(x) / np.log(10.0))
 deg2rad = _of_floats("deg2rad", "Degrees as radians", lambda x: x * (np.pi / 180.0))
@@ -179,7 +179,7 @@ def round(a: Any, decimals: int = 0) -> Tensor:
 
 
 def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
-    """-1, 0 or 1 by the sign, element by element; of complex numbers, x / |x|."""
+    """The sign -1, 0 or 1, element by element; for complex numbers, x / |x|."""
     given = {"out": out, "where": where, **kwargs}
     for name, value in given.items():
         if value:
@@ -202,6 +202,6 @@ def sinc(x: Any) -> Tensor:
     x = inexact(x)
     x = x * tf.cast(tf.constant(np.pi, tf.float64), x.dtype)
     at_zero = tf.equal(x, tf.zeros([], x.dtype))
-    # A quotient that is not taken must not turn the gradient into NaN.
+    # The unused quotient must not turn the gradient into NaN.
     divisor = tf.where(at_zero, tf.ones([], x.dtype), x)
     return tf.where(at_zero, tf.ones([], x.dtype), tf.sin(divisor) / divisor)

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, by conditions and by order."""
+"""Indexing by arrays and masks, selection and sorting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_AN_INDEX = (
 
 
 def getitem(tensor: Any, key: Any) -> Tensor:
-    """`tensor[key]` as NumPy has it: arrays among the keys choose elements, booleans mask them."""
+    """`tensor[key]` as in NumPy: integer arrays among the keys gather, booleans mask."""
     keys = key if isinstance(key, tuple) else (key,)
     if not any(_is_array(each) for each in keys):
         for each in keys:
@@ -64,7 +64,7 @@ def _require_index(key: Any) -> None:
 
 
 def _gathered(tensor: Tensor, keys: list[Any]) -> Tensor:
-    """Numbers, slices and new axes are applied first; then the arrays choose among what is left."""
+    """Integers, slices and new axes are applied first; then the arrays index the result."""
     used = sum(each is not None and each is not Ellipsis for each in keys)
     if keys[-1] is Ellipsis:
         keys = keys[:-1]
@@ -99,7 +99,7 @@ def _gathered(tensor: Tensor, keys: list[Any]) -> Tensor:
     coordinates = tf.stack([tf.broadcast_to(index, shape) for index in indices], -1)
     result = tf.gather_nd(moveaxis(tensor, axes, list(range(len(axes)))), coordinates)
     if axes[0] and axes == list(range(axes[0], axes[0] + len(axes))):
-        # Neighbouring arrays leave their axes where they are; others put them in front.
+        # Adjacent arrays leave their axes in position; others move them to the front.
         rank = rank_of(coordinates, "ndarray.__getitem__") - 1
         result = moveaxis(result, list(range(rank)), list(range(axes[0], axes[0] + rank)))
     return result
@@ -139,7 +139,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
-    """At each place the choice of the first condition that holds there, else the default.
+    """For each element the choice of the first condition that holds, else the default.
 
     >>> tf.experimental.numpy.select([[True, False], [True, True]], [[1, 2], [3, 4]])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 4])>
@@ -160,7 +160,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "clip") -> Tensor:
     """The elements at indices along an axis, or in the flattened array.
 
-    `mode` says what becomes of an index out of range: "clip" it or "wrap" it around.
+    `mode` handles an index out of range: "clip" it or "wrap" it around.
 
     >>> tf.experimental.numpy.take([5, 6, 7], [0, 9])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([5, 7])>
@@ -181,7 +181,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "c
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any) -> Tensor:
-    """The elements that an array of indices names along an axis, for each place of the others.
+    """The elements at an array of indices along an axis, for each position of the others.
 
     >>> tf.experimental.numpy.take_along_axis([[5, 6], [7, 8]], [[1], [0]], 1)
     <tf.Tensor: shape=(2, 1), dtype=int64, numpy=
@@ -212,7 +212,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any) -> Tensor:
 
 
 def _taken_of_unknown(arr: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """take_along_axis by way of matrices, where no rank is known."""
+    """take_along_axis by way of matrices, for unknown ranks."""
     indices = _from_zero(indices, tf.shape(arr)[axis])
     arr, indices = moveaxis(arr, axis, -1), moveaxis(indices, axis, -1)
     others = tf.broadcast_dynamic_shape(tf.shape(arr)[:-1], tf.shape(indices)[:-1])
@@ -226,7 +226,7 @@ def _taken_of_unknown(arr: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def compress(condition: Any, a: Any, axis: Any = None) -> Tensor:
-    """The slices along an axis, or the elements, for which a vector of conditions holds.
+    """The slices along an axis, or the elements, where a vector of conditions holds.
 
     >>> tf.experimental.numpy.compress([False, True], [[1, 2], [3, 4]], axis=0)
     <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[3, 4]])>
@@ -238,13 +238,13 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Tensor:
         a, axis = tf.reshape(a, [-1]), 0
     if axis < 0:
         axis += rank_of(a, "compress")
-    # The condition may be shorter than the axis: what it does not mention is left out.
+    # The condition may be shorter than the axis: the remaining elements are dropped.
     chosen = tf.reshape(tf.where(condition), [-1])
     return tf.gather(a, chosen, axis=axis)
 
 
 def ix_(*args: Any) -> list[Tensor]:
-    """Vectors of indices or of booleans as an open mesh: each along an axis of its own.
+    """An open mesh of vectors of indices or booleans: each along an axis of its own.
 
     >>> [index.shape.as_list() for index in tf.experimental.numpy.ix_([0, 1], [2, 3, 4])]
     [[2, 1], [1, 3]]
@@ -268,7 +268,7 @@ def _check_sort(kind: str, order: Any, function: str, kinds: tuple[str, ...]) ->
 
 
 def sort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
-    """The elements in ascending order along an axis, or of the flattened array."""
+    """The array sorted in ascending order along an axis, or flattened."""
     _check_sort(kind, order, "sort", ("quicksort",))
     a = to_array(a)
     if axis is None:

@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart."""
+"""Concatenating, stacking and splitting arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .shaping import atleast_1d, atleast_2d, atleast_3d
 
 
 def concatenate(arys: Any, axis: Any = 0) -> Tensor:
-    """The arrays one behind the other along an axis, or flattened where it is None.
+    """The arrays concatenated along an axis, or flattened where it is None.
 
     >>> tf.experimental.numpy.concatenate([[1, 2], [3.5]])
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([1. , 2. , 3.5])>
@@ -33,7 +33,7 @@ def concatenate(arys: Any, axis: Any = 0) -> Tensor:
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Tensor:
-    """The array with values behind it along an axis, or both flattened."""
+    """The array with values appended along an axis, or both flattened."""
     arr, values = to_array(arr), to_array(values)
     if axis is None:
         arr, values = tf.reshape(arr, [-1]), tf.reshape(values, [-1])
@@ -41,7 +41,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Tensor:
 
 
 def stack(arrays: Any, axis: int = 0) -> Tensor:
-    """Arrays of one shape along a new axis."""
+    """Arrays of equal shape stacked along a new axis."""
     if isinstance(arrays, Tensor):
         arrays = to_array(arrays)
         if axis == 0:
@@ -52,7 +52,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
 
 
 def hstack(tup: Any) -> Tensor:
-    """The arrays side by side: along the second axis, vectors along the first."""
+    """The arrays concatenated along the second axis, vectors along the first."""
     parts = _several(atleast_1d, tup)
     rank = parts[0].shape.rank
     if rank is None:
@@ -61,12 +61,12 @@ def hstack(tup: Any) -> Tensor:
 
 
 def vstack(tup: Any) -> Tensor:
-    """The arrays one below the other, vectors as rows."""
+    """The arrays concatenated along the first axis, vectors as rows."""
     return tf.concat(_several(atleast_2d, tup), 0)
 
 
 def dstack(tup: Any) -> Tensor:
-    """The arrays behind each other along the third axis."""
+    """The arrays concatenated along the third axis."""
     return tf.concat(_several(atleast_3d, tup), 2)
 
 
@@ -77,7 +77,7 @@ def _several(widen: Callable[..., Any], arrays: Any) -> list[Tensor]:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """The array in several parts along an axis: so many equal ones, or cut at indices.
+    """The array split along an axis: into a number of equal parts, or at indices.
 
     >>> parts = tf.experimental.numpy.split([1, 2, 3, 4], [1, 3])
     >>> [part.numpy().tolist() for part in parts]
@@ -96,18 +96,18 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
-    """The array in parts along the second axis, a vector along its only one."""
+    """The array split along the second axis, a vector along its only one."""
     ary = to_array(ary)
     return split(ary, indices_or_sections, 0 if ary.shape.rank == 1 else 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
-    """The array in parts along the first axis."""
+    """The array split along the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
-    """The array in parts along the third axis."""
+    """The array split along the third axis."""
     ary = to_array(ary)
     if ary.shape.rank is not None and ary.shape.rank < 3:
         raise IndexError(f"dsplit takes arrays of at least 3 dimensions, got {ary.shape}.")

@@ -1,4 +1,4 @@
-"""Constants, dtypes and questions about them."""
+"""Constants, dtypes and predicates on them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ issubdtype = np.issubdtype
 
 
 def finfo(dtype: Any) -> Any:
-    """The limits of a dtype of floats, as NumPy describes them.
+    """The limits of a floating-point dtype, as NumPy's finfo.
 
     >>> float(tf.experimental.numpy.finfo(tf.float16).max)
     65504.0

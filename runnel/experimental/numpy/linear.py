@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, diagonals and differences."""
+"""Linear algebra: matmuls and other products, diagonals, differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shaping import at_least, axes_of, moveaxis, ravel
 
 
 def matmul(x1: Any, x2: Any) -> Tensor:
-    """The matrix product; a vector counts as a row on the left and as a column on the right.
+    """The matmul; a vector is a row on the left and a column on the right.
 
     >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [1, 1])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([3, 7])>
@@ -42,7 +42,7 @@ def matmul(x1: Any, x2: Any) -> Tensor:
 
 
 def dot(a: Any, b: Any) -> Tensor:
-    """The product over the last axis of a and the last but one of b.
+    """The sum product over the last axis of a and the last but one of b.
 
     >>> tf.experimental.numpy.dot([1, 2], [3, 4])
     <tf.Tensor: shape=(), dtype=int64, numpy=11>
@@ -52,13 +52,13 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def inner(a: Any, b: Any) -> Tensor:
-    """The product over the last axes of both."""
+    """The inner product over the last axes of both."""
     a, b = promoted(a, b)
     return _contracted(a, b, -1)
 
 
 def _contracted(a: Tensor, b: Tensor, axis: int) -> Tensor:
-    """The product over the last axis of a and an axis of b, the only one of a vector."""
+    """A contraction of the last axis of a with an axis of b, the only one of a vector."""
     ranks = a.shape.rank, b.shape.rank
     if 0 in ranks:
         return _product(a, b)
@@ -76,7 +76,7 @@ def _contracted(a: Tensor, b: Tensor, axis: int) -> Tensor:
 
 
 def _product_of_unknown(x1: Tensor, x2: Tensor) -> Tensor:
-    """The matrix product where a rank is not known: vectors become matrices, and back."""
+    """The matmul where a rank is unknown: vectors are expanded to matrices and squeezed."""
     is_row, is_column = (tf.cast(tf.equal(tf.rank(x), 1), tf.int32) for x in (x1, x2))
     column = tf.concat([tf.shape(x2), tf.ones([is_column], tf.int32)], 0)
     product = tf.matmul(at_least(x1, 2), tf.reshape(x2, column))
@@ -90,26 +90,26 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """The products of every element of a with every element of b, as a matrix."""
+    """The outer product, as a matrix."""
     a, b = promoted(a, b)
     return _product(tf.reshape(a, [-1, 1]), tf.reshape(b, [1, -1]))
 
 
 def vdot(a: Any, b: Any) -> Tensor:
-    """The dot product of both arrays flattened; a is conjugated."""
+    """The dot product of both arrays, flattened; a is conjugated."""
     a, b = blended(a, b)
     a, b = ravel(a), ravel(b)
     return tf.tensordot(conj(a) if a.dtype.is_complex else a, b, 1)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
-    """The products of two arrays, summed over some axes of each."""
+    """The contraction of two arrays over some axes of each."""
     a, b = promoted(a, b)
     return tf.tensordot(a, b, axes)
 
 
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Tensor:
-    """Products and sums of arrays as a formula of their indices says.
+    """The Einstein summation of arrays by a formula of their indices.
 
     >>> tf.experimental.numpy.einsum("ij->ji", [[1, 2]])
     <tf.Tensor: shape=(2, 1), dtype=int64, numpy=
@@ -166,14 +166,14 @@ def cross(
 
 
 def _three(vector: Tensor) -> list[Tensor]:
-    """The elements along the last axis; a third one is 0 where there are two."""
+    """The three components along the last axis; the third is 0 where there are two."""
     length = vector.shape[-1] if vector.shape.rank is not None else None
     first, second = vector[..., 0], vector[..., 1]
     if length == 2:
         return [first, second, tf.zeros_like(first)]
     if length == 3:
         return [first, second, vector[..., 2]]
-    # What is left is one element or none; its sum is the third one in either case.
+    # The rest is one element or none; its sum is the third component in either case.
     return [first, second, tf.reduce_sum(vector[..., 2:], -1)]
 
 
@@ -196,7 +196,7 @@ def diag(v: Any, k: int = 0) -> Tensor:
 
 
 def _diagonal(matrices: Tensor, offset: int) -> Tensor:
-    """The diagonal of the last two axes, empty where there is none so far out."""
+    """The diagonal of the last two axes, empty where the offset is out of range."""
     known_rank = matrices.shape.rank is not None
     rows, columns = matrices.shape[-2:] if known_rank else (None, None)
 
@@ -240,7 +240,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
-    """The differences of neighbours along an axis, n times over.
+    """The n-th differences of adjacent elements along an axis.
 
     >>> tf.experimental.numpy.diff([1, 4, 9], n=2)
     <tf.Tensor: shape=(1,), dtype=int64, numpy=array([2])>

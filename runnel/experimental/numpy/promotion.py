@@ -1,8 +1,8 @@
-"""Which dtype a value has and which one several values share, by the behaviour in force.
+"""Dtype promotion: the dtype of a value and the common dtype of several, by the current mode.
 
-"off" and "legacy" follow NumPy: a Python number gives way to an array beside it, and alone it is
-int64 or float64 (float32 where 32 bits are preferred). "all" and "safe" follow a lattice in which
-an integer never widens a float; "safe" refuses what may lose precision.
+"off" and "legacy" follow NumPy: a Python number is weak next to an array, and alone it is int64 or
+float64 (float32 where 32 bits are preferred). "all" and "safe" follow a lattice in which an integer
+never widens a float; "safe" refuses what may lose precision.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _COMPLEX_OF = {
     tf.float32: tf.complex64,
     tf.float64: tf.complex128,
 }
-# The integers that a float holds exactly, by bytes; 64-bit integers fit none.
+# The integers that a float represents exactly, by bytes; 64-bit integers fit none.
 _EXACT_BYTES = {tf.float16: 1, tf.bfloat16: 1, tf.float32: 2, tf.float64: 4}
 _EXACT_BYTES |= {tf.complex64: 2, tf.complex128: 4}
 
 
 class Behaviour:
-    """What `experimental_enable_numpy_behavior` chose for the whole program."""
+    """The global mode, set by `experimental_enable_numpy_behavior`."""
 
     prefer_float32 = False
     mode = "off"
@@ -44,17 +44,17 @@ behaviour = Behaviour()
 
 
 def default_float() -> DType:
-    """The dtype of functions of integers that are no integers."""
+    """The dtype of functions of integers with non-integer results."""
     return tf.float32 if behaviour.is_lattice else tf.float64
 
 
 def default_integer() -> DType:
-    """The least dtype in which integers are summed."""
+    """The minimum dtype in which integers are summed."""
     return tf.int32 if behaviour.is_lattice else tf.int64
 
 
 def as_dtype(dtype: Any) -> DType:
-    """A dtype given as TensorFlow's, NumPy's, a name, or Python's int, float, complex and bool."""
+    """A dtype given as TensorFlow's, NumPy's, a name, or Python's int, float, complex or bool."""
     if isinstance(dtype, DType):
         return dtype
     if dtype in (bool, int, float, complex):
@@ -74,7 +74,7 @@ def leaves_of(value: Any) -> Iterator[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that arrays, numbers and dtypes share.
+    """The common dtype of arrays, numbers and dtypes.
 
     >>> tf.experimental.numpy.result_type(1, tf.float32)
     tf.float32
@@ -85,10 +85,10 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def shared_type(*values: Any) -> DType:
-    """The dtype that the arguments of a function share.
+    """The common dtype of the arguments of a function.
 
-    The lattice counts among lists alone: beside numbers and tensors, functions follow NumPy in
-    every mode, and only the operators of tensors do not.
+    The lattice applies among lists only: with numbers and tensors, functions follow NumPy in every
+    mode, and only the operators of tensors do not.
     """
     leaves = list(leaves_of(list(values)))
     listed = any(isinstance(value, list | tuple) for value in values)
@@ -101,7 +101,7 @@ def shared_type(*values: Any) -> DType:
 
 
 def _numpy_kind(leaf: Any) -> Any:
-    """What np.result_type takes for a value: a dtype, or a Python number, which gives way."""
+    """The argument of np.result_type for a value: a dtype, or a Python number, which is weak."""
     if isinstance(leaf, float | complex) and behaviour.prefer_float32:
         return np.dtype(np.float32 if isinstance(leaf, float) else np.complex64)
     if isinstance(leaf, np.generic | np.ndarray):
@@ -121,7 +121,7 @@ def _numpy_kind(leaf: Any) -> Any:
 
 
 def promote_types(type1: Any, type2: Any) -> Any:
-    """The smallest dtype, as NumPy's, to which both can be cast safely.
+    """The smallest dtype (NumPy's) to which both can be cast safely.
 
     >>> tf.experimental.numpy.promote_types(tf.int32, tf.float32)
     dtype('float64')
@@ -134,7 +134,7 @@ def _numpy_dtype(dtype: Any) -> Any:
 
 
 def lattice_type(values: list[Any]) -> DType:
-    """The dtype that values share in the lattice; a Python number is weak, it gives way."""
+    """The common dtype of values in the lattice; Python numbers are weak."""
     strong = [_dtype_of(value) for value in values if not _is_weak(value)]
     weak = [_weak_class(value) for value in values if _is_weak(value)]
     result: DType | None = None

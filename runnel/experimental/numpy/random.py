@@ -1,4 +1,4 @@
-"""tf.experimental.numpy.random: random arrays, by NumPy's older names."""
+"""tf.experimental.numpy.random: random arrays, with NumPy's legacy names."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def _shape(size: Any) -> Any:
 
 
 def seed(s: Any) -> None:
-    """Set the seed from which the functions of this module draw; it is TensorFlow's global one."""
+    """Set the seed of the functions of this module; it is TensorFlow's global one."""
     _tf.random.set_seed(s)
 
 
 def randn(*args: int) -> Tensor:
-    """Normal numbers in the shape that the arguments give."""
+    """Normally distributed numbers of the shape given by the arguments."""
     return standard_normal(size=args)
 
 
 def standard_normal(size: Any = None) -> Tensor:
-    """Normal numbers of mean 0 and deviation 1."""
+    """Normally distributed numbers of mean 0 and standard deviation 1."""
     return _tf.random.normal(_shape(size), dtype=_default_float())
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
-    """Numbers from low up to high, each as likely as another."""
+    """Uniformly distributed numbers from low to high, exclusive."""
     dtype = _default_float()
     low, high = _to_array(low, dtype), _to_array(high, dtype)
     if size is None:
@@ -42,17 +42,17 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
 
 
 def rand(*size: int) -> Tensor:
-    """Numbers from 0 up to 1 in the shape that the arguments give."""
+    """Uniformly distributed numbers in [0, 1) of the shape given by the arguments."""
     return uniform(0.0, 1.0, size)
 
 
 def random(size: Any = None) -> Tensor:
-    """Numbers from 0 up to 1."""
+    """Uniformly distributed numbers in [0, 1)."""
     return uniform(0.0, 1.0, size)
 
 
 def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
-    """Counts of rare events that happen `lam` times on average."""
+    """Poisson-distributed numbers with mean `lam`."""
     lam = _to_array(lam, _default_float())
     if size is None:
         return _tf.random.poisson([], lam, dtype=_tf.int64)
@@ -60,7 +60,7 @@ def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
 
 
 def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Tensor:
-    """Integers from low up to high, or from 0 up to low where high is not given."""
+    """Integers from low to high, exclusive, or from 0 to low where high is not given."""
     if high is None:
         low, high = 0, low
     dtype = _tf.int64 if dtype is int else _as_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Sums, means, extremes, and what else makes fewer numbers of many."""
+"""Reductions: sums, means, extrema; cumulative sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNSIGNED = {tf.int32: tf.uint32, tf.int64: tf.uint64}
 
 
 def _wide(dtype: DType) -> DType:
-    """The dtype in which numbers are summed: integers have at least the default's width."""
+    """The accumulation dtype: integers have at least the default's width."""
     least = default_integer()
     if dtype is tf.bool or (dtype.is_integer and dtype.size < least.size):
         return _UNSIGNED[least] if dtype.is_unsigned else least
@@ -160,29 +160,29 @@ def _extreme(a: Any, axis: Any, keepdims: Any, compute: Any, booleans: Any) -> T
 
 
 def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The greatest element along some axes."""
+    """The maximum along some axes."""
     return _extreme(a, axis, keepdims, tf.reduce_max, tf.reduce_any)
 
 
 def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The least element along some axes."""
+    """The minimum along some axes."""
     return _extreme(a, axis, keepdims, tf.reduce_min, tf.reduce_all)
 
 
 def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
-    """The greatest element along some axes."""
+    """The maximum along some axes."""
     _no_out(out, "amax")
     return max(a, axis, keepdims)
 
 
 def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
-    """The least element along some axes."""
+    """The minimum along some axes."""
     _no_out(out, "amin")
     return min(a, axis, keepdims)
 
 
 def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
-    """The greatest less the least element along some axes.
+    """The maximum minus the minimum along some axes.
 
     >>> tf.experimental.numpy.ptp([3, 9, 4])
     <tf.Tensor: shape=(), dtype=int64, numpy=6>
@@ -209,23 +209,23 @@ def count_nonzero(a: Any, axis: Any = None) -> Tensor:
 def _position(a: Any, axis: Any, compute: Callable[..., Tensor]) -> Tensor:
     a = to_array(a)
     if axis is None or a.shape.rank == 0:
-        # A number alone has its extreme at 0, whatever axis is asked for.
+        # A scalar has its extremum at 0, for any axis.
         a, axis = tf.reshape(a, [-1]), 0
     return compute(a, axis)
 
 
 def argmax(a: Any, axis: Any = None) -> Tensor:
-    """The index of the greatest element along an axis, or in the flattened array."""
+    """The index of the maximum along an axis, or in the flattened array."""
     return _position(a, axis, tf.argmax)
 
 
 def argmin(a: Any, axis: Any = None) -> Tensor:
-    """The index of the least element along an axis, or in the flattened array."""
+    """The index of the minimum along an axis, or in the flattened array."""
     return _position(a, axis, tf.argmin)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
-    """The mean of the elements along an axis, each counted by its weight.
+    """The weighted mean along an axis.
 
     >>> tf.experimental.numpy.average([1.0, 4.0], weights=[2.0, 1.0])
     <tf.Tensor: shape=(), dtype=float64, numpy=2.0>
@@ -260,7 +260,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def _along(weights: Tensor, axis: int, a: Tensor) -> Tensor:
-    """Weights of an axis, or of all elements, in the shape of an array of unknown rank."""
+    """Weights of an axis, or of all elements, broadcastable to an array of unknown rank."""
     rank = tf.rank(a)
     place = tf.math.floormod(axis, rank)[None, None]
     column = tf.tensor_scatter_nd_update(tf.ones([rank], tf.int32), place, [-1])
@@ -280,7 +280,7 @@ def _accumulated(a: Any, axis: Any, dtype: Any, compute: Callable[..., Tensor]) 
 
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
-    """The sums of all elements up to each, along an axis or in the flattened array.
+    """The cumulative sum along an axis or of the flattened array.
 
     >>> tf.experimental.numpy.cumsum([1, 2, 3])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([1, 3, 6])>
@@ -289,5 +289,5 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
-    """The products of all elements up to each, along an axis or in the flattened array."""
+    """The cumulative product along an axis or of the flattened array."""
     return _accumulated(a, axis, dtype, tf.math.cumprod)

@@ -1,4 +1,4 @@
-"""The same elements in another shape or order."""
+"""Shape manipulation: reshaping, permuting, repeating, padding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .conversion import known, sizes_of, to_array
 
 
 def axes_of(axes: Any, rank: int) -> list[int]:
-    """Axes as numbers from 0 up; ValueError where one is out of range."""
+    """Non-negative axes; ValueError where one is out of range."""
     listed = known(axes, "axis")
     listed = [listed] if isinstance(listed, int | np.integer) else list(listed)
     for axis in listed:
@@ -24,7 +24,7 @@ def axes_of(axes: Any, rank: int) -> list[int]:
 
 
 def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
-    """The elements in another shape; order "F" counts the first axis fastest.
+    """The array reshaped; order "F" is column-major.
 
     >>> tf.experimental.numpy.reshape([[1, 2], [3, 4]], -1, order="F").numpy().tolist()
     [1, 3, 2, 4]
@@ -40,12 +40,12 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
 
 
 def ravel(a: Any) -> Tensor:
-    """The elements in one dimension."""
+    """The array flattened to one dimension."""
     return tf.reshape(to_array(a), [-1])
 
 
 def flatten(a: Any, order: str = "C") -> Tensor:
-    """The elements in one dimension; order "F" counts the first axis fastest."""
+    """The array flattened to one dimension; order "F" is column-major."""
     a = to_array(a)
     if order in ("C", "A", "K"):
         return tf.reshape(a, [-1])
@@ -55,13 +55,13 @@ def flatten(a: Any, order: str = "C") -> Tensor:
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """The array with its axes in another order, reversed unless one is given."""
+    """The array with its axes permuted, reversed by default."""
     a = to_array(a)
     return tf.transpose(a) if axes is None else tf.transpose(a, to_array(axes))
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
-    """The array with two axes exchanged."""
+    """The array with two axes swapped."""
     a = to_array(a)
     rank = a.shape.rank
     if rank is None:
@@ -76,7 +76,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """The array with some axes at other places, the rest in their order.
+    """The array with some axes moved to other positions, the rest in their order.
 
     >>> tf.experimental.numpy.moveaxis(tf.zeros([2, 3, 4]), 0, -1).shape
     TensorShape([3, 4, 2])
@@ -101,7 +101,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
 
 
 def _unknown_order(rank: Tensor, sources: list[int], targets: list[int]) -> Tensor:
-    """The order of axes that brings the sources to the targets, where the rank is a tensor."""
+    """The permutation of axes that moves the sources to the targets, where the rank is a tensor."""
     origins, places = (tf.math.floormod(tf.constant(axes), rank) for axes in (sources, targets))
     everything = tf.range(rank)
 
@@ -124,7 +124,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
 
 
 def at_least(array: Tensor, rank: int, behind: int = 0) -> Tensor:
-    """The array with axes of size 1 added until it has `rank` of them, `behind` at its end."""
+    """The array with axes of size 1 added up to `rank`, `behind` of them at its end."""
     if array.shape.rank is not None and array.shape.rank >= rank:
         return array
     missing = tf.maximum(rank - tf.rank(array), 0)
@@ -148,17 +148,17 @@ def _declare_at_least(rank: int, behind: int) -> Callable[..., Any]:
 
 atleast_1d = _declare_at_least(1, 0)
 atleast_2d = _declare_at_least(2, 0)
-# A vector lies in the middle of the three dimensions, a matrix in the first two.
+# A vector becomes the middle of the three dimensions, a matrix the first two.
 atleast_3d = _declare_at_least(3, 1)
 
 
 def broadcast_to(array: Any, shape: Any) -> Tensor:
-    """The elements spread over a larger shape."""
+    """The array broadcast to a larger shape."""
     return tf.broadcast_to(to_array(array), sizes_of(shape))
 
 
 def broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
-    """The arrays spread over the shape that they have together."""
+    """The arrays broadcast to their common shape."""
     if kwargs.get("subok"):
         raise ValueError("broadcast_arrays: subok=True is not supported; use subok=False.")
     if not args:
@@ -171,7 +171,7 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:
-    """The elements in the opposite order along an axis, or along all."""
+    """The array reversed along an axis, or along all."""
     m = to_array(m)
     if axis is None:
         return tf.reverse(m, tf.range(tf.rank(m)))
@@ -179,17 +179,17 @@ def flip(m: Any, axis: Any = None) -> Tensor:
 
 
 def flipud(m: Any) -> Tensor:
-    """The rows in the opposite order."""
+    """The array with its rows reversed."""
     return flip(m, 0)
 
 
 def fliplr(m: Any) -> Tensor:
-    """The columns in the opposite order."""
+    """The array with its columns reversed."""
     return flip(m, 1)
 
 
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
-    """The array turned by k quarters, from the first of two axes towards the second.
+    """The array rotated by k times 90 degrees, from the first of two axes towards the second.
 
     >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy().tolist()
     [[2, 4], [1, 3]]
@@ -212,7 +212,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """The elements moved along an axis; those that leave come in at the other end."""
+    """The elements shifted along an axis with wrap-around."""
     a = to_array(a)
     if axis is not None:
         return tf.roll(a, shift, axis)
@@ -220,7 +220,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
-    """Every element several times, along an axis or in the flattened array.
+    """Every element repeated, along an axis or in the flattened array.
 
     >>> tf.experimental.numpy.repeat([3, 4], [2, 1])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([3, 3, 4])>
@@ -236,7 +236,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
 
 
 def tile(a: Any, reps: Any) -> Tensor:
-    """The array several times along each axis; new axes come first.
+    """The array repeated along each axis; new axes come first.
 
     >>> tf.experimental.numpy.tile([1, 2], (2, 2)).numpy().tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
@@ -270,7 +270,7 @@ def _triangle(m: Any, k: int, name: str, keeps: Callable[[Any, Any], Any]) -> Te
 
 
 def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:
-    """The array with more elements around it: "constant", "reflect" or "symmetric" ones.
+    """The array padded: "constant", "reflect" or "symmetric".
 
     >>> tf.experimental.numpy.pad([1, 2], [[1, 1]], "constant", constant_values=9)
     <tf.Tensor: shape=(4,), dtype=int64, numpy=array([9, 1, 2, 9])>
@@ -288,12 +288,12 @@ def shape(a: Any) -> Any:
 
 
 def ndim(a: Any) -> int | None:
-    """The number of dimensions; None while it is not known."""
+    """The number of dimensions; None if unknown."""
     return to_array(a).shape.rank
 
 
 def size(x: Any, axis: Any = None) -> Any:
-    """The number of elements; a tensor while it is not known.
+    """The number of elements; a tensor if not static.
 
     >>> int(tf.experimental.numpy.size([[1, 2], [3, 4]]))
     4

@@ -36,7 +36,7 @@ def _as_floats(image):
 
 
 def _image_like(what, channels):
-    """A shape rule: the images' own shape; at least 3-D, beside them a scalar."""
+    """A shape rule: the shape of the images, at least 3-D, next to a scalar."""
 
     def rule(inputs, attrs):
         images, number = inputs
@@ -85,7 +85,7 @@ def AdjustContrastv2(images, contrast_factor):
     pixels = images.reshape(-1, height, width * channels).astype(np.float32, copy=False)
     result = np.empty_like(pixels)
     for image, output in zip(pixels, result, strict=True):
-        # The mean as long as a row: channels by themselves are too short for fast loops.
+        # The mean is repeated to the length of a row: loops over channels alone are too short.
         rows = np.add.reduce(image, 0, dtype=np.float32).reshape(width, channels)
         mean = np.tile(np.add.reduce(rows, 0, dtype=np.float32) / count, width)
         np.subtract(image, mean, out=output)
@@ -113,7 +113,7 @@ def AdjustHue(images, delta):
         hue += is_green * np.float32(2)
         hue += is_blue * np.float32(4)
         hue += np.float32(6) * delta
-        # Far cheaper than np.mod, which is exact for numbers of any size.
+        # Far cheaper than np.mod, which is exact for numbers of any magnitude.
         hue -= np.float32(6) * np.floor(hue * np.float32(1 / 6))
         return [part * extent + least for part in pure_colours(hue, np.float32)]
 
@@ -150,7 +150,7 @@ def adjust_brightness(image, delta):
 
 
 def adjust_contrast(images, contrast_factor):
-    """Move every pixel away from its channel's mean: (x - mean) * contrast_factor + mean.
+    """Scale every pixel's distance to its channel's mean: (x - mean) * contrast_factor + mean.
 
     >>> tf.image.adjust_contrast([[[1.0], [3.0]]], 2.0).numpy().ravel().tolist()
     [0.0, 4.0]
@@ -162,7 +162,7 @@ def adjust_contrast(images, contrast_factor):
 
 
 def adjust_hue(image, delta, name=None):
-    """Turn the hue of colours by `delta`, a part of the colour circle in [-1, 1].
+    """Rotate the hue of colours by `delta`, a fraction of the colour circle in [-1, 1].
 
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().tolist()
     [[[0.0, 1.0, 1.0]]]
@@ -202,7 +202,7 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 
 def per_image_standardization(image):
-    """Every image with mean 0 and variance 1: (x - mean) / max(stddev, 1 / sqrt(count)).
+    """Every image normalized to mean 0 and variance 1: (x - mean) / max(stddev, 1 / sqrt(count)).
 
     >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel().tolist()
     [-1.0, 1.0]
@@ -210,7 +210,7 @@ def per_image_standardization(image):
     image = cast(images_of(image), float32)
     axes = [-1, -2, -3]
     count = reduce_prod(shape(image)[-3:])
-    # An image of one colour must not be divided by zero.
+    # An image of one colour must not lead to a division by zero.
     least = rsqrt(cast(count, float32))
     deviation = maximum(reduce_std(image, axes, keepdims=True), least)
     return (image - reduce_mean(image, axes, keepdims=True)) / deviation

@@ -106,7 +106,7 @@ def DrawBoundingBoxesV2(images, boxes, colors):
 
 
 def draw_bounding_boxes(images, boxes, colors, name=None):
-    """Draw boxes [y1, x1, y2, x2], in parts of the images' sizes, in turns of the colours.
+    """Draw boxes [y1, x1, y2, x2], in fractions of the images' sizes, cycling through the colours.
 
     >>> image = tf.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]]],
     ...                                      [[5.0]])
@@ -122,7 +122,7 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
 
 
 class _Words:
-    """The words of a stream of random numbers, one after the other."""
+    """Consecutive words of a stream of random numbers."""
 
     def __init__(self, key, counter):
         self._key, self._counter = key, counter
@@ -332,7 +332,7 @@ def sample_distorted_bounding_box(
 ):  # fmt: skip
     """A random part of an image that covers enough of one of the boxes.
 
-    It gives (begin, size) for tf.slice, and the part as a box for `draw_bounding_boxes`.
+    Returns (begin, size) for tf.slice, and the part as a box for `draw_bounding_boxes`.
     """
     first, second = get_seed(seed) if seed else (0, 0)
     begin, size, boxes = SampleDistortedBoundingBoxV2(
@@ -350,7 +350,7 @@ def stateless_sample_distorted_bounding_box(
     image_size, bounding_boxes, seed, min_object_covered=0.1, aspect_ratio_range=None,
     area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name=None,
 ):  # fmt: skip
-    """A random part of an image that covers enough of one of the boxes, as the seed gives it.
+    """A random part of an image that covers enough of one of the boxes, determined by the seed.
 
     >>> begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
     ...     [50, 60, 3], [[[0.1, 0.1, 0.6, 0.7]]], seed=(1, 2))
@@ -371,7 +371,7 @@ def generate_bounding_box_proposals(
     scores, bbox_deltas, image_info, anchors, nms_threshold=0.7, pre_nms_topn=6000, min_size=16,
     post_nms_topn=300, name=None,
 ):  # fmt: skip
-    """Regions of interest from a network's scores and deltas: an operation of GPUs alone.
+    """Regions of interest from a network's scores and deltas: a GPU-only operation.
 
     On a CPU it is a `tf.errors.NotFoundError`, as in TensorFlow.
     """

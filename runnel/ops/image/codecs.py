@@ -1,4 +1,4 @@
-"""Images from and to the bytes of files: JPEG, PNG, GIF, BMP and WebP."""
+"""Image codecs: JPEG, PNG, GIF, BMP and WebP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import gif, jpeg, png
 from .colour import convert_image_dtype
 
 _UNKNOWN_FORMAT = "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
-# A header may declare no more pixels than so many for every byte of the file, beyond a free amount.
+# The limit on the pixels that a header may declare per byte of the file, beyond a free amount.
 _PIXELS_PER_BYTE = 4096
 _FREE_PIXELS = 1 << 24
 _JXL = (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n")
@@ -32,7 +32,7 @@ def _text(contents) -> bytes:
 
 
 def kind_of(contents: bytes) -> str:
-    """The format that the first bytes of a file tell."""
+    """The format, from the magic bytes of a file."""
     if not contents:
         raise ValueError("Input is empty.")
     if jpeg.is_jpeg(contents):
@@ -51,14 +51,14 @@ def kind_of(contents: bytes) -> str:
 
 
 def _require_sane(width, height, contents, frames=1):
-    """Refuse sizes that so few bytes cannot hold, before anything is allocated."""
+    """Refuse sizes that the file's bytes cannot encode, before anything is allocated."""
     pixels = width * height * frames
     if width <= 0 or height <= 0 or pixels > max(_FREE_PIXELS, _PIXELS_PER_BYTE * len(contents)):
         raise ValueError(f"{width} x {height} pixels do not fit into {len(contents)} bytes")
 
 
 def _guarded(kind, decode, contents, *arguments):
-    """Call a decoder; whatever it stumbles over is the file's fault."""
+    """Call a decoder; any exception is reported as an error in the file."""
     try:
         return decode(contents, *arguments)
     except MemoryError:
@@ -165,7 +165,7 @@ def _require_channels(channels):
 
 
 def _decode_any(contents, channels, op_name, wide=False, jpeg_options=None):
-    """What an op for one format makes of a file of any."""
+    """The result of a format's op for a file of any format."""
     contents = _text(contents)
     kind = kind_of(contents)
     if kind == "bmp":
@@ -200,7 +200,7 @@ def _one_frame(frames, channels):
 
 
 def _scaled(pixels, dtype):
-    """Pixels of 8 bits in the range of another dtype."""
+    """8-bit pixels in the range of another dtype."""
     if dtype == np.uint16:
         return pixels.astype(np.uint16) * np.uint16(256)
     if dtype == np.float32:
@@ -370,7 +370,7 @@ def decode_jpeg(
     contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
     acceptable_fraction=1, dct_method="", name=None,
 ):  # fmt: skip
-    """The pixels [height, width, channels] of a JPEG file; `ratio` makes it smaller by 2, 4 or 8.
+    """The pixels [height, width, channels] of a JPEG file, downscaled by `ratio` 2, 4 or 8.
 
     >>> image = tf.zeros([8, 16, 3], tf.uint8)
     >>> tf.io.decode_jpeg(tf.io.encode_jpeg(image)).shape
@@ -429,7 +429,7 @@ def decode_webp(contents, channels=0, dtype=uint8, name=None):
 
 
 def decode_image(contents, channels=None, dtype=uint8, name=None, expand_animations=True):
-    """The pixels of a file of any known format; GIF and WebP files give all their frames.
+    """The pixels of a file of any known format; GIF and WebP files return all their frames.
 
     >>> contents = tf.io.encode_png(tf.constant([[[255]]], tf.uint8))
     >>> tf.io.decode_image(contents, dtype=tf.float32).numpy().tolist()
@@ -468,7 +468,7 @@ def extract_jpeg_shape(contents, output_type=int32, name=None):
 
 
 def is_jpeg(contents, name=None):
-    """Whether a file starts as a JPEG file does.
+    """Whether a file has JPEG's magic bytes.
 
     >>> bool(tf.io.is_jpeg(b"GIF89a"))
     False

@@ -21,7 +21,7 @@ from ..math.comparison import logical_and, logical_not, logical_or
 from ..math.division import floordiv
 
 _COLOURS = frozenset({float16, bfloat16, float32, float64})
-# How much each colour adds to the brightness that people see (ITU-R 601).
+# The weight of each colour in the luma (ITU-R 601).
 _LUMA = (0.2989, 0.587, 0.114)
 
 
@@ -48,7 +48,7 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
         return cast(image, dtype)
     if image.dtype.is_integer:
         return cast(image, dtype) * (1.0 / image.dtype.max)
-    # The half spreads the floats evenly over the integers.
+    # The added half distributes the floats evenly over the integers.
     return change(image * (dtype.max + 0.5), dtype)
 
 
@@ -79,14 +79,14 @@ def _require_colours(images):
         )
 
 
-# So many pixels at once stay near the processor.
+# The pixels of a block, which fits into the cache.
 _PIXELS = 1 << 15
 
 
 def changed_planes(images, change, kind):
-    """Images whose channels, each by itself and as `kind`, are what `change` makes of them.
+    """Images with `change` applied to their channels as separate planes of dtype `kind`.
 
-    Three numbers side by side are too few for fast loops.
+    An innermost dimension of three channels is too short for vectorized loops.
     """
     pixels = images.reshape(-1, 3)
     result = np.empty(pixels.shape, images.dtype)
@@ -112,7 +112,7 @@ def hsv_planes(red, green, blue):
     hue *= kind(1) / (kind(6) * extent)
     hue += is_green * kind(2 / 6)
     hue += is_blue * kind(4 / 6)
-    # Written so that what is not a number becomes 0.
+    # Written so that NaN becomes 0.
     np.copyto(hue, kind(0), where=~(extent > 0))
     hue += (hue < 0) * kind(1)
     saturation = extent
@@ -122,10 +122,10 @@ def hsv_planes(red, green, blue):
 
 
 def parts_of_hue(red, green, blue):
-    """The greatest colour, the least, and what the hue is made of.
+    """The maximum and minimum of the colours, and the terms of the hue.
 
-    That is the difference of the two colours after the greatest, in the order red, green, blue,
-    red, and where green and where blue is the greatest; of equal ones the first is.
+    These are the difference of the two colours after the maximum, in the order red, green, blue,
+    red, and the masks where green and where blue is the maximum; of equal ones the first is.
     """
     value = np.maximum(np.maximum(red, green), blue)
     least = np.minimum(np.minimum(red, green), blue)
@@ -138,9 +138,9 @@ def parts_of_hue(red, green, blue):
 
 
 def _replace(target, where, source):
-    """Write elements of `source` over those of `target`, some at random.
+    """Copy elements of `source` to `target` where an irregular mask is set.
 
-    On the bits: loops that look at each flag take many times as long.
+    On the bits: loops that branch on each flag take many times as long.
     """
     bits = np.dtype(f"i{target.itemsize}")
     target, source = target.view(bits), source.view(bits)
@@ -155,7 +155,7 @@ def _(op, grad):
     red, green, blue = (images[..., i] for i in range(3))
     by_hue, by_saturation, by_value = (grad[..., i] for i in range(3))
     zero, one = zeros_like(red), ones_like(red)
-    # Of equal colours red is the biggest first, and blue the smallest.
+    # Of equal colours red is the maximum first, and blue the minimum.
     most = [logical_and(red >= green, red >= blue)]
     most.append(logical_and(logical_not(most[0]), green >= blue))
     most.append(logical_not(logical_or(most[0], most[1])))
@@ -182,10 +182,10 @@ def _(op, grad):
 
 
 def _hue_slope(index, colours, most, least, extent):
-    """The derivative of the hue by one colour.
+    """The derivative of the hue with respect to one colour.
 
-    With the biggest colour at position b the hue is (next - last) / (6 extent) + b / 3, where the
-    colours go round: red, green, blue, red.
+    With the maximum at colour b the hue is (next - last) / (6 extent) + b / 3, where the colours
+    are cyclic: red, green, blue, red.
     """
     slope = zeros_like(extent)
     for biggest in range(3):
@@ -213,7 +213,7 @@ def rgb_planes(hue, saturation, value):
 
 
 def pure_colours(hue, kind):
-    """How much red, green and blue a hue in [0, 6] has."""
+    """The red, green and blue components of a hue in [0, 6]."""
     parts = (
         np.abs(hue - kind(3)) - kind(1),
         kind(2) - np.abs(hue - kind(2)),
@@ -285,7 +285,7 @@ def yuv_to_rgb(images):
 
 
 def rgb_to_grayscale(images, name=None):
-    """The brightness of colours: 0.2989 red + 0.587 green + 0.114 blue, in one channel.
+    """The luma of colours: 0.2989 red + 0.587 green + 0.114 blue, in one channel.
 
     >>> tf.image.rgb_to_grayscale(tf.constant([[[100, 100, 0]]], tf.uint8)).numpy().tolist()
     [[[88]]]
@@ -298,7 +298,7 @@ def rgb_to_grayscale(images, name=None):
 
 
 def grayscale_to_rgb(images, name=None):
-    """The one channel of grey images three times.
+    """The one channel of grayscale images, repeated three times.
 
     >>> tf.image.grayscale_to_rgb(tf.constant([[[5]]])).numpy().tolist()
     [[[5, 5, 5]]]

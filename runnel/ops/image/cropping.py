@@ -1,4 +1,4 @@
-"""Cutting parts out of images, and padding them to a size."""
+"""Cropping and padding images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def batch_of(image) -> tuple[Tensor, bool]:
     if rank == 3:
         return expand_dims(image, 0), True
     if rank is None:
-        # As in the original, a tensor of unknown rank is taken for one image.
+        # As in the original, a tensor of unknown rank is treated as one image.
         image = expand_dims(image, 0)
         image.set_shape([None] * 4)
         return image, True
@@ -40,7 +40,7 @@ def _unbatched(images, single):
 
 
 def _sizes_of(images):
-    """Height and width: numbers where they are known, tensors where not."""
+    """Height and width: integers where they are static, tensors where not."""
     known = images.shape
     if known[1] is not None and known[2] is not None:
         return known[1], known[2]
@@ -118,7 +118,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """An image at an offset within zeros.
+    """An image at an offset, padded with zeros.
 
     >>> tf.image.pad_to_bounding_box(tf.ones([1, 1, 1]), 0, 1, 1, 3).numpy().ravel().tolist()
     [0.0, 1.0, 0.0]
@@ -149,7 +149,7 @@ def _most(x, y):
 
 
 def resize_with_crop_or_pad(image, target_height, target_width):
-    """An image cut or padded evenly on all sides to a size.
+    """An image cropped or padded to a size, evenly on both sides.
 
     >>> tf.image.resize_with_crop_or_pad(tf.ones([5, 2, 1]), 3, 4).shape
     TensorShape([3, 4, 1])
@@ -176,7 +176,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 def resize_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False
 ):
-    """An image resized to fit into a size with its aspect ratio kept, and padded to that size.
+    """An image resized to fit into a size with its aspect ratio preserved, and padded to that size.
 
     >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0].tolist()
     [0.0, 1.0, 1.0, 0.0]

@@ -15,14 +15,14 @@ from ..math.elementwise import abs as magnitude
 from ..math.reduction import reduce_sum
 from ..nn.depthwise import depthwise_conv2d
 
-# The two filters of Sobel: along the rows, then along the columns.
+# The two Sobel filters: vertical, then horizontal differences.
 _SOBEL = np.stack([np.outer([-1, 0, 1], [1, 2, 1]), np.outer([1, 2, 1], [-1, 0, 1])], -1).reshape(
     3, 3, 1, 2
 )
 
 
 def image_gradients(image):
-    """(dy, dx): every pixel's difference to the next below and to the next on the right.
+    """(dy, dx): every pixel's difference to the one below and to the one on its right.
 
     >>> dy, dx = tf.image.image_gradients(tf.reshape([1.0, 2.0, 4.0, 8.0], [1, 2, 2, 1]))
     >>> dy.numpy().ravel().tolist(), dx.numpy().ravel().tolist()

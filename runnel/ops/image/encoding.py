@@ -1,4 +1,4 @@
-"""Images to the bytes of files, and what JPEG's loss does to an image."""
+"""Encoding images, and JPEG compression as a distortion of an image."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .codecs import DecodeJpeg
 from .colour import convert_image_dtype
 
 _FORMATS = {"": None, "grayscale": 1, "rgb": 3}
-# A header gives 16 bits to a JPEG's height and width, and the original 29 bits to all its bytes.
+# A header has 16 bits for a JPEG's height and width; the original limits its bytes to 29 bits.
 _LARGEST_JPEG = 65535
 _LARGEST_PNG = 1 << 29
 
@@ -114,7 +114,7 @@ def EncodePng(image, *, compression=-1):
 
 
 def encode_png(image, compression=-1, name=None):
-    """The bytes of a PNG file for each image [..., height, width, channels] of 8 or 16 bits.
+    """The bytes of a PNG file for each 8- or 16-bit image [..., height, width, channels].
 
     >>> tf.io.encode_png(tf.zeros([2, 2, 3], tf.uint8)).numpy()[:4]
     b'\\x89PNG'
@@ -128,7 +128,7 @@ def encode_jpeg(
     image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True,
     density_unit="in", x_density=300, y_density=300, xmp_metadata="", name=None,
 ):  # fmt: skip
-    """The bytes of a JPEG file for an image [height, width, 1 or 3] of 8 bits.
+    """The bytes of a JPEG file for an 8-bit image [height, width, 1 or 3].
 
     >>> bool(tf.io.is_jpeg(tf.io.encode_jpeg(tf.zeros([2, 2, 3], tf.uint8))))
     True
@@ -154,7 +154,7 @@ def encode_jpeg(
 
 
 def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
-    """The image as it comes back from a JPEG file of this quality in [0, 100].
+    """The image encoded as JPEG of this quality in [0, 100], and decoded again.
 
     >>> tf.image.adjust_jpeg_quality(tf.zeros([2, 2, 3]), 75).shape
     TensorShape([2, 2, 3])
@@ -181,14 +181,14 @@ def _require_qualities(lowest, highest):
 
 
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    """The image as it comes back from a JPEG file of a random quality."""
+    """The image encoded as JPEG of a random quality, and decoded again."""
     _require_qualities(min_jpeg_quality, max_jpeg_quality)
     quality = uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=int32)
     return adjust_jpeg_quality(image, quality)
 
 
 def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
-    """The image as it comes back from a JPEG file of a random quality, as the seed gives it."""
+    """The image encoded as JPEG of a random quality, determined by the seed, and decoded again."""
     _require_qualities(min_jpeg_quality, max_jpeg_quality)
     quality = stateless_uniform([], seed, min_jpeg_quality, max_jpeg_quality, dtype=int32)
     return adjust_jpeg_quality(image, quality)

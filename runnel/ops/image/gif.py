@@ -1,7 +1,7 @@
-"""GIF files: their frames, each drawn over the one before.
+"""GIF files: their frames, each composited onto the one before.
 
-The first frame has the size of the images. A frame keeps what was before it where it is transparent
-or does not reach; what it asks to be done after it has been shown (its disposal) is not done.
+The first frame has the size of the images. A frame keeps the previous pixels where it is
+transparent or does not extend to; the disposal method of a frame is ignored.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 _EXTENSION, _IMAGE, _TRAILER = b"!", b",", b";"
 _GRAPHIC_CONTROL = 0xF9
-# With a grey for every index, the pixels of a decoded frame are its indices.
+# With a grayscale palette of all indices, the pixels of a decoded frame are its indices.
 _GREYS = bytes(level for level in range(256) for _ in range(3))
 
 
 class Frame(NamedTuple):
-    """A frame as it stands in the file: where it is drawn, its colours, its packed indices."""
+    """A frame as stored in the file: its rectangle, its palette, its packed indices."""
 
     left: int
     top: int
@@ -58,7 +58,7 @@ def decode(contents: bytes, every: bool, require_sane: Callable[[int, int, int],
 
 
 class _BadColour(ValueError):
-    """A pixel has a colour that no palette knows, which is no accident of a cut file."""
+    """A pixel's index is beyond every palette, which truncation does not explain."""
 
 
 def _frames(contents: bytes) -> Iterator[Frame]:

@@ -1,4 +1,4 @@
-"""Glimpses: windows of images around given places."""
+"""Glimpses: windows of images around given positions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _check(input, size, offsets, noise):
 
 
 def _fill(output, image, noise):
-    """What lies outside an image: zeros, or noise between its smallest and largest value."""
+    """The fill value outside an image: zeros, or noise between its smallest and largest value."""
     if noise == "zero":
         output[...] = 0
         return
@@ -92,10 +92,10 @@ def _fill(output, image, noise):
 def extract_glimpse(
     input, size, offsets, centered=True, normalized=True, noise="uniform", name=None
 ):
-    """A window of `size` from each image at its offset; noise where it lies outside the image.
+    """A window of `size` from each image at its offset; noise outside of the image.
 
-    Offsets are in [-1, 1] around the middle: `normalized` for parts of the image's size, `centered`
-    for distances from its middle.
+    Offsets are in [-1, 1] around the center: `normalized` as fractions of the image's size,
+    `centered` as distances from its center.
 
     >>> images = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
     >>> tf.image.extract_glimpse(images, [2, 2], [[1, 1]], centered=False, normalized=False,

@@ -1,10 +1,10 @@
-"""JPEG files through libjpeg-turbo, with the arithmetic that TensorFlow chooses.
+"""JPEG files through libjpeg-turbo, with the DCT and upsampling that TensorFlow chooses.
 
 Its default is libjpeg's fast integer DCT with smooth ("fancy") upsampling of the chroma. simplejpeg
-can ask the library for every combination of the two, and gives TensorFlow's pixels bit for bit.
-Pillow decodes where that package is missing, and files of an unusual sampling that it refuses.
-Pillow has the fast DCT only together with plain upsampling: where the chroma is to be smoothed, its
-pixels differ by the rounding of the other DCT.
+exposes every combination of the two, and gives TensorFlow's pixels bit for bit. Pillow decodes
+where that package is missing, and files of an unusual sampling that it refuses. Pillow has the fast
+DCT only together with plain upsampling: where the chroma is to be smoothed, its pixels differ by
+the rounding of the other DCT.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# What libjpeg warns of and goes on; everything else that it says ends the decoding.
+# libjpeg's warnings, after which decoding continues; any other message ends it.
 _HARMLESS = (
     "Corrupt JPEG data",
     "Inconsistent progression sequence",
@@ -48,7 +48,7 @@ def _turbo():
 
 
 def is_jpeg(contents: bytes) -> bool:
-    """Whether the bytes start as a JPEG file does."""
+    """Whether the bytes have JPEG's magic bytes."""
     return contents.startswith(b"\xff\xd8\xff")
 
 
@@ -68,7 +68,7 @@ def header(contents: bytes) -> Header:
 
 
 def decode(contents, found, channels, ratio=1, fancy=True, method="", recover=False):
-    """The pixels [height, width, channels] of a file whose header was found to be so."""
+    """The pixels [height, width, channels] of a file with this header."""
     inks = found.components == 4
     if inks and channels == 1:
         raise ValueError("a CMYK image cannot become gray")
@@ -92,22 +92,22 @@ def _decode_with_turbo(contents, found, space, ratio, fast, fancy, recover):
     except ValueError as failure:
         if not str(failure).startswith((*_HARMLESS, *([_CUT_SHORT] if recover else []))):
             raise
-    # What the decoder does not reach would otherwise be whatever the memory held before.
+    # Pixels that the decoder does not reach would otherwise be uninitialized memory.
     target = np.zeros(height * width * len(space.replace("GRAY", "Y")), np.uint8)
     return decode_jpeg(contents, space, buffer=target, strict=False, **options)
 
 
 def _from_cmyk(pixels):
-    """Red, green and blue of inks, which files hold inverted: as the light they leave."""
+    """RGB from CMYK, which files hold inverted."""
     light = pixels.astype(np.int32)
     return (light[..., :3] * light[..., 3:] // 255).astype(np.uint8)
 
 
 def _opened(contents, recover=False):
-    """The file with its header read by Pillow."""
+    """The file, opened by Pillow with its header parsed."""
     from PIL.JpegImagePlugin import JpegImageFile
 
-    # An end marker of our own lets the decoder finish what there is of a file cut short.
+    # An appended end marker lets the decoder finish a truncated file.
     return JpegImageFile(io.BytesIO(contents + b"\xff\xd9" if recover else contents))
 
 
@@ -117,7 +117,7 @@ def _decode_with_pillow(contents, gray, ratio, fast, fancy, recover):
         _shrink(image, ratio)
     if gray and image.mode == "RGB":
         image.draft("L", None)
-    # Chroma as fine as the luma, and chroma that is not asked for, need no smoothing.
+    # Chroma without subsampling, and chroma that is not requested, need no smoothing.
     smoothed = fancy and image.mode == "RGB" and len({part[1:3] for part in image.layer}) > 1
     image.decoderconfig = (ratio, int(fast and not smoothed))
     pixels = np.asarray(image)
@@ -129,7 +129,7 @@ def _decode_with_pillow(contents, gray, ratio, fast, fancy, recover):
 
 
 def _shrink(image, ratio):
-    """Make the decoder leave out what a smaller image does not need."""
+    """Make the decoder skip what a downscaled image does not need."""
     from PIL import ImageFile
 
     width, height = (-(-size // ratio) for size in image.size)
@@ -158,7 +158,7 @@ def encode(
         subsampling=2 if downsampling and not gray else 0,
     )
     data = bytearray(target.getvalue())
-    # Pillow writes the JFIF segment first: its unit and densities stand at fixed places.
+    # Pillow writes the JFIF segment first: its unit and densities have fixed offsets.
     unit, across, down = density
     data[13] = 1 if unit == "in" else 2
     data[14:16] = int(across).to_bytes(2, "big")

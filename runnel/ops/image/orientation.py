@@ -1,4 +1,4 @@
-"""Flipping, turning and transposing images."""
+"""Flipping, rotating and transposing images."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def images_of(image) -> Tensor:
 
 
 def require(condition, message: str) -> None:
-    """Raise ValueError now where the condition is known, InvalidArgumentError in the run if not."""
+    """Raise ValueError now if the condition is static, else InvalidArgumentError at run time."""
     if isinstance(condition, Tensor):
         Assert(condition, [message])
     elif not condition:
@@ -49,7 +49,7 @@ def _three_or_four(image) -> Tensor:
 
 
 def flip_left_right(image):
-    """The mirror image.
+    """Images flipped horizontally.
 
     >>> tf.image.flip_left_right([[[1], [2]]]).numpy().ravel().tolist()
     [2, 1]
@@ -58,7 +58,7 @@ def flip_left_right(image):
 
 
 def flip_up_down(image):
-    """The image upside down.
+    """Images flipped vertically.
 
     >>> tf.image.flip_up_down([[[1]], [[2]]]).numpy().ravel().tolist()
     [2, 1]
@@ -73,7 +73,7 @@ def flipped(image, axis):
 
 
 def transpose(image, name=None):
-    """Rows become columns.
+    """Swap rows and columns.
 
     >>> tf.image.transpose([[[1], [2]]]).shape
     TensorShape([2, 1, 1])
@@ -91,7 +91,7 @@ def _transposed(image):
 
 
 def rot90(image, k=1, name=None):
-    """The image turned counter-clockwise by k times 90 degrees.
+    """The image rotated counter-clockwise by k times 90 degrees.
 
     >>> tf.image.rot90([[[1], [2]]]).numpy().ravel().tolist()
     [2, 1]

@@ -1,4 +1,4 @@
-"""Patches, glimpses and boxes cut out of images."""
+"""Patches, glimpses and boxes extracted from images."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _(op, grad):
     shape=lambda inputs, attrs: constant_shape(inputs[1]).merge_with([None] * 4),
 )
 def ExtractImagePatchesGrad(grads, sizes, *, ksizes, strides, rates, padding):
-    """Return for each pixel the sum of the gradients at its copies in the patches."""
+    """For each pixel the sum of the gradients of its copies in the patches."""
     dims = tuple(sizes.tolist())
     axes = _place(dims, ksizes, strides, rates, padding)
     result = np.zeros(dims, computing_dtype(grads.dtype))
@@ -112,7 +112,7 @@ def _(op, grad):
 
 
 def extract_patches(images, sizes, strides, rates, padding, name=None):
-    """The patch under each window of images as one long vector of channels.
+    """The patch in each window of the images, flattened into a vector of channels.
 
     >>> images = tf.reshape(tf.range(16), [1, 4, 4, 1])
     >>> tf.image.extract_patches(images, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID")[0, 0, 0]
@@ -162,7 +162,7 @@ def _check_boxes(image_shape, boxes, box_ind):
 
 
 def _box_places(low, high, size, count):
-    """Where along an axis the samples of each box lie: [boxes, count]."""
+    """The positions of the samples of each box along an axis: [boxes, count]."""
     last = np.float32(size - 1)
     low, high = low[:, None], high[:, None]
     if count == 1:
@@ -172,7 +172,7 @@ def _box_places(low, high, size, count):
 
 
 class _Samples:
-    """The neighbours of each sample of boxes along both axes, and how far it lies between them."""
+    """The neighbours of each sample of boxes along both axes, and its distance to the lower."""
 
     def __init__(self, image_shape, boxes, box_ind, crop_size, method):
         height, width = image_shape[1:3]
@@ -201,7 +201,7 @@ class _Samples:
         height, width, channels = image.shape[1:]
         flat = image.reshape(-1)
         boxes, down, across = len(self.left), self.top.shape[1], self.left.shape[2]
-        # Sizes are told, since none could be inferred where there are no boxes.
+        # Shapes are explicit, since none could be inferred without boxes.
         row = across * channels
         columns = [
             (places[..., None] * channels + np.arange(channels)).reshape(boxes, 1, row)
@@ -249,7 +249,7 @@ def _between(samples, image):
     corners = samples.corners(image)
     shape = corners[0].shape
     boxes, height, width, channels = shape
-    # The channels of a row of samples side by side: by themselves they are too short for loops.
+    # The channels of a row of samples are contiguous: loops over channels alone are too short.
     row = width * channels
     top, right, bottom, far = (each.reshape(boxes, height, row) for each in corners)
     along = np.broadcast_to(samples.along, (boxes, 1, width, channels)).reshape(boxes, 1, row)
@@ -273,7 +273,7 @@ def _(op, grad):
             grad, boxes, box_ind, shape(image), T=image.dtype, method=method
         )
     if op.needs(1):
-        # TensorFlow takes the bilinear derivative for both methods.
+        # TensorFlow uses the bilinear derivative for both methods.
         by_boxes = CropAndResizeGradBoxes(grad, image, boxes, box_ind)
     return by_image, by_boxes, None, None
 
@@ -326,7 +326,8 @@ def CropAndResizeGradBoxes(grads, image, boxes, box_ind, *, method="bilinear"):
     grads = np.where(samples.inside[..., None], grads, np.float32(0))
     result = np.empty((len(boxes), 4), np.float32)
     for axis, slope in enumerate((by_row, by_column)):
-        # The derivative by a sample's place, summed over the other axis and the channels.
+        # The derivative with respect to a sample's position, summed over the other axis and the
+        # channels.
         places = (slope * grads).sum(axis=(3, 2 - axis), dtype=np.float32)
         last, count = np.float32(image.shape[1 + axis] - 1), size[axis]
         part = np.arange(count, dtype=np.float32) / np.float32(count - 1) if count > 1 else 0.5
@@ -338,7 +339,7 @@ def CropAndResizeGradBoxes(grads, image, boxes, box_ind, *, method="bilinear"):
 def crop_and_resize(
     image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
 ):
-    """Boxes [y1, x1, y2, x2] in parts of images' sizes, cut out and resized to `crop_size`.
+    """Boxes [y1, x1, y2, x2] in fractions of the images' sizes, cropped and resized to `crop_size`.
 
     >>> images = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
     >>> tf.image.crop_and_resize(images, [[0.0, 0.0, 1.0, 1.0]], [0], [2, 2]).numpy().ravel()

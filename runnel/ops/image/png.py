@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# 15 fractional bits of the brightness of red, green and blue.
+# The luma weights of red, green and blue with 15 fractional bits.
 _LUMA = (9797, 19234, 3737)
 _INTENTS = (b"\0", b"\1", b"\2", b"\3")
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
@@ -25,7 +25,7 @@ def header(contents: bytes) -> tuple[int, int, int, int]:
 
 
 def check(contents: bytes) -> dict[bytes, bytes]:
-    """What stands before the pixels, by kind; ValueError unless all chunks are whole."""
+    """The chunks before the pixels, by type; ValueError unless all chunks are complete."""
     place = len(SIGNATURE)
     before: dict[bytes, bytes] = {}
     pixels = False
@@ -36,7 +36,7 @@ def check(contents: bytes) -> dict[bytes, bytes]:
         if end > len(contents):
             raise ValueError("the file is cut short")
         pixels = pixels or kind == b"IDAT"
-        # Chunks that a reader may leave out have a lower-case name.
+        # Ancillary chunks have a lower-case name.
         if kind[:1].isupper() or not pixels:
             checksum = int.from_bytes(contents[end - 4 : end], "big")
             if zlib.crc32(memoryview(contents)[place + 4 : end - 4]) == checksum:
@@ -82,7 +82,7 @@ def _eight(contents, bits, with_alpha):
     image = _open(contents)
     transparent = "transparency" in image.info
     if transparent and image.mode == "L":
-        # The pixels were spread over 8 bits, the gray that is to be seen through was not.
+        # The pixels were scaled to 8 bits, the transparent gray was not.
         image.info["transparency"] *= 255 // ((1 << bits) - 1)
     if image.mode == "P":
         image = image.convert("RGBA" if transparent else "RGB")
@@ -97,12 +97,12 @@ def _sixteen(contents, kind):
     if kind == 0:
         return np.asarray(_open(contents)).astype(np.uint16)
     if kind == 4:
-        # Gray and alpha of 16 bits have the same bytes as four colours of 8 bits.
+        # 16-bit gray and alpha have the same bytes as 8-bit colours of four channels.
         head = b"IHDR" + contents[16:24] + bytes([8, 6]) + contents[26:29]
         contents = contents[:12] + head + struct.pack(">I", zlib.crc32(head)) + contents[33:]
         pairs = np.asarray(_open(contents)).astype(np.uint16)
         return pairs[..., 0::2] << 8 | pairs[..., 1::2]
-    # Pillow unpacks the high byte of each sample; taken for little-endian, that is the low one.
+    # Pillow unpacks the high byte of each sample; declared little-endian, that is the low one.
     high, low = (np.asarray(_unpacked(contents, order)).astype(np.uint16) for order in ("B", "L"))
     return high << 8 | low
 
@@ -119,7 +119,7 @@ def _unpacked(contents, order):
 
 
 def with_channels(pixels, channels, opaque=255):
-    """Pixels of 1 (gray), 2 (gray, alpha), 3 or 4 channels with another number of them."""
+    """Pixels of 1 (gray), 2 (gray, alpha), 3 or 4 channels converted to another number of them."""
     count = pixels.shape[2]
     if channels in (0, count):
         return pixels
@@ -137,13 +137,13 @@ def with_channels(pixels, channels, opaque=255):
 
 def _gray(pixels):
     red, green, blue = (pixels[..., i].astype(np.uint32) * _LUMA[i] for i in range(3))
-    # libpng rounds 16 bits and cuts 8.
+    # libpng rounds 16-bit samples and truncates 8-bit ones.
     half = 1 << 14 if pixels.dtype == np.uint16 else 0
     return ((red + green + blue + half) >> 15).astype(pixels.dtype)[..., None]
 
 
 def _exponent(before):
-    """By which power of light the file says its samples stand, in 100,000ths; None if linear."""
+    """The gamma exponent of the file's samples, in 100,000ths; None if linear."""
     exponent = int.from_bytes(before.get(b"gAMA", b""), "big")
     if before.get(b"sRGB") in _INTENTS:
         exponent = 45455
@@ -153,12 +153,12 @@ def _exponent(before):
 
 
 def _bends(exponent):
-    # libpng takes less than a twentieth for none.
+    # libpng ignores a difference of less than a twentieth.
     return not 95000 <= exponent <= 105000
 
 
 def _gray_of_light(pixels, exponent, wide):
-    """Gray as libpng makes it of samples that are no light: the brightness of their light."""
+    """Gray as libpng computes it from gamma-encoded samples: the luma of their linear light."""
     to_light, from_light, same = _light_tables(exponent, pixels.dtype.itemsize * 8, wide)
     light = sum(to_light[pixels[..., i]].astype(np.uint32) * _LUMA[i] for i in range(3))
     red = pixels[..., 0]
@@ -168,12 +168,12 @@ def _gray_of_light(pixels, exponent, wide):
 
 @functools.lru_cache(8)
 def _light_tables(exponent, bits, wide):
-    """Samples to light, light to samples, and samples that need neither."""
+    """Lookup tables: samples to linear light, light to samples, and samples already gray."""
     inverse = _reciprocal(exponent)
     most = (1 << bits) - 1
     samples = np.arange(most + 1, dtype=np.uint32)
     if bits == 16 and not wide:
-        # libpng looks at 11 bits of what becomes 8.
+        # libpng uses 11 bits for the conversion to 8.
         samples, top = samples >> 5, 2047
         bounds = ((np.arange(255, dtype=np.int64) * 257 + 128) * top + 32768) // 65535 + 1
         same = np.searchsorted(bounds, samples, side="right") * 257
@@ -192,13 +192,13 @@ def _reciprocal(exponent):
 
 
 def encode(pixels, compression: int) -> bytes:
-    """A PNG file of pixels [height, width, 1 to 4], of 8 or 16 bits."""
+    """A PNG file of 8- or 16-bit pixels [height, width, 1 to 4]."""
     height, width, channels = pixels.shape
     bits = 8 * pixels.dtype.itemsize
     rows = np.ascontiguousarray(pixels.astype(">u2") if bits == 16 else pixels)
     rows = rows.reshape(height, -1).view(np.uint8)
     step = channels * bits // 8
-    # Each byte as its difference to the pixel before: filter 1.
+    # Filter 1: each byte minus that of the pixel before.
     filtered = np.empty((height, rows.shape[1] + 1), np.uint8)
     filtered[:, 0] = 1
     filtered[:, 1 : step + 1] = rows[:, :step]

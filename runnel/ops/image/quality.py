@@ -1,4 +1,4 @@
-"""How much an image resembles another: PSNR, SSIM and MS-SSIM.
+"""Similarity of images: PSNR, SSIM and MS-SSIM.
 
 Wang, Bovik, Sheikh, Simoncelli: "Image quality assessment: from error visibility to structural
 similarity", 2004.
@@ -28,7 +28,7 @@ _POWER_FACTORS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
 def _require_alike(first, second):
-    """ValueError unless the last three dimensions of two batches of images can be the same."""
+    """ValueError unless the last three dimensions of two batches of images are compatible."""
     for one in (first, second):
         if one.shape.rank is not None and one.shape.rank < 3:
             raise ValueError(f"Image shape must have at least 3 dimensions, got {one.shape}.")
@@ -62,7 +62,7 @@ def psnr(a, b, max_val, name=None):
 
 
 def _gaussian_filter(size, sigma):
-    """The weights [size, size, 1, 1] of a Gauss filter; they sum to 1."""
+    """The weights [size, size, 1, 1] of a Gaussian filter; they sum to 1."""
     size, sigma = convert_to_tensor(size), convert_to_tensor(sigma, float32)
     places = cast(range_(size), sigma.dtype) - cast(size - 1, sigma.dtype) / 2.0
     exponents = square(places) * (-0.5 / square(sigma))
@@ -71,7 +71,7 @@ def _gaussian_filter(size, sigma):
 
 
 def _similarity(first, second, highest, size, sigma, k1, k2):
-    """The maps of SSIM and of its contrast part."""
+    """The maps of SSIM and of its contrast term."""
     for sizes in (shape(first), shape(second)):
         Assert(reduce_all(sizes[-3:-1] >= size), [sizes, size], summarize=8)
     filters = tile(_gaussian_filter(size, sigma), [1, 1, shape(first)[-1], 1])
@@ -96,9 +96,9 @@ def _similarity(first, second, highest, size, sigma, k1, k2):
 def ssim(
     img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False
 ):
-    """The structural similarity index of images, in [-1, 1]; 1 for the same image.
+    """The structural similarity index of images, in [-1, 1]; 1 for identical images.
 
-    `return_index_map` gives it for every place of the filter instead of their mean.
+    `return_index_map` returns it for every position of the filter instead of the mean.
 
     >>> image = tf.random.uniform([16, 16, 3])
     >>> tf.image.ssim(image, image, max_val=1.0).numpy().round(4)
@@ -117,9 +117,9 @@ def ssim_multiscale(
     img1, img2, max_val, power_factors=_POWER_FACTORS, filter_size=11, filter_sigma=1.5, k1=0.01,
     k2=0.03,
 ):  # fmt: skip
-    """The structural similarity at several scales, each half of the one before, multiplied.
+    """The product of the structural similarities at several scales, each half of the one before.
 
-    The result is the product of the contrast parts to the power of their factors, times the whole
+    The result is the product of the contrast terms to the power of their factors, times the full
     index at the last scale.
 
     >>> image = tf.random.uniform([48, 48, 1])
@@ -143,7 +143,7 @@ def ssim_multiscale(
 
 
 def _halved(images):
-    """Images of half the size; an odd row or column is doubled first."""
+    """Images downscaled to half the size; an odd row or column is duplicated first."""
     sizes = shape(images)
     flat = reshape(images, concat([[-1], sizes[-3:]], 0))
     odd = sizes[-3:-1] % 2

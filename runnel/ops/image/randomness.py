@@ -1,4 +1,4 @@
-"""Random changes of images, drawn from the streams of tf.random or from a given seed."""
+"""Random augmentation of images, drawn from the streams of tf.random or from a given seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .orientation import flipped, images_of
 
 
 def _drawn_by(seed):
-    """Numbers from the stream of an operation: `draw(shape, minval, maxval)`."""
+    """Random numbers from the stream of an operation: `draw(shape, minval, maxval)`."""
 
     def draw(sizes, minval=0.0, maxval=1.0, **options):
         return uniform(sizes, minval, maxval, seed=seed, **options)
@@ -29,7 +29,7 @@ def _drawn_by(seed):
 
 
 def _drawn_from(seed):
-    """Numbers that follow from the seed alone: `draw(shape, minval, maxval)`."""
+    """Random numbers determined by the seed alone: `draw(shape, minval, maxval)`."""
 
     def draw(sizes, minval=0.0, maxval=1.0, **options):
         return stateless_uniform(sizes, seed, minval, maxval, **options)
@@ -46,7 +46,7 @@ def _flip(image, axis, draw):
     chance = draw(batch if known != 3 else [])
     if known == 3 and state.graph is None:
         return flipped(image, axis) if chance < 0.5 else image
-    # One image is turned by the lower half of the numbers, those of a batch by the upper half.
+    # One image is flipped by the lower half of the range, those of a batch by the upper half.
     one, several = chance < 0.5, equal(to_nearest(chance), 1.0)
     chosen = {3: one, 4: several}.get(known)
     if chosen is None:
@@ -59,17 +59,17 @@ def _flip(image, axis, draw):
 
 
 def random_flip_left_right(image, seed=None):
-    """Mirror an image, or each image of a batch, with a chance of one half."""
+    """Flip an image, or each image of a batch, horizontally with probability one half."""
     return _flip(image, -2, _drawn_by(seed))
 
 
 def random_flip_up_down(image, seed=None):
-    """Turn an image, or each image of a batch, upside down with a chance of one half."""
+    """Flip an image, or each image of a batch, vertically with probability one half."""
     return _flip(image, -3, _drawn_by(seed))
 
 
 def stateless_random_flip_left_right(image, seed):
-    """Mirror an image, or each image of a batch, with a chance of one half.
+    """Flip an image, or each image of a batch, horizontally with probability one half.
 
     >>> image = tf.constant([[[1], [2]]])
     >>> tf.image.stateless_random_flip_left_right(image, seed=(2, 3)).numpy().ravel().tolist()
@@ -79,7 +79,7 @@ def stateless_random_flip_left_right(image, seed):
 
 
 def stateless_random_flip_up_down(image, seed):
-    """Turn an image, or each image of a batch, upside down with a chance of one half."""
+    """Flip an image, or each image of a batch, vertically with probability one half."""
     return _flip(image, -3, _drawn_from(seed))
 
 
@@ -122,13 +122,13 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 
 def random_hue(image, max_delta, seed=None):
-    """Turn the hue by a number drawn from [-max_delta, max_delta); max_delta is at most 0.5."""
+    """Rotate the hue by a number drawn from [-max_delta, max_delta); max_delta is at most 0.5."""
     _require_delta(max_delta, 0.5)
     return adjust_hue(image, _drawn_by(seed)([], -max_delta, max_delta))
 
 
 def stateless_random_hue(image, max_delta, seed):
-    """Turn the hue by a number drawn from [-max_delta, max_delta); max_delta is at most 0.5."""
+    """Rotate the hue by a number drawn from [-max_delta, max_delta); max_delta is at most 0.5."""
     _require_delta(max_delta, 0.5)
     return adjust_hue(image, _drawn_from(seed)([], -max_delta, max_delta))
 
@@ -157,12 +157,12 @@ def _crop(value, size, draw):
 
 
 def random_crop(value, size, seed=None, name=None):
-    """A part of a tensor at a random place; `size` has an entry for every axis."""
+    """A slice of a tensor at a random offset; `size` has an entry for every axis."""
     return _crop(value, size, _drawn_by(seed))
 
 
 def stateless_random_crop(value, size, seed, name=None):
-    """A part of a tensor at a random place; `size` has an entry for every axis.
+    """A slice of a tensor at a random offset; `size` has an entry for every axis.
 
     >>> tf.image.stateless_random_crop([1, 2, 3, 4, 5], [2], seed=(1, 2)).numpy().tolist()
     [1, 2]

@@ -57,7 +57,7 @@ def _resized(inputs, attrs):
 
 
 def sizes(images, size) -> tuple[int, int]:
-    """The new height and width, with the images' and their own soundness checked."""
+    """The new height and width; validates them and the images."""
     if images.ndim != 4:
         raise ValueError(f"input must be 4-dimensional, got the shape {list(images.shape)}")
     if size.shape != (2,):
@@ -114,7 +114,7 @@ def _(op, grad):
 
 
 def _adjoint(matrix, grads, original_image, *places):
-    """The gradient at the image of a resizing by matrices along rows and columns."""
+    """The gradient with respect to the image of a resizing by matrices along rows and columns."""
     if grads.ndim != 4 or original_image.ndim != 4:
         raise ValueError("The gradient and the image must be 4-dimensional.")
     rows = sampling.adjoint(matrix, original_image.shape[1], grads.shape[1], *places)
@@ -169,7 +169,7 @@ def _pick_nearest(images, height, width, *places):
     if channels > 1:
         columns = (columns[:, None] * channels + np.arange(channels)).reshape(-1)
     flat = images.reshape(batch, high, wide * channels)
-    # The axis that shrinks more goes first, to move less.
+    # The axis that shrinks more goes first, to move less memory.
     if height * wide <= high * width:
         flat = np.take(np.take(flat, rows, 1, mode="clip"), columns, 2, mode="clip")
     else:
@@ -215,7 +215,7 @@ def _give_nearest(grads, height, width, *places):
 
 
 def _gather_adjoint(values, indices, axis, size):
-    """Sums of the slices that have the same index; the indices never decrease."""
+    """Segment sums of the slices with equal indices; the indices are sorted."""
     starts = np.nonzero(np.diff(indices, prepend=-1))[0]
     result = np.zeros((*values.shape[:axis], size, *values.shape[axis + 1 :]), values.dtype)
     used = (slice(None),) * axis + (indices[starts],)
@@ -276,7 +276,7 @@ def _(op, grad):
 
 
 def _kernels(images, size, scale, translation, kernel_type, antialias):
-    """What the matrices of a sampling follow from, of the rows' and of the columns'."""
+    """The parameters of the sampling matrices of the rows and of the columns."""
     if kernel_type not in sampling.KERNELS:
         names = ", ".join(sorted(sampling.KERNELS))
         raise ValueError(f"Unrecognized kernel type: {kernel_type}; known are {names}.")
@@ -335,7 +335,7 @@ def _(op, grad):
     return ScaleAndTranslate(grad, size, scale, translation, **op.attrs), None, None, None
 
 
-# The kernels that stand for the methods where the image is smoothed before it shrinks.
+# The kernels of the methods where the image is antialiased before downscaling.
 _SMOOTHED = {"bilinear": "triangle", "bicubic": "keyscubic"}
 _KERNELS = {
     **_SMOOTHED,
@@ -353,8 +353,8 @@ def resize(
 ):  # fmt: skip
     """Resize images to `size` = (height, width); float32 for all methods but "nearest".
 
-    `antialias` smooths before the image shrinks; `preserve_aspect_ratio` makes `size` the box that
-    the result fits into.
+    `antialias` smooths before downscaling; `preserve_aspect_ratio` makes `size` the box that the
+    result fits into.
 
     >>> tf.image.resize([[[1.0], [3.0]]], [1, 4]).numpy().ravel().tolist()
     [1.0, 1.5, 2.5, 3.0]

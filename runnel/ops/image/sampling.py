@@ -1,7 +1,7 @@
-"""Which pixels of an axis make up each pixel of the resized axis, and with what weights.
+"""The source pixels of each pixel of a resized axis, and their weights.
 
-A resized image is the image multiplied, along its rows and along its columns, by a matrix with few
-entries in each row. All positions are computed in float32, as TensorFlow does: the rounding
+A resized image is the image multiplied, along its rows and along its columns, by a sparse matrix
+with few entries per row. All positions are computed in float32, as in TensorFlow: the rounding
 decides which pixel is the nearest.
 """
 
@@ -15,15 +15,15 @@ import numpy as np
 _HALF = np.float32(0.5)
 _ONE = np.float32(1.0)
 _TABLE_SIZE = 1024
-# So many values at once are near the processor; fewer would hand over to other threads too often.
+# The elements of a block, which fits into the cache; smaller ones release the GIL too often.
 _BLOCK = 1 << 19
 _FEW_CHANNELS = 8
-# Below this a sum of weights counts as zero.
+# Below this a sum of weights is treated as zero.
 _TINY = 1000 * np.finfo(np.float32).tiny
 
 
 def axis_scale(size: int, output: int, align_corners: bool) -> np.float32:
-    """How many pixels of the axis one pixel of the resized axis stands for."""
+    """How many pixels of the axis correspond to one pixel of the resized axis."""
     if align_corners and output > 1:
         return np.float32(size - 1) / np.float32(output - 1)
     return np.float32(size) / np.float32(output)
@@ -44,7 +44,7 @@ def nearest_indices(size: int, output: int, align_corners: bool, half_pixel_cent
     if half_pixel_centers:
         places += _HALF
     places *= axis_scale(size, output, align_corners)
-    # Halves go away from zero, unlike np.round.
+    # Halves round away from zero, unlike np.round.
     places = np.floor(places + _HALF) if align_corners else np.floor(places)
     return np.clip(places.astype(np.intp), 0, size - 1)
 
@@ -53,9 +53,9 @@ def nearest_indices(size: int, output: int, align_corners: bool, half_pixel_cent
 def linear_taps(
     size: int, output: int, align_corners: bool, half_pixel_centers: bool, channels: int = 1
 ):
-    """The two neighbours of each position and how far it is from the lower to the upper.
+    """The two neighbours of each position and its fraction from the lower to the upper.
 
-    For the values of all channels, where these lie innermost.
+    For the values of all channels, where these are innermost.
     """
     positions = _positions(size, output, align_corners, half_pixel_centers)
     floor = np.floor(positions)
@@ -99,8 +99,8 @@ def _cubic_table(sharpness: float):
 def cubic_matrix(size: int, output: int, align_corners: bool, half_pixel_centers: bool):
     """The matrix of cubic interpolation.
 
-    With half-pixel centers it is Keys' kernel, neighbours outside the image left out; without them
-    a sharper one, the border repeated.
+    With half-pixel centers it is Keys' kernel, without the neighbours outside of the image; without
+    them a sharper one, the border repeated.
     """
     near, far = _cubic_table(-0.5 if half_pixel_centers else -0.75)
     positions = _positions(size, output, align_corners, half_pixel_centers)
@@ -124,7 +124,7 @@ def _normalized(weights):
 
 @functools.lru_cache(256)
 def area_matrix(size: int, output: int, align_corners: bool):
-    """The matrix of averages over the stretch that each pixel of the resized axis covers."""
+    """The matrix of averages over the interval that each pixel of the resized axis covers."""
     scale = axis_scale(size, output, align_corners)
     places = np.arange(output + 1, dtype=np.float32) * scale
     first, last = places[:-1, None], places[1:, None]
@@ -144,7 +144,7 @@ def _lanczos(radius):
         near = np.where(x == 0, _ONE, x)
         angle = np.float32(math.pi) * near
         value = radius * np.sin(angle) * np.sin(angle / np.float32(radius)) / (angle * angle)
-        # Where the denominator vanishes the limit is 1.
+        # The limit where the denominator vanishes is 1.
         value = np.where(np.abs(x) <= np.float32(1e-3), _ONE, value)
         return np.where(np.abs(x) > radius, np.float32(0), value)
 
@@ -196,7 +196,7 @@ KERNELS = {
 def kernel_matrix(
     size: int, output: int, scale: float, translation: float, kernel: str, antialias: bool
 ):
-    """The matrix of sampling with a kernel, widened where the axis shrinks and `antialias`."""
+    """The matrix of sampling with a kernel, widened when downscaling with `antialias`."""
     radius, weigh = KERNELS[kernel]
     inverse = _ONE / np.float32(scale)
     moved = -inverse * np.float32(translation)
@@ -207,7 +207,7 @@ def kernel_matrix(
     start = np.clip(np.ceil(samples - reach - _HALF), 0, size - 1).astype(np.intp)
     end = np.clip(np.floor(samples + reach - _HALF), 0, size - 1).astype(np.intp)
     count = np.minimum(end - start + 1, span)
-    # A sample outside the image sees nothing of it.
+    # A sample outside of the image has no weights.
     count[(samples < 0) | (samples > size)] = 0
     columns = start[:, None] + np.arange(span)
     inside = columns - start[:, None] < count[:, None]
@@ -228,17 +228,17 @@ def interpolate(images, rows, columns):
     target = np.empty((batch, len(top), len(left)), np.float32)
     result = target.reshape(batch, len(top), len(left) // channels, channels)
     lines = images.reshape(batch, height, width * channels)
-    # Integers have no infinities that would make the order of the two axes visible.
+    # Integers have no infinities, for which the order of the two axes would matter.
     if images.dtype.kind in "iu" and len(top) <= height:
         for image, output in zip(lines, target, strict=True):
             _shrink(image, output, rows, columns)
         return result
-    # Rows that no output needs are left out before anything is computed.
+    # Rows that no output needs are dropped before anything is computed.
     if height > 2 * len(top):
         used = np.unique(np.concatenate([top, bottom]))
         top, bottom = np.searchsorted(used, top), np.searchsorted(used, bottom)
         lines = lines[:, used]
-    # One image at a time: it stays in the processor's cache.
+    # One image at a time: it stays in the CPU cache.
     for image, output in zip(lines, target, strict=True):
         wide = _lerp(image.astype(np.float32, copy=False), left, right, along, 1)
         output[...] = _lerp(wide, top, bottom, down[:, None], 0)
@@ -246,7 +246,7 @@ def interpolate(images, rows, columns):
 
 
 def _shrink(image, output, rows, columns):
-    """Linear interpolation, the rows first: far fewer columns are then to be picked one by one."""
+    """Linear interpolation, the rows first: far fewer columns then remain to be gathered."""
     top, bottom, down = rows
     left, right, along = columns
     step = max(_BLOCK // image.shape[1], 1)
@@ -277,12 +277,12 @@ def _lerp(values, lower, upper, fraction, axis):
 
 @functools.lru_cache(256)
 def adjoint(matrix, *arguments):
-    """The transpose of the matrix that one of the functions above gives for these arguments."""
+    """The transpose of the matrix that one of the functions above returns for these arguments."""
     return matrix(*arguments).T.tocsr()
 
 
 def multiply(images, rows, columns):
-    """Images times sparse matrices along their rows and columns."""
+    """Multiply images by sparse matrices along their rows and columns."""
     batch, high, wide, channels = images.shape
     height, width = rows.shape[0], columns.shape[0]
     result = np.empty((batch, height, width, channels), np.float32)
@@ -303,10 +303,10 @@ def multiply(images, rows, columns):
 
 
 def _turn(image, output):
-    """Write the columns of an image as the rows of another."""
+    """Write the columns of an image as the rows of another (a transposition)."""
     if image.shape[2] > _FEW_CHANNELS:
         output[...] = image.transpose(1, 0, 2)
         return
-    # Loops over few channels are short ones: it is faster to go over the image for each.
+    # Loops over few channels are short: one pass over the image per channel is faster.
     for channel in range(image.shape[2]):
         output[:, :, channel] = image[:, :, channel].T

@@ -1,4 +1,4 @@
-"""Of boxes that overlap, keep the one with the highest score."""
+"""Non-maximum suppression: of overlapping boxes, select the one with the highest score."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _check(boxes, scores, size, threshold):
 
 
 def ordered(boxes):
-    """Boxes [y1, x1, y2, x2] with the lower corner first."""
+    """Boxes [y1, x1, y2, x2] with the minimum corner first."""
     low = np.minimum(boxes[..., :2], boxes[..., 2:])
     return np.concatenate([low, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
 
@@ -70,7 +70,7 @@ def _positive(overlap, areas, index):
 
 
 def select(scores, size, least, overlap_with, suppressed):
-    """The indices of the best scores; each removes what its overlaps say."""
+    """The indices of the best scores; each suppresses the candidates that overlap it."""
     alive = scores > least
     selected: list[int] = []
     for index in np.argsort(-scores, kind="stable").tolist():
@@ -83,7 +83,7 @@ def select(scores, size, least, overlap_with, suppressed):
     return selected
 
 
-# So many candidates at once are compared with each other.
+# The number of candidates that are compared pairwise at once.
 _CANDIDATES = 64
 
 
@@ -92,7 +92,7 @@ def _hard(boxes, scores, size, threshold, least):
     areas = _areas(boxes)
 
     def suppressed(some, others):
-        """Which of `some` (rows) overlap which of the others (columns) too much."""
+        """Which of `some` (rows) overlap which of the others (columns) beyond the threshold."""
         top, left, bottom, right = boxes[some].T[..., None]
         upper, first, lower, last = np.ascontiguousarray(boxes[others].T)
         high = np.minimum(bottom, lower) - np.maximum(top, upper)
@@ -112,7 +112,7 @@ def _hard(boxes, scores, size, threshold, least):
         some = order[start : start + _CANDIDATES]
         if selected:
             some = some[~suppressed(some, selected).any(axis=1)]
-        # Each row of flags as the bits of one integer.
+        # Each row of flags as a bit mask in one integer.
         rows = np.packbits(suppressed(some, some), axis=1, bitorder="little")
         gone = 0
         for place, index in enumerate(some.tolist()):
@@ -243,7 +243,7 @@ def _combined_shapes(inputs, attrs):
 
 
 def _turned(boxes):
-    """All boxes with their corners in the order that is right for the very first of them."""
+    """All boxes with their corners swapped as the very first box needs it."""
     top, left, bottom, right = boxes[0, 0]
     rows = (0, 2) if top <= bottom else (2, 0)
     columns = (1, 3) if left <= right else (3, 1)
@@ -277,14 +277,14 @@ def NonMaxSuppressionPadded(
     batch, count = scores.shape[:-1], scores.shape[-1]
     size = int(max_output_size)
     flat_boxes, flat_scores = boxes.reshape(-1, count, 4), scores.reshape(-1, count)
-    # The first box tells the order of all corners, unless its score rules it out.
+    # The first box decides the order of all corners, unless its score excludes it.
     if boxes.size and not canonicalized_coordinates and flat_scores[0, 0] > score_threshold:
         flat_boxes = _turned(flat_boxes)
     indices = np.zeros((len(flat_scores), size), np.int32)
     valid = np.zeros(len(flat_scores), np.int32)
     for row, (some, values) in enumerate(zip(flat_boxes, flat_scores, strict=True)):
         areas = _areas(some)
-        # Scores that are already in order decide nothing but who takes part.
+        # Scores that are already sorted decide only which boxes take part.
         ranks = -np.arange(count, dtype=np.float32) if sorted_input else values
         ranks = np.where(values > score_threshold, ranks, -np.inf)
         found = select(
@@ -374,7 +374,7 @@ def _numbers(boxes, scores, max_output_size, *thresholds):
 def non_max_suppression(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None
 ):
-    """The indices of boxes in the order of their scores, without those that overlap a better one.
+    """The indices of boxes in descending order of score, without those that overlap a better one.
 
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [0.0, 5.0, 1.0, 6.0]]
     >>> tf.image.non_max_suppression(boxes, [0.8, 0.9, 0.3], 3).numpy().tolist()
@@ -389,10 +389,10 @@ def non_max_suppression_with_scores(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
     soft_nms_sigma=0.0, name=None,
 ):  # fmt: skip
-    """The indices of the boxes kept and their scores.
+    """The indices of the selected boxes and their scores.
 
-    With a `soft_nms_sigma` overlaps do not remove boxes but lower their scores by
-    exp(-overlap^2 / (2 sigma)).
+    With a `soft_nms_sigma` overlaps do not remove boxes but lower their scores by exp(-overlap^2 /
+    (2 sigma)).
     """
     boxes, scores, size = _numbers(boxes, scores, max_output_size)
     numbers = (
@@ -407,7 +407,7 @@ def non_max_suppression_overlaps(
     overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"),
     name=None,
 ):  # fmt: skip
-    """The indices by score, without those that overlap a better one, by a matrix of overlaps."""
+    """The indices by score, without those that overlap a better one in a matrix of overlaps."""
     return NonMaxSuppressionWithOverlaps(
         *_numbers(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
     )
@@ -418,7 +418,7 @@ def non_max_suppression_padded(
     pad_to_max_output_size=False, name=None, sorted_input=False, canonicalized_coordinates=False,
     tile_size=512,
 ):  # fmt: skip
-    """The indices of the boxes kept, filled up with zeros, and how many count.
+    """The indices of the selected boxes, padded with zeros, and the number of valid ones.
 
     >>> boxes = tf.constant([[0.0, 0.0, 1.0, 1.0], [0.0, 5.0, 1.0, 6.0]])
     >>> found, count = tf.image.non_max_suppression_padded(boxes, [0.8, 0.9], 3,
@@ -444,7 +444,7 @@ def non_max_suppression_padded(
 
 
 class _Combined(NamedTuple):
-    """What is left of the boxes of every image, and how many of each are valid."""
+    """The selected boxes of every image, and the number of valid ones of each."""
 
     nmsed_boxes: Any
     nmsed_scores: Any
@@ -452,7 +452,7 @@ class _Combined(NamedTuple):
     valid_detections: Any
 
 
-# The results of an op are a named tuple of its name.
+# The results of an op are a named tuple with the op's name.
 _Combined.__name__ = "CombinedNonMaxSuppression"
 
 
@@ -460,7 +460,7 @@ def combined_non_max_suppression(
     boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
     score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None,
 ):  # fmt: skip
-    """Suppression for every class of every image: boxes, scores, classes and how many count."""
+    """Suppression per class of every image: boxes, scores, classes and the number of valid ones."""
     boxes, scores, size, *thresholds = _numbers(
         boxes, scores, max_output_size_per_class, iou_threshold, score_threshold
     )

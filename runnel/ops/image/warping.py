@@ -16,9 +16,9 @@ from ..linalg.solve import inv
 _WARPED = frozenset({uint8, int32, int64, float16, bfloat16, float32, float64})
 _INTERPOLATIONS = ("NEAREST", "BILINEAR")
 _FILL_MODES = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
-# So many pixels at once stay near the processor.
+# The pixels of a block, which fits into the cache.
 _PIXELS = 1 << 15
-# Two pixels more on each side: the neighbours of a place outside the image are there.
+# A margin of two pixels on each side: positions outside of the image have their neighbours there.
 _MARGIN = 2
 
 
@@ -91,7 +91,7 @@ def _check(images, transforms, output_shape, interpolation, fill_mode):
 
 
 def _sources(transforms, y, width, image_size, fill_mode):
-    """Where in its image each pixel of rows `y` comes from, and which come from nowhere."""
+    """The source position of each pixel of rows `y`, and which have none."""
     a0, a1, a2, b0, b1, b2, c0, c1 = transforms.T[:, :, None, None]
     y, x = y[:, None], np.arange(width, dtype=np.float32)
     columns = a0 * x + a1 * y
@@ -109,7 +109,7 @@ def _sources(transforms, y, width, image_size, fill_mode):
 
 
 def _mapped(place, size, fill_mode):
-    """Places outside the image brought into it, in place; for CONSTANT they stay where they are."""
+    """Positions outside of the image mapped into it, in place; unchanged for CONSTANT."""
     if fill_mode == "CONSTANT":
         return place
     length = np.float32(size)
@@ -117,13 +117,13 @@ def _mapped(place, size, fill_mode):
     if fill_mode != "NEAREST" and size > 1:
         flat = place.reshape(-1)
         outside = np.flatnonzero((flat < 0) | (flat > last))
-        # Few places are outside, as a rule.
+        # Few positions are outside, as a rule.
         flat[outside] = _brought_back(flat[outside], length, last, fill_mode)
     return np.clip(place, np.float32(0), last)
 
 
 def _brought_back(place, length, last, fill_mode):
-    """Places outside of [0, last] as reflection at the borders or repetition bring them back."""
+    """Positions outside of [0, last], mapped into it by reflection or by wrapping."""
     if fill_mode == "REFLECT":
         period = 2 * length
         left = period * np.trunc(-place / period) + place
@@ -142,7 +142,7 @@ def _away(values):
 
 
 class _Planes:
-    """The channels of images, each by itself, with a margin of the value that is outside."""
+    """The channels of images as separate planes, with a margin of the fill value."""
 
     def __init__(self, images, fill, dtype):
         self.count, *self.size, channels = images.shape
@@ -154,9 +154,9 @@ class _Planes:
         self.starts = np.arange(self.count)[:, None, None] * (high * self.wide)
 
     def index(self, rows, columns):
-        """Where in a plane the pixels at whole places are, those far outside in the margin."""
+        """The flat indices of pixels at integer positions, those far outside in the margin."""
         rows, columns = (
-            # A place that is not a number counts as outside.
+            # A NaN position counts as outside.
             np.fmin(np.fmax(places, np.float32(-_MARGIN)), np.float32(size)).astype(np.intp)
             for places, size in zip((rows, columns), self.size, strict=True)
         )
@@ -205,7 +205,7 @@ def _(op, grad):
 
 
 def _inverted(transforms):
-    """The transforms that lead back."""
+    """The inverse transforms."""
     count = shape(transforms)[0]
     matrices = inv(reshape(concat([transforms, ones([count, 1])], 1), [-1, 3, 3]))
     flat = reshape(matrices, [-1, 9])

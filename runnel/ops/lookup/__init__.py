@@ -1,1 +1,1 @@
-"""Tables from keys to values."""
+"""Lookup tables from keys to values."""

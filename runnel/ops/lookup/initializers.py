@@ -1,4 +1,4 @@
-"""What a table that never changes is filled with: tensors, or the lines of a text file."""
+"""Initializers of immutable tables: from tensors, or from the lines of a text file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tables import LookupTableImportV2
 
 
 class TextFileIndex:
-    """Which part of a line is meant, besides the number of a column.
+    """The part of a line, besides a column index.
 
     >>> tf.lookup.TextFileIndex.WHOLE_LINE, tf.lookup.TextFileIndex.LINE_NUMBER
     (-2, -1)
@@ -32,9 +32,9 @@ class TextFileIndex:
 
 
 def eager_if_known(value: Any, dtype: Any = None) -> Tensor:
-    """A tensor with a value already, wherever a graph that is being built can tell the value.
+    """The eager tensor of a value where it is static, also while a graph is built.
 
-    Tables are made once, outside of the functions that use them.
+    Tables are created once, outside of the functions that use them.
     """
     if isinstance(value, SymbolicTensor):
         known = constant_value(value)
@@ -46,7 +46,7 @@ def eager_if_known(value: Any, dtype: Any = None) -> Tensor:
 
 
 class TableInitializer:
-    """Base class of what fills tables: the dtypes, and `initialize(table)`."""
+    """Base class of table initializers: the dtypes, and `initialize(table)`."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
         self._key_dtype = as_dtype(key_dtype)
@@ -70,7 +70,7 @@ class TableInitializer:
 
 
 class KeyValueTensorInitializer(TableInitializer):
-    """Fills a table with keys and values given as tensors of equal shape.
+    """Initializes a table with keys and values given as tensors of equal shape.
 
     >>> initializer = tf.lookup.KeyValueTensorInitializer(["a", "b", "c"], [1, 2, 3])
     >>> table = tf.lookup.StaticHashTable(initializer, default_value=-1)
@@ -84,7 +84,7 @@ class KeyValueTensorInitializer(TableInitializer):
         super().__init__(self._keys.dtype, self._values.dtype)
 
     def initialize(self, table):
-        """Put the keys and values into a table."""
+        """Insert the keys and values into a table."""
         self._require_types_of(table)
         inputs = (table.resource_handle, self._keys, self._values)
         if any(isinstance(each, SymbolicTensor) for each in inputs):
@@ -95,9 +95,9 @@ class KeyValueTensorInitializer(TableInitializer):
 
 
 class TextFileInitializer(TableInitializer):
-    """Fills a table from a text file: a key and a value in each line.
+    """Initializes a table from a text file: a key and a value in each line.
 
-    `key_index` and `value_index` name a column, the whole line or the number of the line (see
+    `key_index` and `value_index` are a column, the whole line or the line number (see
     `tf.lookup.TextFileIndex`).
     """
 

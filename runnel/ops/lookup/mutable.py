@@ -1,4 +1,4 @@
-"""Tables whose keys come and go: MutableHashTable and DenseHashTable."""
+"""Mutable tables: MutableHashTable and DenseHashTable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tables import (
 
 
 class _ChangingTable(LookupTable):
-    """What tables that change have in common."""
+    """The base class of mutable tables."""
 
     _default_value: Tensor
     # The name of the keys and values in checkpoints.
@@ -34,7 +34,7 @@ class _ChangingTable(LookupTable):
         return {"-keys": (self.key_dtype, keys), "-values": (self.value_dtype, values)}
 
     def _restore_tensors(self, tensors):
-        """Take the keys and values of a checkpoint in place of the present ones."""
+        """Replace the keys and values by those of a checkpoint."""
         self._handle._array.replace(tensors["-keys"], tensors["-values"])
 
     def _find(self, keys, default):
@@ -45,13 +45,13 @@ class _ChangingTable(LookupTable):
         return on_values(find, keys)
 
     def insert(self, keys, values, name=None):
-        """Give keys values; a key that is in gets the new value."""
+        """Insert keys with values; an existing key gets the new value."""
         keys = _converted(keys, self.key_dtype, "keys")
         values = _converted(values, self.value_dtype, "values")
         execute(LookupTableInsertV2, (self._handle, keys, values))
 
     def remove(self, keys, name=None):
-        """Forget keys; those that are not in do not matter."""
+        """Remove keys; missing ones are ignored."""
         execute(LookupTableRemoveV2, (self._handle, keys_tensor(keys, self.key_dtype)))
 
     def __deepcopy__(self, memo):
@@ -68,7 +68,7 @@ def _converted(value, dtype, name):
 
 
 class MutableHashTable(_ChangingTable):
-    """A table to insert keys into and to remove them from.
+    """A mutable table with insertion and removal of keys.
 
     >>> table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, default_value=-1)
     >>> table.insert(["a", "b"], [1, 2])
@@ -95,14 +95,14 @@ class MutableHashTable(_ChangingTable):
                 self._handle = execute(MutableHashTableOfTensorsV2, (), attrs)
 
     def lookup(self, keys, dynamic_default_values=None, name=None):
-        """The values of the keys; a default, one for all or one for each, where a key is not in."""
+        """The values of the keys; a default, one for all or one for each, for missing keys."""
         if dynamic_default_values is None:
             return self._find(keys, self._default_value)
         return self._find(keys, convert_to_tensor(dynamic_default_values))
 
 
 class DenseHashTable(_ChangingTable):
-    """A table to insert into and to erase from; two keys that never occur mark its free places.
+    """A table with insertion and erasure; two keys that never occur mark empty and deleted slots.
 
     >>> table = tf.lookup.experimental.DenseHashTable(
     ...     tf.int64, tf.int64, default_value=-1, empty_key=0, deleted_key=-1)

@@ -1,4 +1,4 @@
-"""Tables that never change; StaticVocabularyTable has buckets for all keys it does not hold."""
+"""Immutable tables; StaticVocabularyTable has buckets for out-of-vocabulary keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tables import HashTableV2, LookupTableExportV2, LookupTableFindV2, LookupT
 
 
 def on_values(function, keys):
-    """`function` of a tensor; of the values of a ragged or sparse one."""
+    """Apply `function` to a tensor, or to the values of a ragged or sparse one."""
     if is_ragged(keys):
         return keys.with_flat_values(function(keys.flat_values))
     if not isinstance(keys, Tensor) and hasattr(keys, "dense_shape"):
@@ -31,7 +31,7 @@ def on_values(function, keys):
 
 
 def keys_tensor(keys: Any, dtype: DType) -> Tensor:
-    """Keys as a tensor; TypeError if they are of another dtype than the table's."""
+    """Keys as a tensor; TypeError if their dtype is not the table's."""
     tensor = convert_to_tensor(keys, dtype) if not isinstance(keys, Tensor) else keys
     if tensor.dtype is not dtype:
         raise TypeError(
@@ -42,16 +42,16 @@ def keys_tensor(keys: Any, dtype: DType) -> Tensor:
 
 
 class LookupTable:
-    """What all tables have: a handle, dtypes, a size, and `table[keys]`."""
+    """Base class of all tables: a handle, dtypes, a size, and `table[keys]`."""
 
-    # Tables may be parts of a checkpoint; only those that change have values in it.
+    # Tables may be parts of a checkpoint; only mutable ones have values in it.
     _checkpoint_attribute: str | None = None
 
     _handle: Tensor
 
     @property
     def resource_handle(self) -> Tensor:
-        """The tensor by which operations know the table."""
+        """The handle of the table for operations."""
         return self._handle
 
     @property
@@ -71,7 +71,7 @@ class LookupTable:
         return execute(LookupTableSizeV2, (self._handle,))
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys, and their values, in some order."""
+        """All keys and their values, in unspecified order."""
         attrs = {"Tkeys": self.key_dtype, "Tvalues": self.value_dtype}
         keys, values = execute(LookupTableExportV2, (self._handle,), attrs)
         return keys, values
@@ -85,7 +85,7 @@ class LookupTable:
 
 
 class StaticHashTable(LookupTable):
-    """A table filled once by an initializer.
+    """A table initialized once, then immutable.
 
     >>> table = tf.lookup.StaticHashTable(
     ...     tf.lookup.KeyValueTensorInitializer(["a", "b"], [7, 11]), default_value=-1)
@@ -122,7 +122,7 @@ class StaticHashTable(LookupTable):
 
 
 class StaticVocabularyTable(LookupTable):
-    """Numbers for words: the table's own, and buckets by hash for all other words.
+    """Ids of words: the table's own, and hash buckets for out-of-vocabulary words.
 
     >>> initializer = tf.lookup.KeyValueTensorInitializer(
     ...     ["emerson", "lake", "palmer"], [0, 1, 2], value_dtype=tf.int64)
@@ -191,11 +191,11 @@ class StaticVocabularyTable(LookupTable):
         return buckets if self._table is None else self._table.size() + buckets
 
     def export(self, name=None):
-        """Not there: a vocabulary takes every key."""
+        """Not supported: a vocabulary accepts every key."""
         raise AttributeError("A StaticVocabularyTable has no export: it takes every key.")
 
     def lookup(self, keys, name=None):
-        """The number of each key: the table's, or that of its bucket after all numbers in it."""
+        """The id of each key: the table's, or that of its bucket after all of the table's ids."""
         return on_values(self._lookup, keys)
 
     def _lookup(self, keys):

@@ -20,7 +20,7 @@ from ..strings import hash_functions
 from ..strings.elements import filled
 
 _KEYS = (int32, int64, string)
-# Below this, asking a dict for every key costs less than preparing arrays.
+# Below this, one dict lookup per key costs less than preparing arrays.
 _FEW = 16
 
 
@@ -53,10 +53,10 @@ class Table:
         self._looked_up = 0
         self._index: _IntegerIndex | None = None
 
-    # Arrays to keys and values, and back.
+    # Arrays to keys and values, and the reverse.
 
     def keys_of(self, keys: np.ndarray) -> list[Any]:
-        """The keys in an array, each as what the dict holds."""
+        """The keys in an array, as the dict's keys."""
         if self.key_shape:
             return [tuple(row.ravel().tolist()) for row in keys.reshape(-1, *self.key_shape)]
         return keys.ravel().tolist()
@@ -87,7 +87,7 @@ class Table:
     # Reading.
 
     def find(self, keys: np.ndarray, default: Any) -> np.ndarray:
-        """The values of the keys; `default`, one for all or one for each, where a key is not in."""
+        """The values of the keys; `default`, one for all or one for each, for missing keys."""
         shape = self.outer_shape(keys)
         default = np.asarray(default)
         one = default.shape == self.value_shape
@@ -109,7 +109,7 @@ class Table:
         return self.array_of(found, shape)
 
     def _ready_index(self, count: int) -> _IntegerIndex | None:
-        """Arrays to look many integers up at once, made when they pay for themselves."""
+        """Arrays to look up many integers at once, created when profitable."""
         if self._index is None:
             self._looked_up += count
             if self._looked_up < len(self.entries) or not self.entries:
@@ -129,7 +129,7 @@ class Table:
         )
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """The keys and values as checkpoints have them."""
+        """The keys and values in the form of checkpoints."""
         return self.export()
 
     def _key_array(self, keys: list[Any]) -> np.ndarray:
@@ -142,13 +142,13 @@ class Table:
     # Writing.
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Give keys values, new ones where they have some already."""
+        """Insert keys with values; existing keys get new values."""
         self._require_values(self.outer_shape(keys), values)
         self._changed()
         self.entries.update(zip(self.keys_of(keys), self._values_of(values), strict=True))
 
     def import_all(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Fill a table that never changes; a key may come twice only with the same value."""
+        """Initialize an immutable table; a repeated key must have the same value."""
         if not keys.size:
             raise ValueError("keys and values cannot be empty tensors.")
         self._require_values(keys.shape, values)
@@ -170,14 +170,14 @@ class Table:
         )
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Take keys and values in place of all that are there."""
+        """Replace all keys and values."""
         self._require_values(self.outer_shape(keys), values)
         names = self.keys_of(keys)
         self._changed()
         self.entries = dict(zip(names, self._values_of(values), strict=True))
 
     def remove(self, keys: np.ndarray) -> None:
-        """Forget keys, whether they are in or not."""
+        """Remove keys; missing ones are ignored."""
         self._changed()
         for key in self.keys_of(keys):
             self.entries.pop(key, None)
@@ -204,7 +204,7 @@ def _shown(value: Any) -> Any:
 
 
 class _IntegerIndex:
-    """A table's integer keys as arrays: by offset where they lie close together, else sorted."""
+    """A table's integer keys as arrays: indexed by offset where they are dense, else sorted."""
 
     def __init__(self, keys: np.ndarray, values: np.ndarray) -> None:
         order = np.argsort(keys)
@@ -229,7 +229,7 @@ class _IntegerIndex:
 
 
 class DenseTable(Table):
-    """A table in which two keys mark empty and deleted places and cannot be used."""
+    """A table in which two reserved keys mark empty and deleted slots."""
 
     def __init__(
         self,
@@ -271,7 +271,7 @@ class DenseTable(Table):
         return found
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:
-        """All places: those of keys first, then the empty ones."""
+        """All slots: those of keys first, then the empty ones."""
         while self._buckets * self._load < len(self.entries):
             self._buckets *= 2
         keys, values = super().export()
@@ -287,13 +287,14 @@ class DenseTable(Table):
         return np.concatenate([keys, empty]), np.concatenate([values, padding])
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """All places as the original has them in its checkpoints: each key where its hash says.
+        """All slots as in the original's checkpoints: each key at the index of its hash.
 
-        From there a search goes on by one place, then two, then three, until it finds a free one.
+        From there it probes the next slot, then two further, then three, until one is empty
+        (quadratic probing).
         """
         keys, values = self.export()
         count, last = len(self.entries), len(keys) - 1
-        # The last place is always free.
+        # The last slot is always empty.
         placed_keys = np.repeat(keys[-1:], len(keys), axis=0)
         placed_values = np.repeat(values[-1:], len(keys), axis=0)
         taken: set[int] = set()
@@ -314,7 +315,7 @@ class DenseTable(Table):
         return keys.ravel().tolist()
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Take the places of a table: keys, and marks of what is free or was deleted."""
+        """Load the slots of a table: keys, and marks of empty or deleted ones."""
         keys = keys.reshape(len(keys), *self.key_shape)
         free = (self._empty, self._deleted)
         taken = np.array([key not in free for key in Table.keys_of(self, keys)], bool)

@@ -16,7 +16,7 @@ _VALUES = {wire.BYTES: "bytes", wire.FLOATS: "float", wire.INTEGERS: "int64"}
 
 
 class Batch:
-    """Serialized records, what they are called, and where their features are."""
+    """Serialized records, their names, and the offsets of their features."""
 
     __slots__ = ("found", "names", "records", "scalar")
 
@@ -38,7 +38,7 @@ class Batch:
         self.found = []
 
     def locate(self, find):
-        """Find the features of every record; a record that is no message is an error."""
+        """Find the features of every record; a record that is not a message is an error."""
         for index, record in enumerate(self.records):
             try:
                 self.found.append(find(record))
@@ -49,7 +49,7 @@ class Batch:
                 ) from None
 
     def at(self, index, key=None):
-        """The beginning of a message about a record, and one of its features."""
+        """The start of an error message about a record and one of its features."""
         name = shown(self.names[index]) if self.names else "<unknown>"
         where = "" if self.scalar and not self.names else f"Name: {name}, "
         if key is None:
@@ -58,12 +58,12 @@ class Batch:
 
 
 def shown(text):
-    """Bytes as they stand in a message."""
+    """Bytes as error messages show them."""
     return text.decode(errors="backslashreplace")
 
 
 def payload(batch, index, key, place, dtype):
-    """The values of a feature: a list of strings or packed numbers; None where there are none."""
+    """The values of a feature: a list of strings or packed numbers; None if missing."""
     record = batch.records[index]
     if dtype is not string:
         numbers = wire.short_numbers(record, *place, KINDS[dtype])
@@ -98,14 +98,14 @@ def payloads(batch, features, key, dtype):
 
 
 def size(values, dtype):
-    """The number of values in what `payload` gives."""
+    """The number of values in a result of `payload`."""
     if values is None:
         return 0
     return len(values) if dtype is string else wire.count(values, KINDS[dtype])
 
 
 def joined(parts, dtype):
-    """The values of several payloads in one array."""
+    """The values of several payloads concatenated."""
     present = [part for part in parts if part]
     if dtype is string:
         values = [each for part in present for each in part]
@@ -146,7 +146,7 @@ def dense(batch, parts, key, dtype, shape, default):
 
 
 def padded(batch, parts, key, dtype, shape, default):
-    """Values in steps of one shape, every record filled up to the longest."""
+    """Values in steps of one shape, every record padded to the longest."""
     stride = math.prod(shape)
     counts = [size(part, dtype) for part in parts]
     for index, found in enumerate(counts):
@@ -163,7 +163,7 @@ def padded(batch, parts, key, dtype, shape, default):
 
 
 def filled(values, counts, stride, shape, default, dtype):
-    """Rows of `counts` values, filled up to the longest, in steps of a shape."""
+    """Rows of `counts` values, padded to the longest, in steps of a shape."""
     longest = max(counts, default=0)
     steps = longest // stride if stride else 0
     if len(set(counts)) < 2:
@@ -175,7 +175,7 @@ def filled(values, counts, stride, shape, default, dtype):
 
 
 def positions(counts):
-    """For each of the values in rows of these lengths: its row, and its place there."""
+    """For each of the values in rows of these lengths: its row, and its position in it."""
     counts = np.array(counts, np.int64)
     rows = np.repeat(np.arange(len(counts)), counts)
     starts = np.cumsum(counts) - counts
@@ -195,7 +195,7 @@ def sparse(batch, parts, dtype):
 
 
 def splits(counts, dtype):
-    """Where rows of these lengths start, and where the last one ends."""
+    """The start of each row for these lengths, and the end of the last one."""
     result = np.zeros(len(counts) + 1, dtype.numpy)
     np.cumsum(counts, out=result[1:], dtype=dtype.numpy)
     return result

@@ -128,7 +128,7 @@ def _dense(batch, found, key, dtype, shape, default):
 
 
 def _scalars(record, keys, dtypes, shapes):
-    """One value for each key: what most maps over records ask for. None where it is not so."""
+    """The fast path for one value per key, the common case in maps over records; else None."""
     values = []
     try:
         found = _layouts.features_of(record)
@@ -150,16 +150,16 @@ def _scalars(record, keys, dtypes, shapes):
             else:
                 values.append(np.int64(wire.integer(numbers)))
     except wire.MalformedRecord:
-        return None  # the long way knows what to say
+        return None  # the slow path has the error message
     return values
 
 
 def parse_example(serialized, features, example_names=None, name=None):
     """The features of serialized Example records, as a dictionary of tensors.
 
-    `features` says for each key what to expect: `tf.io.FixedLenFeature` gives a Tensor,
-    `VarLenFeature` and `SparseFeature` a SparseTensor, `RaggedFeature` a RaggedTensor,
-    `FixedLenSequenceFeature` a padded Tensor. A vector of records gives batches.
+    `features` configures each key: `tf.io.FixedLenFeature` gives a Tensor, `VarLenFeature` and
+    `SparseFeature` a SparseTensor, `RaggedFeature` a RaggedTensor, `FixedLenSequenceFeature` a
+    padded Tensor. A vector of records gives batches.
 
     >>> def record(*numbers):
     ...     values = tf.train.Feature(int64_list=tf.train.Int64List(value=numbers))
@@ -228,7 +228,7 @@ def _parse(serialized, features, names):
 
 
 def raw_tensors(keys, outputs, scalar):
-    """What the op gave for each key: sparse and dense tensors, and lists of ragged parts."""
+    """The op's outputs for each key: sparse and dense tensors, and lists of ragged components."""
     raw = dict(zip(keys.sparse, sparse_tensors(outputs, len(keys.sparse)), strict=True))
     for key in keys.dense:
         raw[key] = next(outputs)

@@ -1,4 +1,4 @@
-"""What a feature of a record shall become: the configurations that the parsers take."""
+"""Feature configurations: the tensor type that the parsers return for a feature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class VarLenFeature(NamedTuple):
 class FixedLenFeature(NamedTuple):
     """A feature with values of one shape in all records, parsed into a Tensor.
 
-    `default_value` stands in where a record lacks the feature; without it that is an error.
+    `default_value` is used where a record lacks the feature; without it that is an error.
     """
 
     shape: Any
@@ -34,7 +34,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class SparseFeature(NamedTuple):
-    """A SparseTensor whose indices and values stand in features of their own."""
+    """A SparseTensor whose indices and values are in separate features."""
 
     index_key: Any
     value_key: Any
@@ -44,37 +44,37 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """The feature `key` says where rows start, and where the last one ends."""
+    """The feature `key` holds the row splits."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """The feature `key` holds the lengths of rows."""
+    """The feature `key` holds the row lengths."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """The feature `key` says where rows start."""
+    """The feature `key` holds the row starts."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """The feature `key` says where rows end."""
+    """The feature `key` holds the row limits."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """The feature `key` holds, for each value, the number of its row."""
+    """The feature `key` holds the row number of each value."""
 
     key: str
 
 
 class UniformRowLength(NamedTuple):
-    """All rows have one length."""
+    """All rows have equal length."""
 
     length: int
 
@@ -94,7 +94,7 @@ class RaggedFeature(_RaggedFields):
     """A feature with any number of values, parsed into a RaggedTensor.
 
     `value_key` names the feature (if not the key in the dictionary); `partitions`, outermost first,
-    cut its values into rows: `tf.io.RaggedFeature.RowLengths("lengths")`, ...
+    divide its values into rows: `tf.io.RaggedFeature.RowLengths("lengths")`, ...
     """
 
     __slots__ = ()

@@ -31,7 +31,7 @@ def _field(tag, data):
 
 
 def _members(value, place, allowed=None):
-    """The members of a JSON object; those that are null are not there."""
+    """The members of a JSON object, without null ones."""
     if not isinstance(value, dict):
         raise ValueError(f"{place or 'an Example'} must be an object, not {value!r:.60}")
     for name in value:

@@ -1,8 +1,8 @@
-"""The values of ragged features cut into rows by other features of the same record.
+"""The values of ragged features, partitioned into rows by other features of the same record.
 
-In a batch the values of all records stand one after the other, and so do the partitions. `splits`
-says where each record's values start; each partition, from the innermost to the outermost, becomes
-the lengths of its rows in all records, and new splits: how many rows each record has.
+In a batch the values of all records are concatenated, and so are the partitions. `splits` are the
+offsets of each record's values; each partition, from the innermost to the outermost, becomes the
+lengths of its rows in all records, and new splits: how many rows each record has.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _lengths_from_lengths(numbers, records, splits):
 
 
 def _lengths_from_splits(numbers, records, splits):
-    """The differences of neighbours that stand in one record."""
+    """The differences of adjacent numbers within each record."""
     owners = RaggedTensor.from_row_splits(numbers, records, validate=False).value_rowids()
     inside = comparison.equal(owners[1:], owners[:-1])
     lengths = selection.boolean_mask(numbers[1:] - numbers[:-1], inside)
@@ -69,7 +69,7 @@ def _lengths_from_splits(numbers, records, splits):
 
 
 def _with_column(numbers, records, before=None, after=None):
-    """Numbers in records with one more in front, or behind, of each record's."""
+    """The numbers of each record with one more prepended, or appended."""
     ragged = RaggedTensor.from_row_splits(numbers, records, validate=False)
     parts = [ragged]
     if before is not None:
@@ -91,7 +91,7 @@ def _lengths_from_starts(numbers, records, splits):
 
 
 def _lengths_from_ids(numbers, records, splits):
-    """How often each row is named; the last number of a record names its last row."""
+    """The number of values of each row; the last id of a record is that of its last row."""
     shifted = joining.concat([creation.zeros_like(records[:1]), numbers + 1], 0)
     filled = records[1:] > records[:-1]
     rows = gathering.gather(shifted, records[1:])

@@ -142,7 +142,7 @@ class RawKeys:
                 )
 
     def dense_defaults(self):
-        """A tensor for each dense key: what stands in for a missing feature; empty: required."""
+        """A tensor for each dense key: the default of a missing feature; empty: required."""
         defaults = []
         for dtype, shape, value in self.dense.values():
             require_type(self.op_name, "Tdense", dtype, TYPES)
@@ -152,7 +152,7 @@ class RawKeys:
                 continue
             value = convert_to_tensor(value, dtype)
             wanted = TensorShape([]) if sequence else shape
-            # Only where needed: the op takes a default of the right shape as it is.
+            # Only where needed: the op accepts a default of the right shape as it is.
             fits = value.shape.as_list() == wanted.as_list() if value.shape.rank is not None else 0
             defaults.append(value if fits else shaping.reshape(value, wanted.as_list()))
         return defaults
@@ -192,7 +192,7 @@ def _value_key(key, feature):
 
 
 def assembled(keys, raw):
-    """The tensors of the features, made of what the op gave for its keys.
+    """The tensors of the features, assembled from the op's outputs for its keys.
 
     `raw` holds for a sparse key a SparseTensor, for a dense key a tensor, and for a ragged key its
     values followed by row splits, outermost first.
@@ -208,7 +208,7 @@ def assembled(keys, raw):
 
 
 def _merged(feature, raw):
-    """The SparseTensor whose indices stand in other features."""
+    """The SparseTensor whose indices are in other features."""
     several = isinstance(feature.index_key, list | tuple)
     sizes = list(feature.size) if several and isinstance(feature.size, list | tuple) else None
     if several and sizes is None:

@@ -153,7 +153,7 @@ def ParseSequenceExampleV2(
 
 
 def _steps(batch, key, dtype):
-    """The values of a feature list: steps of all records; whose list is missing; steps of each."""
+    """A feature list's values: steps of all records; records without it; lengths of each."""
     parts, missing, counts = [], [], []
     for index, (_, lists) in enumerate(batch.found):
         place = lists.get(key)

@@ -1,1 +1,1 @@
-"""Ragged tensors: values in rows of different lengths, and what the operations do to them."""
+"""Ragged tensors: values in rows of different lengths, and the operations on them."""

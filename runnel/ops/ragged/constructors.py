@@ -32,10 +32,10 @@ _REAL_RANGES = frozenset(as_dtype(name) for name in ("float32", "float64", "int3
 def constant(
     pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=int64
 ):
-    """A ragged tensor of nested lists.
+    """A ragged tensor from nested lists.
 
-    `ragged_rank` dimensions after the first are ragged (by default all), the rest are uniform,
-    of `inner_shape`.
+    `ragged_rank` dimensions after the first are ragged (by default all), the rest are uniform, of
+    `inner_shape`.
 
     >>> tf.ragged.constant([[1, 2], [3], [4, 5, 6]])
     <tf.RaggedTensor [[1, 2], [3], [4, 5, 6]]>
@@ -73,7 +73,7 @@ def _is_list(value):
 
 
 def _depths(value):
-    """How deep scalars are nested (None if there are none), and how deep lists are."""
+    """The nesting depth of scalars (None if there are none), and of lists."""
     if isinstance(value, RaggedTensor | Tensor):
         raise TypeError("pylist may not be a RaggedTensor or Tensor.")
     if not _is_list(value):
@@ -112,7 +112,7 @@ def _ragged_rank(pylist, scalar_depth, most_depth, ragged_rank, inner_shape):
 
 
 def _common_shape(pylist, rank):
-    """The one shape of all values below the ragged dimensions."""
+    """The common shape of all values below the ragged dimensions."""
     values = [pylist]
     for _ in builtins.range(rank + 1):
         if not all(_is_list(each) for each in values):
@@ -202,7 +202,7 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
     if limits is None:
         starts, limits = 0, starts
     starts, limits, deltas = (convert_to_tensor(each, dtype) for each in (starts, limits, deltas))
-    # One dtype for all three: the first of this order that one of them has.
+    # A common dtype of all three: the first of this order that one of them has.
     if dtype is None:
         order = [int32, int64, as_dtype("float32"), as_dtype("float64")]
         known = [each.dtype for each in (starts, limits, deltas)]
@@ -216,7 +216,7 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
 
 
 def boolean_mask(data, mask, name=None):
-    """The elements of `data` where `mask` is true, in rows as they were.
+    """The elements of `data` where `mask` is true, with the rows preserved.
 
     >>> tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
@@ -264,7 +264,7 @@ def _masked(data, mask):
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The number of its row for every value.
+    """The row number of every value.
 
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy().tolist()
     [0, 0, 0, 2, 2]
@@ -278,7 +278,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """The row splits that belong to rising numbers of rows.
+    """The row splits of sorted row numbers.
 
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy().tolist()
     [0, 3, 3, 5]
@@ -298,7 +298,7 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 
 
 def stack(values, axis=0, name=None):
-    """Tensors or ragged tensors of one rank put together along a new axis.
+    """Tensors or ragged tensors of equal rank stacked along a new axis.
 
     >>> tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])
     <tf.RaggedTensor [[1, 2], [3]]>
@@ -309,7 +309,7 @@ def stack(values, axis=0, name=None):
         each if isinstance(each, RaggedTensor) else convert_to_tensor(each) for each in values
     ]
     if axis == 0 and values and all(isinstance(each, Tensor) for each in values):
-        # Vectors have rows counted in int32; below matrices, rows may differ in length, too.
+        # Vectors get int32 row splits; below matrices, rows may differ in length, too.
         if all(each.shape.rank == 1 for each in values):
             return joining.stack(values).with_row_splits_dtype(int32)
         if all(each.shape.rank and each.shape.rank > 1 for each in values):

@@ -1,4 +1,4 @@
-"""Ragged tensors from and to tensors and sparse tensors, and dimensions made one."""
+"""Conversion of ragged tensors from and to tensors and sparse tensors; merged dimensions."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def _padded_shape(inputs, attrs):
 
 
 def splits_of_rowids(ids, rows):
-    """The row splits that belong to rising ids of rows (NumPy)."""
+    """The row splits of sorted row ids (NumPy)."""
     return np.searchsorted(ids, np.arange(rows + 1))
 
 
 def _all_splits(partitions, kinds):
-    """The row splits of every dimension, whatever the partitions are given by (NumPy)."""
+    """The row splits of every dimension, whatever encodes the partitions (NumPy)."""
     rows, found = None, []
     for array, kind in zip(partitions, kinds, strict=True):
         if kind == "FIRST_DIM_SIZE":
@@ -73,7 +73,7 @@ def _all_splits(partitions, kinds):
 
 
 def _sizes(wanted, nested, values):
-    """The shape of the padded tensor: what is asked for, else what the rows need."""
+    """The shape of the padded tensor: the requested one, else what the rows need."""
     longest = [int(np.diff(splits).max(initial=0)) for splits in nested]
     sizes = [len(nested[0]) - 1, *longest, *values.shape[1:]]
     if not np.ndim(wanted):
@@ -118,7 +118,7 @@ def RaggedTensorToTensor(
     outer = sizes[: len(nested) + 1]
     result = np.empty((*outer, *row), values.dtype)
     result[...] = default
-    # The place of each row among the rows of the result; what is cut off goes to -1.
+    # The index of each row among the rows of the result; truncated ones go to -1.
     places = np.arange(len(nested[0]) - 1)
     places = np.where(places < outer[0], places, -1)
     for splits, size in zip(nested, outer[1:], strict=True):
@@ -139,7 +139,7 @@ def _(op, grad):
     kinds = op.attrs["row_partition_types"]
     if shape.shape.rank:
         shape = shape[: 1 + sum(kind != "FIRST_DIM_SIZE" for kind in kinds)]
-    # Where each value has gone: the numbers of the values, padded with -1.
+    # The destination of each value: the indices of the values, padded with -1.
     count = shaping.shape(values, out_type=int64)[0]
     numbers, nothing = creation.range(count), tensor_of(np.int64(-1), int64)
     places = execute(RaggedTensorToTensor, (shape, numbers, nothing, *partitions), op.given)
@@ -155,7 +155,7 @@ def _(op, grad):
 
 
 def to_tensor(value, default_value=None, shape=None) -> Tensor:
-    """The rows of a ragged tensor filled up to a tensor."""
+    """The rows of a ragged tensor padded to a tensor."""
     if default_value is None:
         default = creation.zeros([], value.dtype)
     else:
@@ -229,7 +229,7 @@ def _cut_by_nested_lengths(tensor, lengths, dtype):
 
 
 def _cut_innermost(tensor, lengths, padding, ragged_rank, dtype):
-    """The outer dimensions stay uniform; the last ragged one is cut."""
+    """The outer dimensions stay uniform; the last ragged one is truncated."""
     flat = merge_dense(tensor, 0, ragged_rank - 1)
     result = from_tensor(flat, lengths, padding, 1, dtype)
     sizes = shaping.shape(tensor, out_type=dtype)
@@ -244,7 +244,7 @@ def _cut_innermost(tensor, lengths, padding, ragged_rank, dtype):
 
 
 def _lengths_without(tensor, padding, dtype):
-    """The lengths of the rows without the padding at their ends."""
+    """The lengths of the rows without trailing padding."""
     padding = convert_to_tensor(padding, tensor.dtype)
     if tensor.shape.rank is not None and padding.shape.rank is not None:
         padding.shape.assert_is_compatible_with(tensor.shape[2 : 2 + padding.shape.rank])
@@ -259,7 +259,7 @@ def _lengths_without(tensor, padding, dtype):
 
 
 def merge_dense(tensor, outer, inner) -> Tensor:
-    """A tensor with the dimensions from `outer` to `inner` made one."""
+    """A tensor with the dimensions from `outer` to `inner` merged."""
     if outer == inner:
         return tensor
     shape = tensor.shape
@@ -277,7 +277,7 @@ def merge_dense(tensor, outer, inner) -> Tensor:
 
 
 def merge_dims(value, outer, inner):
-    """A ragged tensor (or tensor) with the dimensions from `outer` to `inner` made one."""
+    """A ragged tensor (or tensor) with the dimensions from `outer` to `inner` merged."""
     if outer == inner:
         return value
     if isinstance(value, Tensor):
@@ -293,7 +293,7 @@ def merge_dims(value, outer, inner):
 
 
 def _without_second_dimension(value):
-    """Rows of rows put together: dimensions 1 and 2 made one."""
+    """Rows of rows concatenated: dimensions 1 and 2 merged."""
     inner, splits = value.values, value.row_splits
     length = value.uniform_row_length
     if isinstance(inner, Tensor):

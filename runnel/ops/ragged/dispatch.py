@@ -1,7 +1,7 @@
-"""What the operations do to ragged tensors, by op: see README.md of this folder.
+"""The operations on ragged tensors, keyed by op: see README.md of this folder.
 
-A public function hands a ragged tensor through to its op like any tensor. The op finds no array
-in it and asks here.
+A public function passes a ragged tensor to its op like any tensor. The op has no array in it and
+dispatches here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..math import arithmetic, casting, comparison, segment
 from . import elementwise, gathering, joining, printing, ragged_tensor, reductions
 from .row_partition import integer
 
-# Ops whose shape rule is that of element-wise ones, but which see their input as a whole.
+# Ops with an element-wise shape rule that depend on their whole input.
 _WHOLE = frozenset({"RandomShuffle", "StatelessShuffle", "MaxPoolGrad", "FractionalMaxPoolGrad",
                     "MaxPool3DGrad", "MaxPoolGradWithArgmax"})  # fmt: skip
 
@@ -155,7 +155,7 @@ def _segments(op, inputs, attrs):
 
 
 def _bincount(op, inputs, attrs):
-    """Counts in each row apart: every row has places of its own in one long count."""
+    """Counts in each row separately: every row has its own bins in one long count."""
     values, size, weights = inputs
     if isinstance(values, Tensor) or values.ragged_rank > 1:
         raise ValueError("tf.math.bincount counts in the rows of a ragged matrix only.")
@@ -205,7 +205,7 @@ def _shape(op, inputs, attrs):
 
 
 def _format(op, inputs, attrs):
-    """Texts put together piece by piece, those of ragged tensors written without quotes."""
+    """Strings formatted piece by piece, those of ragged tensors written without quotes."""
     pieces = attrs["template"].split(attrs["placeholder"])
     parts = [convert_to_tensor(pieces[0])]
     for value, piece in zip(inputs, pieces[1:], strict=True):
@@ -222,7 +222,7 @@ def _format(op, inputs, attrs):
 
 
 def _same_rows(op, inputs, attrs):
-    """A random or bias op that only asks for the values."""
+    """A random or bias op that needs the flat values only."""
     value, *rest = inputs
     return value.with_flat_values(execute(op, (value.flat_values, *rest), attrs))
 
@@ -264,7 +264,7 @@ _RULES = {
 
 
 def _operators():
-    """Python's operators, as the public functions of the same meaning."""
+    """Python's operators, mapped to the equivalent public functions."""
     from ..math import arithmetic, comparison, division, elementwise as unary
 
     def equals(x, y):
@@ -313,6 +313,6 @@ def _reflected(function):
 
 
 def define_operators(kind):
-    """Give a class Python's operators."""
+    """Define Python's operators on a class."""
     for name, method in _operators().items():
         setattr(kind, name, method)

@@ -1,4 +1,4 @@
-"""DynamicRaggedShape: the shape of a ragged tensor, its rows' lengths included."""
+"""DynamicRaggedShape: the shape of a ragged tensor, including its row lengths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .row_partition import RowPartition, integer
 
 
 class DynamicRaggedShape:
-    """Row partitions and the shape of the flat values: what `tf.shape` gives for ragged tensors.
+    """Row partitions and the shape of the flat values: what `tf.shape` returns for ragged tensors.
 
     >>> tf.shape(tf.ragged.constant([[1, 2], [], [3]]))
     <DynamicRaggedShape lengths=[3, (2, 0, 1)] num_row_partitions=1>
@@ -118,12 +118,12 @@ class DynamicRaggedShape:
 
     @property
     def row_partitions(self):
-        """How the dimensions after the first are divided into rows."""
+        """The row partitions of the dimensions after the first."""
         return self._row_partitions
 
     @property
     def num_row_partitions(self):
-        """How many dimensions are divided into rows."""
+        """The number of partitioned dimensions."""
         return len(self._row_partitions)
 
     @property
@@ -133,12 +133,12 @@ class DynamicRaggedShape:
 
     @property
     def inner_rank(self):
-        """The rank of the flat values; None if it is not known."""
+        """The rank of the flat values; None if unknown."""
         return self._static_inner_shape.rank
 
     @property
     def rank(self):
-        """The number of dimensions; None if it is not known."""
+        """The number of dimensions; None if unknown."""
         inner = self.inner_rank
         return None if inner is None else inner + self.num_row_partitions
 
@@ -146,7 +146,7 @@ class DynamicRaggedShape:
     def _type_spec(self):
         return DynamicRaggedShapeSpec.from_value(self)
 
-    # Public functions ask an argument of sizes for its own shape: that of a vector.
+    # Public functions read the shape of a size argument: that of a vector.
     @property
     def shape(self):
         return TensorShape([self.rank])
@@ -161,12 +161,12 @@ class DynamicRaggedShape:
         )
 
     def _with_num_row_partitions(self, count):
-        """The same shape, its first dimensions divided into rows by at least so many partitions."""
+        """The same shape with at least this many row partitions on its first dimensions."""
         inner = self._inner_shape
         partitions = list(self._row_partitions)
         static = list(self._static_inner_shape)
         while len(partitions) < count:
-            # The next inner dimension becomes rows of one length.
+            # The next inner dimension becomes rows of equal length.
             rows, length = (
                 inner[place] if size is None else convert_to_tensor(size, self._dtype)
                 for place, size in enumerate(static[:2])
@@ -182,7 +182,7 @@ class DynamicRaggedShape:
         return DynamicRaggedShape(partitions, inner, self._dtype, static_inner_shape=static)
 
     def is_uniform(self, axis):
-        """Whether all rows along an axis have one length by construction."""
+        """Whether all rows along an axis have equal length by construction."""
         rank = self.rank
         if axis < 0 or (rank is not None and axis >= rank):
             raise IndexError(f"Expected 0 <= axis < {rank}, got {axis}.")
@@ -190,7 +190,7 @@ class DynamicRaggedShape:
         return not between or self._row_partitions[axis - 1].is_uniform()
 
     def static_lengths(self, ragged_lengths=True):
-        """What is known of each dimension: a size, the lengths of its rows, or None."""
+        """The static part of each dimension: a size, the lengths of its rows, or None."""
         found = []
         if self._row_partitions:
             found.append(self._row_partitions[0].static_nrows)
@@ -262,7 +262,7 @@ class DynamicRaggedShape:
             f"num_row_partitions={self.num_row_partitions}>"
         )
 
-    # What it is to the operations.
+    # The interface to operations.
 
     @property
     def _array(self):
@@ -282,7 +282,7 @@ class DynamicRaggedShape:
         return rule(*inputs)
 
     def _ones(self):
-        """A tensor or ragged tensor of this shape; what is known of the shape is known of it."""
+        """A tensor or ragged tensor of ones of this shape, with the same static shape."""
         flat = creation.ones(self._inner_shape, boolean)
         flat.set_shape(self._static_inner_shape)
         return nest_values(self._row_partitions, flat)
@@ -293,7 +293,7 @@ class DynamicRaggedShape:
 
 
 def shape_of(value, dtype):
-    """What `tf.shape` gives for a ragged tensor."""
+    """The result of `tf.shape` for a ragged tensor."""
     return DynamicRaggedShape.from_tensor(value, dtype)
 
 

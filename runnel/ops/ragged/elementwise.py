@@ -1,4 +1,4 @@
-"""Element-wise operations on ragged tensors: on the flat values, once the rows agree."""
+"""Element-wise operations on ragged tensors: on the flat values, once the rows match."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def _surely_same(partitions, value):
 
 
 class _Operand:
-    """One input on the way down its dimensions: where it is for every row of the result."""
+    """One input, descended through its dimensions: its index for every row of the result."""
 
     def __init__(self, value, rank, depth, dtype):
         self.pad = rank - value.shape.rank
         ragged = 0 if isinstance(value, Tensor) else value.ragged_rank
         flat = _flat(value)
         sizes = shaping.sizes_of(flat, dtype)
-        # Dimensions 0 to `depth`: a partition where rows differ, else a size for all.
+        # Dimensions 0 to `depth`: a partition where rows differ, else a common size.
         self.dimensions = [integer(1, dtype)] * self.pad
         if ragged:
             self.dimensions.append(count_of(value, dtype))
@@ -89,7 +89,7 @@ class _Operand:
         self.places = shaping.reshape(self.places, [1])
 
     def descend(self, axis, parents, column):
-        """Go one dimension down: to the places of all elements of all rows."""
+        """Descend one dimension: to the indices of all elements of all rows."""
         dimension = self.dimensions[axis]
         if isinstance(dimension, RowPartition):
             starts = gathering.gather(dimension.row_starts(), self.places)
@@ -160,18 +160,18 @@ def _common_partition(operands, axis, count, dtype):
 
 
 def _stretched(a, b, one):
-    """The size of a dimension of sizes a and b: the other one where one of them is 1."""
+    """The broadcast size of a dimension of sizes a and b: the other one where one of them is 1."""
     known = constant_value(a), constant_value(b)
     if None not in known:
         return b if known[0] == 1 else a
     larger = arithmetic.maximum(a, b)
-    # Beside a size of 0 only a 1 fits, and it becomes 0.
+    # With a size of 0 only a 1 broadcasts, and it becomes 0.
     empty = comparison.logical_or(comparison.equal(a, 0), comparison.equal(b, 0))
     return larger * (one - casting.cast(empty, one.dtype))
 
 
 def map_flat_values(op, *args, **kwargs):
-    """A function of the flat values of all ragged arguments, which must have the same rows.
+    """A function of the flat values of all ragged arguments, which must have equal row partitions.
 
     >>> tf.ragged.map_flat_values(tf.ones_like, tf.ragged.constant([[1, 2, 3], [], [4, 5]]))
     <tf.RaggedTensor [[1, 1, 1], [], [1, 1]]>

@@ -1,4 +1,4 @@
-"""Rows of ragged tensors picked by number: gather, gather_nd, reverse."""
+"""Rows of ragged tensors selected by index: gather, gather_nd, reverse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ranges(starts, limits, deltas=None, dtype=None):
 
 
 def gather_rows(value, places):
-    """The rows of a tensor or ragged tensor at a vector of places."""
+    """The rows of a tensor or ragged tensor at a vector of indices."""
     if isinstance(value, Tensor):
         return gathering.gather(value, places)
     starts = gathering.gather(value.row_starts(), places)
@@ -50,7 +50,7 @@ def gather(params, indices, axis=0, batch_dims=0):
 
 
 def _counted(axis, rank, name):
-    """A number of dimensions counted from the first one."""
+    """An axis counted from the first one."""
     if axis >= 0:
         return axis
     if rank is None:
@@ -127,7 +127,7 @@ def _check_batch(params, indices):
 
 
 def _batched(params, indices):
-    """One gather for each row: row i of the indices counts in row i of the params."""
+    """A batched gather: row i of the indices refers to row i of the params."""
     _check_batch(params, indices)
     if isinstance(params, Tensor):
         params = conversion.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
@@ -190,7 +190,7 @@ def gather_nd(params, indices):
 
 
 def reverse(value, axes):
-    """The ragged tensor with the elements along each of some axes in the other order."""
+    """The ragged tensor reversed along some axes."""
     rank = value.shape.rank
     for axis in axes:
         if rank is not None and not -rank <= axis < rank:
@@ -218,7 +218,7 @@ def _reversed(value, axes):
 
 
 def dynamic_partition(value, partitions, num_partitions):
-    """Lists of the rows of a ragged tensor by their number in `partitions`."""
+    """Lists of the rows of a ragged tensor, by their number in `partitions`."""
     from .constructors import stack_dynamic_partitions
 
     stacked = stack_dynamic_partitions(value, partitions, num_partitions)
@@ -243,7 +243,7 @@ def positions(condition):
 
 
 def known_integers(tensor, what):
-    """The integers of a tensor that must be known while a graph is built."""
+    """The integers of a tensor that must be static."""
     found = constant_value(convert_to_tensor(tensor))
     if found is None:
         raise ValueError(f"{what} of a ragged tensor must be known when the graph is built.")

@@ -1,4 +1,4 @@
-"""Ragged tensors put together, given new axes, split and repeated."""
+"""Concatenating, stacking, splitting and repeating ragged tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def checked_axis(axis, rank, extra=0) -> int:
 
 
 def _inputs(values):
-    """Tensors and ragged tensors of one dtype, one rank and one dtype of row splits."""
+    """Tensors and ragged tensors converted to one dtype, one rank and one dtype of row splits."""
     found = None
     for each in values:
         if isinstance(each, Tensor | ragged_tensor.RaggedTensor):
@@ -59,7 +59,7 @@ def _inputs(values):
 
 
 def concat(values, axis):
-    """tf.concat of tensors of which one at least is ragged."""
+    """tf.concat where at least one tensor is ragged."""
     values, rank = _inputs(values)
     axis = checked_axis(axis, rank)
     return values[0] if len(values) == 1 else _concat(values, axis)
@@ -79,7 +79,7 @@ def _concat(values, axis):
 
 
 def _all_ragged(values):
-    """Every value with rows, as deep as the deepest."""
+    """Every value as a ragged tensor, with the ragged rank of the deepest."""
     depth = max(0 if isinstance(each, Tensor) else each.ragged_rank for each in values)
     dtype = next(each.row_splits.dtype for each in values if not isinstance(each, Tensor))
     return [_as_ragged(each, depth, dtype) for each in values]
@@ -148,7 +148,7 @@ def _require_same_rows(values):
 
 
 def stack(values, axis=0):
-    """Tensors or ragged tensors of one rank put together along a new axis."""
+    """Tensors or ragged tensors of equal rank stacked along a new axis."""
     if not values:
         raise ValueError("rt_inputs may not be empty.")
     values, rank = _inputs(values)
@@ -259,7 +259,7 @@ def _tiled_inside(value, multiples, known):
     value = ragged_tensor.RaggedTensor(inner, partition, internal=True)
     if known is not None and known[1] == 1:
         return value
-    # Every row's range of values as many times as wanted, one after the other.
+    # Every row's range of values repeated, contiguously.
     rows = repeating.repeat(creation.range(partition.nrows()), times)
     starts = dense_gathering.gather(partition.row_starts(), rows)
     limits = dense_gathering.gather(partition.row_limits(), rows)
@@ -272,7 +272,7 @@ def _tiled_inside(value, multiples, known):
 
 
 def split(value, sizes, axis):
-    """The parts of a ragged tensor along an axis, of these sizes or so many alike."""
+    """The parts of a ragged tensor along an axis, of these sizes or this many of equal size."""
     axis = checked_axis(axis, value.shape.rank)
     if axis > 0:
         if not isinstance(value, Tensor) and axis <= value.ragged_rank:

@@ -20,7 +20,7 @@ from .spec import RaggedTensorSpec
 
 
 def involves_ragged(elems, signature) -> bool:
-    """Whether an element is ragged, or a result shall be."""
+    """Whether an element or a result is ragged."""
     return any(
         isinstance(each, RaggedTensor | RaggedTensorSpec)
         for each in nest.flatten([elems, signature])
@@ -28,7 +28,7 @@ def involves_ragged(elems, signature) -> bool:
 
 
 def map_rows(fn, elems, signature=None):
-    """`fn` applied to each row of the elements; the results stacked as their specs say."""
+    """Apply `fn` to each row of the elements; stack the results according to their specs."""
     values = [
         each if isinstance(each, RaggedTensor) else convert_to_tensor(each)
         for each in nest.flatten(elems)
@@ -114,7 +114,7 @@ def _traced(call, count, signature):
 
 
 def _parts(value, spec):
-    """What is written for one row: its values, and for ragged results all lengths."""
+    """The tensors written for one row: its values, and for ragged results all lengths."""
     if not isinstance(spec, RaggedTensorSpec):
         return [convert_to_tensor(value, as_dtype(getattr(spec, "dtype", spec)))]
     value = _checked(value, spec)

@@ -1,4 +1,4 @@
-"""Products of matrices in batches whose matrices differ in size."""
+"""Batched matmuls of matrices of different sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RAGGED_INSIDE = "The matrices in `a` and `b` may not be ragged in their innermo
 
 
 def matmul(op, a, b, attrs):
-    """a @ b where one of them is ragged; padding with zeros changes no product."""
+    """a @ b where one of them is ragged; padding with zeros does not change a matmul."""
     for each in (a, b):
         if each.shape.rank is None:
             raise ValueError("tf.matmul of ragged tensors needs operands of known rank.")
@@ -37,7 +37,7 @@ def matmul(op, a, b, attrs):
 
 
 def _dense_matrix(value):
-    """A matrix whose rows turn out to be equally long."""
+    """A dense matrix from rows of equal length."""
     if isinstance(value, Tensor):
         return value
     lengths = value.row_lengths()
@@ -46,7 +46,7 @@ def _dense_matrix(value):
 
 
 def _by_rows(op, a, b, attrs):
-    """The products of the values of both, where the matrices lie deeper."""
+    """The matmuls of the values of both, where the matrices are in inner dimensions."""
     like = b if isinstance(a, Tensor) else a
     ragged = [
         conversion.from_tensor(each, row_splits_dtype=like.row_splits.dtype)
@@ -60,7 +60,7 @@ def _by_rows(op, a, b, attrs):
 
 
 def _sizes(value, dtype, flipped):
-    """The numbers of rows and columns: a scalar where all matrices agree, else one for each."""
+    """The numbers of rows and columns: a scalar where all matrices agree, else one per matrix."""
     if isinstance(value, Tensor):
         sizes = shaping.shape(value, out_type=dtype)
         rows, columns = sizes[1], sizes[2]
@@ -78,7 +78,7 @@ def _sizes(value, dtype, flipped):
 
 
 def _cut(product, rows, columns, dtype):
-    """The products without their padding, ragged where the matrices differ in size."""
+    """The results without their padding, ragged where the matrices differ in size."""
     if columns.shape.rank == 0:
         lengths = None if rows.shape.rank == 0 else rows
         return conversion.from_tensor(product, lengths, row_splits_dtype=dtype)

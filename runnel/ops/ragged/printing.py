@@ -21,7 +21,7 @@ def nested_list(value):
 
 
 def nested_array(value):
-    """The rows as one array where they are equally long, else as an array of arrays."""
+    """The rows as one array where they have equal lengths, else as an array of arrays."""
     if isinstance(value, Tensor):
         return np.asarray(_array(value))
     values, splits = nested_array(value.values), _array(value.row_splits)
@@ -73,7 +73,7 @@ def _element_text(value):
     gradient=None,
 )
 def RaggedTensorToText(rt_nested_splits, rt_dense_values, *, summarize=3):
-    """The rows as `tf.print` shows them: [[1, 2], [], [3]]."""
+    """The rows as `tf.print` prints them: [[1, 2], [], [3]]."""
     rows = rt_dense_values.tolist()
     for splits in reversed(rt_nested_splits):
         bounds = splits.tolist()

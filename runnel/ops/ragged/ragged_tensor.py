@@ -22,10 +22,10 @@ _PRIVATE = (
 
 
 class RaggedTensor:
-    """Values that are divided into rows, which may have different lengths.
+    """Values partitioned into rows, which may have different lengths.
 
-    `values` is a tensor, or a ragged tensor again where there are several ragged dimensions; row
-    i holds `values[row_splits[i]:row_splits[i + 1]]`.
+    `values` is a tensor, or a nested ragged tensor where there are several ragged dimensions; row i
+    holds `values[row_splits[i]:row_splits[i + 1]]`.
 
     >>> rows = tf.RaggedTensor.from_row_splits([3, 1, 4, 1, 5, 9, 2], [0, 4, 4, 6, 7])
     >>> rows
@@ -41,12 +41,12 @@ class RaggedTensor:
             raise ValueError(_PRIVATE)
         self._values = values
         self._row_partition = row_partition
-        # Tensors of a kind of their own have ragged tensors of a kind of their own.
+        # Tensor subclasses may have their own ragged class.
         adopt = getattr(type(values), "_adopt", None)
         if adopt is not None:
             adopt(values, self)
 
-    # From tensors that say how the values fall into rows.
+    # Constructors from row-partitioning tensors.
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -73,7 +73,7 @@ class RaggedTensor:
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
-        """Value i is in row `value_rowids[i]`; the ids do not fall.
+        """Value i is in row `value_rowids[i]`; the ids are sorted.
 
         >>> tf.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2])
         <tf.RaggedTensor [[3, 1], [], [4]]>
@@ -183,7 +183,7 @@ class RaggedTensor:
         """
         return conversion.from_sparse(st_input, row_splits_dtype)
 
-    # What it is made of.
+    # Components.
 
     @property
     def dtype(self):
@@ -192,7 +192,7 @@ class RaggedTensor:
 
     @property
     def shape(self):
-        """The static shape: None for dimensions that are ragged or not known."""
+        """The static shape: None for ragged or unknown dimensions."""
         partition = self._row_partition
         outer = [partition.static_nrows, partition.static_uniform_row_length]
         return TensorShape(outer).concatenate(self._values.shape[1:])
@@ -207,13 +207,13 @@ class RaggedTensor:
 
     @property
     def ragged_rank(self):
-        """How many dimensions are divided into rows."""
+        """The number of ragged dimensions."""
         values = self._values
         return 1 + (values.ragged_rank if isinstance(values, RaggedTensor) else 0)
 
     @property
     def values(self):
-        """The rows put together: the tensor without its outermost dimension."""
+        """The concatenated rows: the tensor without its outermost dimension."""
         return self._values
 
     @property
@@ -226,12 +226,12 @@ class RaggedTensor:
 
     @property
     def row_splits(self):
-        """Where the rows begin in `values`, and where the last one ends."""
+        """The offsets of the rows in `values`, and the end of the last one."""
         return self._row_partition._row_splits
 
     @property
     def uniform_row_length(self):
-        """The length that all rows have by construction, a scalar tensor; None if ragged."""
+        """The length of all rows by construction, a scalar tensor; None if ragged."""
         return self._row_partition._uniform_row_length
 
     @property
@@ -249,7 +249,7 @@ class RaggedTensor:
         return tuple(each._row_splits for each in self._nested_row_partitions)
 
     def value_rowids(self, name=None):
-        """The number of the row that each value is in."""
+        """The row number of each value."""
         return self._row_partition.value_rowids()
 
     def nested_value_rowids(self, name=None):
@@ -262,11 +262,11 @@ class RaggedTensor:
         return rows if out_type is None else integer(rows, as_dtype(out_type))
 
     def row_starts(self, name=None):
-        """Where each row begins in `values`."""
+        """The start of each row in `values`."""
         return self._row_partition.row_starts()
 
     def row_limits(self, name=None):
-        """Where each row ends in `values`."""
+        """The end of each row in `values`."""
         return self._row_partition.row_limits()
 
     def row_lengths(self, axis=1, name=None):
@@ -316,7 +316,7 @@ class RaggedTensor:
         if uniform is not None:
             return uniform
         lengths = self._row_partition.row_lengths()
-        # No row at all is no longer than an empty one.
+        # No rows at all have the maximum length 0.
         return reduction.reduce_max(joining.concat([lengths[:0], [0], lengths], 0))
 
     def _bounding_sizes(self):
@@ -330,7 +330,7 @@ class RaggedTensor:
     # The same rows with other values or row splits.
 
     def with_values(self, new_values):
-        """The same rows of other values, as many as there are.
+        """The same rows with other values, equal in number.
 
         >>> tf.ragged.constant([[1, 2], [3]]).with_values(["a", "b", "c"])
         <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
@@ -344,7 +344,7 @@ class RaggedTensor:
         return RaggedTensor(values, partition, internal=True)
 
     def with_flat_values(self, new_values):
-        """The same rows of other innermost values, as many as there are."""
+        """The same rows with other innermost values, equal in number."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
@@ -364,7 +364,7 @@ class RaggedTensor:
         return RaggedTensor(values, self._row_partition.with_dtype(dtype), internal=True)
 
     def merge_dims(self, outer_axis, inner_axis):
-        """The dimensions from `outer_axis` to `inner_axis` made one.
+        """The dimensions from `outer_axis` to `inner_axis` merged.
 
         >>> tf.ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(0, 1)
         <tf.RaggedTensor [[1, 2], [3], [4]]>
@@ -378,10 +378,10 @@ class RaggedTensor:
             )
         return conversion.merge_dims(self, outer, inner)
 
-    # From and to other kinds of values.
+    # Conversion from and to other types.
 
     def to_tensor(self, default_value=None, name=None, shape=None):
-        """A tensor with the rows filled up with `default_value` (0, or empty strings).
+        """A tensor with the rows padded with `default_value` (0, or empty strings).
 
         >>> tf.ragged.constant([[9, 8, 7], [], [4]]).to_tensor().numpy().tolist()
         [[9, 8, 7], [0, 0, 0], [4, 0, 0]]
@@ -401,11 +401,11 @@ class RaggedTensor:
         return printing.nested_list(self)
 
     def numpy(self):
-        """A NumPy array: of objects, one array per row, where the rows differ in length."""
+        """A NumPy array: an object array with one array per row, where row lengths differ."""
         return printing.nested_array(self)
 
     def consumers(self):
-        """The operations that use its tensors; known in graphs only."""
+        """The operations that use its tensors; in graphs only."""
         if not hasattr(self.flat_values, "consumers"):
             return []
         return [each for part in (self.flat_values, *self.nested_row_splits)
@@ -438,7 +438,7 @@ class RaggedTensor:
         """
         return slicing.getitem(rt_input, key)
 
-    # What it is to the operations.
+    # The interface to operations.
 
     @property
     def _array(self):
@@ -452,7 +452,7 @@ class RaggedTensor:
         return self.flat_values
 
     def _with_gradient(self, gradient):
-        """The gradient of the flat values, in these rows."""
+        """The gradient of the flat values, with these row partitions."""
         return self.with_flat_values(convert_to_tensor(gradient))
 
     @property
@@ -473,7 +473,7 @@ def _axis(axis, rank, name):
 
 
 def _values(values):
-    """The values as a tensor or ragged tensor, and the dtype of the row splits they have."""
+    """The values as a tensor or ragged tensor, and the dtype of their row splits."""
     if isinstance(values, RaggedTensor):
         return values, values.row_splits.dtype
     if isinstance(values, Variable):
@@ -525,14 +525,14 @@ def _nested(make, flat_values, nested, what, validate):
 
 
 def nest_values(partitions, values):
-    """A tensor or ragged tensor divided by several partitions, the outermost first."""
+    """A tensor or ragged tensor partitioned several times, the outermost first."""
     for partition in reversed(partitions):
         values = RaggedTensor(values, partition, internal=True)
     return values
 
 
 def _as_input(value, dtype):
-    """What a ragged tensor is to public functions: itself; `dispatch` does the rest."""
+    """Public functions pass a ragged tensor through; `dispatch` handles it."""
     if dtype is not None and dtype is not value.dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for a RaggedTensor with dtype "

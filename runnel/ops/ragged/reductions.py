@@ -24,7 +24,7 @@ _BOOLEAN = {"Any": "Max", "All": "Min"}
 
 
 def reduce(name, value, axes, keep_dims=False):
-    """The reduction that the op `name` does, over some axes of a ragged tensor."""
+    """The reduction of the op `name` over some axes of a ragged tensor."""
     if name in _BOOLEAN:
         numbers = casting.cast(value, dtypes.int32)
         found = reduce(_BOOLEAN[name], numbers, axes, keep_dims)
@@ -71,17 +71,17 @@ def _reduced(name, value, axis):
 
 
 def _groups(value, axis):
-    """The group that each of the values belongs to along axis 0 or 1, and how many there are."""
+    """The segment id of each value along axis 0 or 1, and the number of segments."""
     if axis == 1:
         return value.value_rowids(), value.nrows()
-    # Axis 0: the elements at the same place in their rows belong together.
+    # Axis 0: the elements at equal positions in their rows form a segment.
     lengths = value.row_lengths()
     _, columns = ragged_gathering.ranges(creation.zeros_like(lengths), lengths)
     return columns, value._longest()
 
 
 def segments(reduction, data, ids, count):
-    """The reduction of the rows that share an id; rows of a ragged tensor meet place by place."""
+    """The reduction of rows with equal ids; ragged rows are combined position by position."""
     if isinstance(data, Tensor):
         return reduction(data, ids, count)
     dtype = data.row_splits.dtype
@@ -118,7 +118,7 @@ def softmax(value, op, attrs):
 
 
 def cumulative(op, value, axis, attrs):
-    """Running sums along an axis; padding with zeros changes none of them."""
+    """Cumulative sums along an axis; padding with zeros does not change them."""
     axis = checked_axis(axis, value.shape.rank)
     if axis > value.ragged_rank:
         inner = integer(axis - value.ragged_rank, dtypes.int32)

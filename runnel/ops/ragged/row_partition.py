@@ -1,4 +1,4 @@
-"""RowPartition: how the values of a ragged tensor fall into rows."""
+"""RowPartition: the division of a ragged tensor's values into rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..math import arithmetic, casting, comparison, cumulative, division, reduct
 def require(condition, message, *data) -> None:
     """Raise InvalidArgumentError unless a scalar condition holds; in a graph, when it runs."""
     if isinstance(condition, SymbolicTensor):
-        # An open graph runs only what its results need.
+        # A graph under construction runs only what its results need.
         if not condition.graph.open:
             from .. import debugging
 
@@ -28,7 +28,7 @@ def require(condition, message, *data) -> None:
 
 
 def index_tensor(value, name, dtype=None, dtype_hint=None) -> Tensor:
-    """A row-partitioning tensor: int32 or int64, int64 where the value leaves the choice."""
+    """A row-partitioning tensor: int32 or int64, int64 where the value does not determine it."""
     if not isinstance(value, Tensor):
         value = convert_to_tensor(value, dtype_hint=dtype or dtype_hint or int64)
     if dtype is not None and value.dtype is not dtypes.as_dtype(dtype):
@@ -46,7 +46,7 @@ def integer(value, dtype) -> Tensor:
 
 
 def splits_of_lengths(lengths: Tensor) -> Tensor:
-    """Where each row starts, and where the last one ends."""
+    """The start of each row, and the end of the last one."""
     zero = tensor_of(np.zeros(1, lengths.dtype.numpy), lengths.dtype)
     return joining.concat([zero, cumulative.cumsum(lengths)], 0)
 
@@ -64,7 +64,7 @@ def count_of(values, dtype) -> Tensor:
 def partition_of(
     row_splits, uniform_row_length=None, value_rowids=None, row_lengths=None, nrows=None
 ):
-    """The partition of row splits that are known to be right, and of what else is known."""
+    """The partition of valid row splits, and of other known encodings."""
     return RowPartition(
         row_splits, row_lengths, value_rowids, nrows, uniform_row_length, internal=True
     )
@@ -73,8 +73,7 @@ def partition_of(
 class RowPartition:
     """Row i holds the values from `row_splits[i]` up to `row_splits[i + 1]`.
 
-    What else is known (the ids of rows, one length for all rows) is kept beside, not computed
-    again.
+    Other known encodings (row ids, a uniform row length) are cached with it.
     """
 
     __slots__ = ("_nrows", "_row_lengths", "_row_splits", "_uniform_row_length", "_value_rowids")
@@ -127,11 +126,11 @@ class RowPartition:
     def from_value_rowids(
         cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None
     ):
-        """Value i is in row `value_rowids[i]`; the ids do not fall."""
+        """Value i is in row `value_rowids[i]`; the ids are sorted."""
         ids = index_tensor(value_rowids, "value_rowids", dtype, dtype_hint)
         ids.shape.assert_has_rank(1)
         if nrows is None:
-            # The last id is the largest; no values, no rows.
+            # The last id is the largest; without values there are no rows.
             last = joining.concat([tensor_of(np.array([-1], ids.dtype.numpy), ids.dtype), ids], 0)
             rows = last[-1] + 1
         else:
@@ -151,7 +150,7 @@ class RowPartition:
 
     @classmethod
     def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
-        """Row i begins with the value number `row_starts[i]`; there are `nvals` values."""
+        """Row i starts at value `row_starts[i]`; there are `nvals` values."""
         starts = index_tensor(row_starts, "row_starts", dtype, dtype_hint)
         starts.shape.assert_has_rank(1)
         last = shaping.reshape(integer(nvals, starts.dtype), [1])
@@ -165,7 +164,7 @@ class RowPartition:
 
     @classmethod
     def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
-        """Row i ends before the value number `row_limits[i]`."""
+        """Row i ends before value `row_limits[i]`."""
         limits = index_tensor(row_limits, "row_limits", dtype, dtype_hint)
         limits.shape.assert_has_rank(1)
         zero = tensor_of(np.zeros(1, limits.dtype.numpy), limits.dtype)
@@ -233,7 +232,7 @@ class RowPartition:
 
     @property
     def static_nrows(self) -> int | None:
-        """The number of rows where it is known before the graph runs."""
+        """The static number of rows, if known."""
         size = self._row_splits.shape[0] if self._row_splits.shape.rank else None
         if size is None:
             known = None if self._nrows is None else constant_value(self._nrows)
@@ -242,7 +241,7 @@ class RowPartition:
 
     @property
     def static_nvals(self) -> int | None:
-        """The number of values where it is known before the graph runs."""
+        """The static number of values, if known."""
         if self._value_rowids is not None:
             return self._value_rowids.shape[0] if self._value_rowids.shape.rank else None
         rows, length = self.static_nrows, self.static_uniform_row_length
@@ -250,7 +249,7 @@ class RowPartition:
 
     @property
     def static_uniform_row_length(self) -> int | None:
-        """The length of all rows where it is known before the graph runs."""
+        """The static length of all rows, if known."""
         if self._uniform_row_length is None:
             return None
         known = constant_value(self._uniform_row_length)
@@ -270,28 +269,28 @@ class RowPartition:
         return self._row_splits[-1]
 
     def row_splits(self) -> Tensor:
-        """Where the rows begin, and where the last one ends."""
+        """The start of each row, and the end of the last one."""
         return self._row_splits
 
     def uniform_row_length(self) -> Tensor | None:
-        """The length of all rows, where they have one by construction."""
+        """The length of all rows, where it is uniform by construction."""
         return self._uniform_row_length
 
     def is_uniform(self) -> bool:
-        """Whether all rows have one length by construction."""
+        """Whether all rows have equal length by construction."""
         return self._uniform_row_length is not None
 
     def offsets_in_rows(self) -> Tensor:
-        """The place of every value in its row."""
+        """The position of every value in its row."""
         starts = gathering.gather(self.row_starts(), self.value_rowids())
         return creation.range(self.nvals()) - starts
 
     def row_starts(self) -> Tensor:
-        """Where each row begins."""
+        """The start of each row."""
         return self._row_splits[:-1]
 
     def row_limits(self) -> Tensor:
-        """Where each row ends."""
+        """The end of each row."""
         return self._row_splits[1:]
 
     def row_lengths(self) -> Tensor:
@@ -304,11 +303,11 @@ class RowPartition:
         return arithmetic.subtract(self.row_limits(), self.row_starts())
 
     def value_rowids(self) -> Tensor:
-        """The number of the row that each value is in."""
+        """The row number of each value."""
         if self._value_rowids is not None:
             return self._value_rowids
         if not isinstance(self._row_splits, SymbolicTensor):
-            # Known rows need no operations: the ids are a constant too.
+            # Static rows need no operations: the ids are a constant too.
             splits = self._row_splits._array
             rows = np.arange(len(splits) - 1, dtype=splits.dtype)
             return tensor_of(np.repeat(rows, splits[1:] - splits[:-1]), self.dtype)
@@ -342,7 +341,7 @@ class RowPartition:
         return f"tf.RowPartition(row_splits={self._row_splits if known is None else known})"
 
     def same_as(self, other) -> Tensor | bool:
-        """Whether two partitions are equal; a tensor where that is known only later."""
+        """Whether two partitions are equal; a tensor where that is not static."""
         if self is other or self._row_splits is other._row_splits:
             return True
         ours, theirs = constant_value(self._row_splits), constant_value(other._row_splits)
@@ -350,7 +349,7 @@ class RowPartition:
             return bool(np.array_equal(ours, theirs))
         if not self._row_splits.shape.is_compatible_with(other._row_splits.shape):
             return False
-        # Sizes may differ, too: what is compared must broadcast.
+        # Sizes may differ, too: the compared tensors must broadcast.
         sizes = comparison.equal(shaping.size(self._row_splits), shaping.size(other._row_splits))
         count = arithmetic.minimum(shaping.size(self._row_splits), shaping.size(other._row_splits))
         theirs = casting.cast(other._row_splits[:count], self.dtype)
@@ -359,7 +358,7 @@ class RowPartition:
 
 
 def _rises(tensor):
-    """Whether no number is less than the one before."""
+    """Whether the numbers are sorted in ascending order."""
     if isinstance(tensor, SymbolicTensor):
         return reduction.reduce_all(comparison.less_equal(tensor[:-1], tensor[1:]))
     array = tensor._array
@@ -392,7 +391,7 @@ def _check_rows(rows, ids):
 
 
 def require_same_dtypes(values) -> None:
-    """ValueError unless the row splits of ragged tensors have one dtype."""
+    """ValueError unless the row splits of ragged tensors have equal dtypes."""
     if len({each.row_splits.dtype for each in values}) > 1:
         raise ValueError(
             "Input RaggedTensors have mismatched row_splits dtypes; use "

@@ -1,4 +1,4 @@
-"""The types of row partitions and ragged shapes: what is known of them before they exist."""
+"""The type specs of row partitions and ragged shapes: their static properties."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _product(first, second):
 
 
 def _with_length(partition, length):
-    """A partition whose rows are known to have one length, where they are."""
+    """A partition with a static uniform row length, where there is one."""
     if length is None or partition.is_uniform():
         return partition
     return partition_of(partition.row_splits(), convert_to_tensor(length, partition.dtype))
 
 
 class RowPartitionSpec(TypeSpec):
-    """How many rows and values there are, the length of all rows, and the dtype."""
+    """The numbers of rows and values, the uniform row length, and the dtype."""
 
     __slots__ = ("__weakref__", "_dtype", "_sizes")
 
@@ -46,17 +46,17 @@ class RowPartitionSpec(TypeSpec):
 
     @property
     def nrows(self):
-        """The number of rows; None if it is not known."""
+        """The number of rows; None if unknown."""
         return self._sizes[0]
 
     @property
     def nvals(self):
-        """The number of values; None if it is not known."""
+        """The number of values; None if unknown."""
         return self._sizes[1]
 
     @property
     def uniform_row_length(self):
-        """The length of all rows; None if they differ or it is not known."""
+        """The length of all rows; None if they differ or it is unknown."""
         return self._sizes[2]
 
     @property
@@ -110,17 +110,17 @@ class RowPartitionSpec(TypeSpec):
 
 
 def _agreed(first, second):
-    """One of two static sizes that are the same where both are known."""
+    """The common static size of two that are equal where both are known."""
     if first is not None and second is not None and first != second:
         raise ValueError(f"Dimensions {first} and {second} are not compatible")
     return second if first is None else first
 
 
 def _completed(partitions, inner, dtype):
-    """The specs of row partitions and the inner shape, each with what the others know."""
+    """The specs of row partitions and the inner shape, each completed from the others."""
     sizes = [[each.nrows, each.nvals, each.uniform_row_length] for each in partitions]
     count = inner[0] if partitions and inner.rank is not None else None
-    for _ in range(2):  # what is known at one end may be needed at the other
+    for _ in range(2):  # static sizes propagate in both directions
         for index in reversed(range(len(sizes))):
             nrows, nvals, length = sizes[index]
             after = sizes[index + 1][0] if index + 1 < len(sizes) else count
@@ -139,7 +139,7 @@ def _completed(partitions, inner, dtype):
 
 
 class DynamicRaggedShapeSpec(BatchableTypeSpec):
-    """The type of a ragged shape: specs of its row partitions, what is known of its inner shape.
+    """The type of a ragged shape: specs of its row partitions, and its static inner shape.
 
     >>> tf.experimental.DynamicRaggedShape.Spec([], tf.TensorShape([2, None]), tf.int64)
     DynamicRaggedShape.Spec(row_partitions=(), static_inner_shape=..., dtype=tf.int64)
@@ -179,17 +179,17 @@ class DynamicRaggedShapeSpec(BatchableTypeSpec):
 
     @property
     def num_row_partitions(self):
-        """How many dimensions are divided into rows."""
+        """The number of partitioned dimensions."""
         return len(self._row_partitions)
 
     @property
     def inner_rank(self):
-        """The rank of the flat values; None if it is not known."""
+        """The rank of the flat values; None if unknown."""
         return self._static_inner_shape.rank
 
     @property
     def rank(self):
-        """The number of dimensions; None if it is not known."""
+        """The number of dimensions; None if unknown."""
         return None if self.inner_rank is None else self.inner_rank + self.num_row_partitions
 
     def with_dtype(self, dtype):
@@ -204,7 +204,7 @@ class DynamicRaggedShapeSpec(BatchableTypeSpec):
         return DynamicRaggedShape
 
     def static_shape(self):
-        """The sizes that are known; None where rows have different lengths."""
+        """The static sizes; None where rows have different lengths."""
         if not self._row_partitions:
             return self._static_inner_shape
         lengths = [each.uniform_row_length for each in self._row_partitions]

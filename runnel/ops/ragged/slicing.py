@@ -76,7 +76,7 @@ def _sliced(value, keys):
 
 
 def _sliced_inside(value, keys):
-    """The keys of the dimensions after the first."""
+    """The keys for the dimensions after the first."""
     while keys and isinstance(keys[-1], slice) and keys[-1] == _ALL:
         keys = keys[:-1]
     if not keys:
@@ -122,7 +122,7 @@ def rows_between(value, start, limit):
 
 
 def _plain(number):
-    """A number that is known as a Python integer: the quicker way to slice."""
+    """A static Python integer, for the faster way to slice."""
     known = constant_value(number) if isinstance(number, Tensor) else number
     return number if known is None else int(known)
 
@@ -142,7 +142,7 @@ def _rows(value, key):
 
 
 def _columns(value, key):
-    """The part of every row that a slice means."""
+    """The part of every row that a slice selects."""
     if key == _ALL:
         return value
     partition = value._row_partition
@@ -188,7 +188,7 @@ def _bound(offset, lengths, low, high, dtype):
 
 
 def _column(value, index):
-    """Element `index` of every row, where all rows are equally long."""
+    """Element `index` of every row, where all rows have equal lengths."""
     partition = value._row_partition
     offset, length = integer(index, partition.dtype), partition.static_uniform_row_length
     known = constant_value(offset)

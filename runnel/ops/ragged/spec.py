@@ -75,7 +75,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def ragged_rank(self):
-        """How many dimensions are divided into rows."""
+        """The number of ragged dimensions."""
         return self._ragged_rank
 
     @property
@@ -133,7 +133,7 @@ class RaggedTensorSpec(TypeSpec):
         return ragged_tensor.nest_values(partitions, flat)
 
     def _batch(self, size):
-        """The spec of so many such values stacked."""
+        """The spec of this many values, stacked."""
         shape = TensorShape([size]).concatenate(self._shape)
         return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
 

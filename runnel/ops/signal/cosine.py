@@ -1,4 +1,4 @@
-"""Cosine transforms of types I to IV, by Fourier transforms."""
+"""Discrete cosine transforms of types I to IV, by Fourier transforms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _require_transform(type, axis, norm):
 
 
 def _cut(value, n):
-    """The last axis with n elements: cut off, or continued with zeros."""
+    """The last axis truncated or zero-padded to n elements."""
     if isinstance(n, int) and n < 1:
         raise ValueError(f"n should be a positive integer or None, got {n}")
     if isinstance(n, float):
@@ -58,10 +58,10 @@ def _scaled_first(value, count, first, others):
 
 
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The cosine transform of the last axis, of `n` elements (cut or padded with zeros).
+    """The discrete cosine transform of the last axis, of `n` elements (truncated or zero-padded).
 
-    Type II: y[k] = 2 Σ x[j] cos(πk(2j + 1) / 2n); III is its inverse but for the factor 2n; IV:
-    2 Σ x[j] cos(π(2k + 1)(2j + 1) / 4n); I: x[0] + (-1)^k x[n-1] + 2 Σ x[j] cos(πkj / (n - 1)).
+    Type II: y[k] = 2 Σ x[j] cos(πk(2j + 1) / 2n); III is its inverse up to the factor 2n; IV: 2 Σ
+    x[j] cos(π(2k + 1)(2j + 1) / 4n); I: x[0] + (-1)^k x[n-1] + 2 Σ x[j] cos(πkj / (n - 1)).
     `norm="ortho"` makes types II to IV orthonormal.
 
     >>> tf.signal.dct([1.0, 2.0, 4.0], norm="ortho").numpy().round(2)
@@ -81,9 +81,9 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse of `tf.signal.dct` of this type; without `norm="ortho"` times 2n.
+    """The inverse of `tf.signal.dct` of this type; without `norm="ortho"` scaled by 2n.
 
-    Type I is its own inverse times 2(n - 1), IV times 2n; III and II are each other's.
+    Type I is its own inverse up to the factor 2(n - 1), IV up to 2n; III and II are each other's.
 
     >>> x = tf.signal.dct([1.0, 2.0, 3.0], norm="ortho")
     >>> tf.signal.idct(x, norm="ortho").numpy().round(3).tolist()
@@ -94,7 +94,7 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 def _first(value, count, norm):
-    # The transform of the signal followed by its own reflection is real.
+    # The transform of the signal concatenated with its reflection is real.
     mirrored = joining.concat([value, ordering.reverse(value, [-1])[..., 1:-1]], -1)
     return real(rfft(mirrored))
 
@@ -139,7 +139,7 @@ def _fourth(value, count, norm):
 
 
 def _doubled(value):
-    """The last axis followed by as many zeros."""
+    """The last axis zero-padded to twice its length."""
     return joining.concat([value, creation.zeros_like(value)], -1)
 
 

@@ -1,6 +1,6 @@
-"""Discrete Fourier transforms of the innermost one, two or three axes, and of chosen axes.
+"""Discrete Fourier transforms of the innermost one, two or three axes, and of given axes.
 
-The kernels are NumPy's and, of large arrays, SciPy's; both compute float32 and complex64 in that
+The kernels are NumPy's and, for large arrays, SciPy's; both compute float32 and complex64 in that
 precision.
 """
 
@@ -18,14 +18,14 @@ from ...core.shapes import TensorShape
 from ..array import joining, ordering, padding, shaping, slicing
 from ..math import arithmetic, casting, comparison, reduction
 
-# From how many elements on SciPy's transforms, which take several rows at once, are faster.
+# The number of elements above which SciPy's transforms, vectorized over rows, are faster.
 _LARGE = 4096
 COMPLEX_OF = {float32: complex64, float64: complex128}
 REAL_OF = {complex64: float32, complex128: float64}
 
 
 def transforms_for(array):
-    """The module whose transforms are the faster ones for an array."""
+    """The module whose transforms are faster for an array."""
     if array.size < _LARGE:
         return np.fft
     from scipy import fft
@@ -34,7 +34,7 @@ def transforms_for(array):
 
 
 def size_of(tensor, axis):
-    """The size of an axis: a number where it is known, else a scalar tensor."""
+    """The size of an axis: an integer where it is static, else a scalar tensor."""
     shape = tensor.shape
     if shape.rank is not None and shape[axis] is not None:
         return shape[axis]
@@ -54,7 +54,7 @@ def _require_rank(array, count):
 
 
 def _transform(name, count, kernel):
-    """A transform of complex numbers over the innermost `count` axes."""
+    """A complex transform over the innermost `count` axes."""
     axes = tuple(range(-count, 0))
 
     def shape_rule(inputs, attrs):
@@ -83,13 +83,13 @@ IFFT3D = _transform("IFFT3D", 3, "ifftn")
 
 
 def _innermost_size(value, count):
-    """How many elements one transform has, in the dtype of the value."""
+    """The number of elements of one transform, in the dtype of the value."""
     sizes = shaping.sizes_of(value)[-count:]
     return casting.cast(reduction.reduce_prod(sizes), value.dtype)
 
 
 def _adjoint(forward, inverse, count):
-    """The rules of a pair: each is the other's adjoint but for the inverse's division by n."""
+    """The gradient rules of a pair: each is the other's adjoint up to the inverse's factor 1/n."""
     forward.gradient(lambda op, grad: inverse(grad) * _innermost_size(grad, count))
     inverse.gradient(lambda op, grad: forward(grad) / _innermost_size(grad, count))
 
@@ -137,7 +137,7 @@ def ifft3d(input, name=None):
     return execute(IFFT3D, (_complex(input),))
 
 
-# A real signal's spectrum is its own mirror image: the last axis holds the first half.
+# A real signal's spectrum is conjugate-symmetric: the last axis holds the first half.
 
 
 def _lengths_text(count):
@@ -162,7 +162,7 @@ def _real_shape(count, halved):
 
 
 def _fitting(array, lengths, halved):
-    """The part of the array that the transform takes; ValueError where it is too small."""
+    """The part of the array that the transform uses; ValueError where it is too small."""
     count = len(lengths)
     _require_rank(array, count)
     needed = list(lengths)
@@ -237,7 +237,7 @@ IRFFT3D = _inverse_real_transform("IRFFT3D", 3)
 
 
 def multiplicity(length, dtype):
-    """How often the whole spectrum has each element of its first half: 1 at the ends, else 2."""
+    """How often the full spectrum has each element of its first half: 1 at the ends, else 2."""
     position = REGISTRY["Range"](*_constants(0), length // 2 + 1, *_constants(1))
     alone = (position == 0) | (position * 2 == length)
     return casting.cast(2 - casting.cast(alone, int32), dtype)
@@ -248,15 +248,15 @@ def _constants(*values):
 
 
 def fit(tensor, sizes):
-    """The tensor cut or padded with zeros at the end of each axis to have these sizes."""
+    """The tensor truncated or zero-padded at the end of each axis to these sizes."""
     kept = arithmetic.minimum(shaping.sizes_of(tensor), sizes)
     cut = slicing.slice(tensor, shaping.reshape(kept * 0, [-1]), kept)
     return padding.pad(cut, joining.stack([kept * 0, sizes - kept], axis=1))
 
 
 def _real_rules(forward, inverse, count):
-    # With w the multiplicities and n the number of elements, over the kept half of the spectrum:
-    # rfft' = n irfft(g / w), irfft' = w rfft(g) / n. What was cut off has no influence: zeros.
+    # With w the multiplicities and n the number of elements, over the stored half of the spectrum:
+    # rfft' = n irfft(g / w), irfft' = w rfft(g) / n. Truncated elements have zero gradients.
     @forward.gradient
     def _(op, grad):
         value, lengths = op.inputs
@@ -280,7 +280,7 @@ _real_rules(RFFT3D, IRFFT3D, 3)
 
 
 def _padded(value, needed, count):
-    """The value with zeros at the end of the innermost axes where they are too short."""
+    """The value zero-padded at the end of the innermost axes where they are too short."""
     static = constant_value(needed)
     inner = None if value.shape.rank is None else value.shape[-count:]
     if static is not None and inner is not None and inner.is_fully_defined():
@@ -344,8 +344,8 @@ def _irfft(transform, count, input_tensor, fft_length):
 def rfft(input_tensor, fft_length=None, name=None):
     """The first half of the Fourier transform of real numbers along the last axis.
 
-    The axis is cut or padded with zeros to `fft_length[0]` elements; the result has
-    `fft_length[0] // 2 + 1`.
+    The axis is truncated or zero-padded to `fft_length[0]` elements; the result has `fft_length[0]
+    // 2 + 1`.
 
     >>> tf.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy().tolist()
     [(10+0j), (-2+2j), (-2+0j)]
@@ -354,9 +354,9 @@ def rfft(input_tensor, fft_length=None, name=None):
 
 
 def irfft(input_tensor, fft_length=None, name=None):
-    """The real numbers whose Fourier transform begins with the last axis.
+    """The real signal whose spectrum's first half is the last axis.
 
-    `fft_length[0]` is their count: 2 (size - 1) by default.
+    `fft_length[0]` is its length: 2 (size - 1) by default.
 
     >>> tf.signal.irfft([10 + 0j, -2 + 2j, -2 + 0j]).numpy().tolist()
     [1.0, 2.0, 3.0, 4.0]
@@ -370,7 +370,7 @@ def rfft2d(input_tensor, fft_length=None, name=None):
 
 
 def irfft2d(input_tensor, fft_length=None, name=None):
-    """The real numbers whose Fourier transform over the last two axes is given, the last halved."""
+    """The real signal with this Fourier transform over the last two axes, the last halved."""
     return _irfft(IRFFT2D, 2, input_tensor, fft_length)
 
 
@@ -380,7 +380,7 @@ def rfft3d(input_tensor, fft_length=None, name=None):
 
 
 def irfft3d(input_tensor, fft_length=None, name=None):
-    """The real numbers whose transform over the last three axes is given, the last halved."""
+    """The real signal with this transform over the last three axes, the last halved."""
     return _irfft(IRFFT3D, 3, input_tensor, fft_length)
 
 
@@ -399,7 +399,7 @@ def _shifted(x, axes, sign):
 
 
 def fftshift(x, axes=None, name=None):
-    """The zero frequency moved to the middle of the axes (all by default).
+    """The zero frequency shifted to the center of the axes (all by default).
 
     >>> tf.signal.fftshift([0.0, 1.0, 2.0, -2.0, -1.0]).numpy().tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
@@ -408,16 +408,16 @@ def fftshift(x, axes=None, name=None):
 
 
 def ifftshift(x, axes=None, name=None):
-    """The inverse of `fftshift`: the middle of the axes moved to their beginning."""
+    """The inverse of `fftshift`: the center of the axes shifted to their start."""
     return _shifted(x, axes, -1)
 
 
 def enclosing_power_of_two(length):
-    """The smallest power of two not below the length, a number or a scalar tensor."""
+    """The smallest power of two not below the length, an integer or a scalar tensor."""
     known = length if isinstance(length, int) else constant_value(length)
     if known is not None:
         return 2 ** max(0, math.ceil(math.log2(known))) if known > 0 else 1
-    # A little less, so that rounding does not lift an exact power over the next number.
+    # A little less, so that rounding does not push an exact power to the next one.
     exponent = REGISTRY["Log"](casting.cast(length, float64)) / math.log(2.0) - 1e-9
     exponent = REGISTRY["Ceil"](exponent)
     return casting.cast(arithmetic.pow(convert_to_tensor(2.0, float64), exponent), int32)

@@ -1,4 +1,4 @@
-"""Fourier transforms over chosen axes, of chosen lengths."""
+"""Fourier transforms over given axes, of given lengths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .fourier import (
 
 
 def _checked(rank, lengths, axes):
-    """The axes counted from the front; ValueError where they and the lengths do not fit."""
+    """Non-negative axes; ValueError where they and the lengths do not match."""
     if len(lengths) != len(axes):
         raise ValueError(
             f"fft_length and axes must have the same size, got {len(lengths)} and {len(axes)}"
@@ -109,7 +109,7 @@ def _elements(lengths, dtype):
 
 
 def _multiplicity_along(value, lengths, axes, dtype):
-    """How often the whole spectrum has each element, shaped to multiply along the halved axis."""
+    """How often the full spectrum has each element, shaped to broadcast along the halved axis."""
     rank = shaping.rank(value)
     axis = axes[-1:]
     axis = axis + rank * casting.cast(comparison.less(axis, 0), int32)
@@ -194,9 +194,9 @@ def _normalized(result, lengths, norm, sign):
 
 
 def signal_fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The Fourier transform over the axes (all by default), cut or padded to `fft_length`.
+    """The Fourier transform over the axes (all by default), truncated or padded to `fft_length`.
 
-    `norm` says where the division by the number of elements is: "backward" (default, in the
+    `norm` selects where the division by the number of elements is: "backward" (default, in the
     inverse), "forward", or "ortho" (its square root in both).
 
     >>> tf.signal.fftnd([[1 + 0j, 2], [3, 4]]).numpy().tolist()
@@ -224,7 +224,7 @@ def signal_rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None
 
 
 def signal_irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The real numbers whose transform over the axes is given, the last axis halved."""
+    """The real signal with this transform over the axes, the last axis halved."""
     value = convert_to_tensor(input_tensor, dtype_hint=complex64)
     require_complex(value, "IRFFT")
     lengths, axes = _arguments(value, fft_length, axes, halved=True)
@@ -238,12 +238,12 @@ def _plain(input, fft_length, axes, hint):
 
 
 def fftnd(input, fft_length, axes, name=None):
-    """The Fourier transform over the axes, cut or padded to `fft_length`."""
+    """The Fourier transform over the axes, truncated or padded to `fft_length`."""
     return execute(FFTND, _plain(input, fft_length, axes, complex64))
 
 
 def ifftnd(input, fft_length, axes, name=None):
-    """The inverse Fourier transform over the axes, cut or padded to `fft_length`."""
+    """The inverse Fourier transform over the axes, truncated or padded to `fft_length`."""
     return execute(IFFTND, _plain(input, fft_length, axes, complex64))
 
 
@@ -253,5 +253,5 @@ def rfftnd(input, fft_length, axes, Tcomplex=complex64, name=None):
 
 
 def irfftnd(input, fft_length, axes, Treal=float32, name=None):
-    """The real numbers whose transform over the axes is given, the last axis halved."""
+    """The real signal with this transform over the axes, the last axis halved."""
     return execute(IRFFTND, _plain(input, fft_length, axes, complex64), {"Treal": Treal})

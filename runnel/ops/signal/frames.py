@@ -1,4 +1,4 @@
-"""A signal cut into overlapping frames, and put together from them."""
+"""Framing of a signal into overlapping frames, and overlap-and-add."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .fourier import size_of
 
 
 def scalar_size(value, what):
-    """A size as a Python number where it is known, else as an int32 scalar."""
+    """A size as a Python integer where it is static, else as an int32 scalar."""
     tensor = convert_to_tensor(value)
     if tensor.shape.rank not in (None, 0):
         raise ValueError(
@@ -35,7 +35,7 @@ def _greater(a, b):
 
 
 def sizes(*parts):
-    """A shape from numbers, scalar tensors and lists or vectors of them."""
+    """A shape from integers, scalar tensors and lists or vectors of them."""
     if not any(isinstance(part, Tensor) for part in parts):
         return [size for part in parts for size in (part if isinstance(part, list) else [part])]
     vectors = []
@@ -74,11 +74,11 @@ def _require_frames(length, step, pad_end):
 
 
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
-    """The axis cut into frames of `frame_length`, one every `frame_step` elements.
+    """The axis divided into frames of `frame_length`, one every `frame_step` elements.
 
     The axis becomes two: frames, and elements of a frame. Elements that do not fill a frame are
-    left out, or the signal is continued with `pad_value` (`pad_end=True`) so that a frame starts
-    at every multiple of `frame_step`.
+    dropped, or the signal is padded with `pad_value` (`pad_end=True`) so that a frame starts at
+    every multiple of `frame_step`.
 
     >>> tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy().tolist()
     [[1, 2, 3], [3, 4, 5]]
@@ -100,7 +100,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         count = count + missing
     else:
         frames = _greater(0, 1 + (count - length) // step)
-    # Frames consist of whole pieces: fewer, longer rows are gathered (and added up, backwards).
+    # Frames consist of whole pieces: fewer, longer rows are gathered (and accumulated in the
+    # gradient).
     known = isinstance(length, int) and isinstance(step, int)
     piece = (math.gcd(length, step) or 1) if known else 1
     pieces = count // piece
@@ -113,7 +114,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     starts = creation.range(frames) * (step // piece)
     rows = shaping.expand_dims(starts, 1) + creation.range(length // piece)
     if rank is None and axis < 0:
-        # Counted from the end, the pieces stand before their own elements now.
+        # Counted from the end, the pieces now precede their own elements.
         framed = gathering.gather(signal, rows, axis=shaping.rank(signal) + (axis - 1))
     else:
         framed = gathering.gather(signal, rows, axis=axis if rank is None else axis + rank)
@@ -134,7 +135,7 @@ def _continued(signal, axis, missing, pad_value):
 
 
 def overlap_and_add(signal, frame_step, name=None):
-    """The signal of which frames every `frame_step` elements are given; what overlaps is added.
+    """The signal from frames that start every `frame_step` elements; overlaps are summed.
 
     The last two axes, frames and elements, become one of (frames - 1) * frame_step + elements.
 
@@ -152,9 +153,9 @@ def overlap_and_add(signal, frame_step, name=None):
         raise InvalidArgumentError(None, None, f"frame_step must be positive, got {step}")
     frames, length = size_of(signal, -2), size_of(signal, -1)
     outer = _outer(signal)
-    # Each frame is padded to whole steps: part p of frame f belongs to step f + p of the result.
-    # Rows of parts, each with as many zero steps at its end as there are parts, read on with one
-    # step less per row: that moves every row by its own number.
+    # Each frame is padded to whole steps: part p of frame f is added to step f + p of the result.
+    # Rows of parts, each padded with as many zero steps as there are parts, reshaped to one step
+    # less per row: that shifts every row by its own index.
     parts = -(-length // step)
     signal = _padded_inner(signal, outer, 0, parts * step - length)
     signal = shaping.reshape(signal, sizes(outer, frames, parts, step))
@@ -177,7 +178,7 @@ def _outer(signal):
 
 
 def _padded_inner(signal, outer, rows, columns):
-    """Zeros at the end of the last two axes."""
+    """The last two axes zero-padded at the end."""
     added = convert_to_tensor(sizes(_zeros(outer), rows, columns), int32)
     return padding.pad(signal, joining.stack([added * 0, added], 1))
 

@@ -25,10 +25,10 @@ def stft(
     pad_end=False,
     name=None,
 ):
-    """The spectra of overlapping frames: frame, multiply with a window, real Fourier transform.
+    """The spectra of overlapping frames: framing, windowing, real Fourier transform.
 
     `fft_length` is the smallest power of two that holds a frame, unless given.
-    `window_fn(frame_length, dtype=...)` makes the window; None leaves frames as they are.
+    `window_fn(frame_length, dtype=...)` creates the window; None leaves frames unwindowed.
 
     >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
     TensorShape([3, 5])
@@ -46,9 +46,9 @@ def stft(
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None
 ):
-    """The signal whose spectra are given, multiplied with a window once more and added up.
+    """The signal with these spectra: inverse transforms, windowed again, overlap-and-add.
 
-    `tf.signal.inverse_stft_window_fn` makes the window with which this inverts `tf.signal.stft`.
+    `tf.signal.inverse_stft_window_fn` creates the window with which this inverts `tf.signal.stft`.
 
     >>> x = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     >>> window = tf.signal.inverse_stft_window_fn(frame_step=2)
@@ -79,7 +79,7 @@ def inverse_stft(
 def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None):
     """A window function with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.
 
-    It is the forward window divided by the sum of the squares that overlap in each place.
+    It is the forward window divided by the sum of the squares that overlap at each position.
     """
     step = scalar_size(frame_step, "frame_step")
 
@@ -106,10 +106,10 @@ def _windowed(frames, window_fn, length):
 
 
 def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
-    """The modified cosine transform: frames that overlap by half, half as many frequencies.
+    """The modified discrete cosine transform: half-overlapping frames, half as many frequencies.
 
-    A frame's quarters (a, b, c, d), b and c reversed where marked, are folded to
-    (-c' - d, a - b') and transformed by a cosine transform of type IV.
+    A frame's quarters (a, b, c, d), b and c reversed where marked, are folded to (-c' - d, a - b')
+    and transformed by a cosine transform of type IV.
 
     >>> tf.signal.mdct(tf.ones([16]), frame_length=8).shape
     TensorShape([3, 4])
@@ -129,7 +129,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
-    """The signal whose modified cosine transform is given, but for the first and last half frame.
+    """The signal with this modified cosine transform, except for the first and last half frame.
 
     >>> x = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     >>> tf.signal.inverse_mdct(tf.signal.mdct(x, 4))[2:6].numpy().round(4).tolist()
@@ -153,7 +153,7 @@ def _reversed(tensor):
     return ordering.reverse(tensor, [-1])
 
 
-# Mel, the perceived height of a tone: 1127 ln(1 + f / 700).
+# Mel, the perceived pitch: 1127 ln(1 + f / 700).
 _BREAK_HERTZ = 700.0
 _HIGH_Q = 1127.0
 
@@ -191,9 +191,9 @@ def linear_to_mel_weight_matrix(
     dtype=float32,
     name=None,
 ):
-    """A matrix [spectrogram bins, mel bins] of triangles that are equally wide on the mel scale.
+    """A matrix [spectrogram bins, mel bins] of triangular filters of equal width on the mel scale.
 
-    `tf.matmul(spectrogram, matrix)` is the spectrogram by mel instead of by frequency.
+    `tf.matmul(spectrogram, matrix)` is the spectrogram on the mel scale.
 
     >>> tf.signal.linear_to_mel_weight_matrix(num_mel_bins=40, num_spectrogram_bins=257).shape
     TensorShape([257, 40])

@@ -1,4 +1,4 @@
-"""Window functions: weights that fade a frame in and out."""
+"""Window functions: weights that taper the ends of a frame."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def floating_dtype(dtype):
 
 
 def _raised_cosine(window_length, periodic, dtype, a, b):
-    """a - b cos(2πn / (N - 1)); a periodic window of even length is a piece of one longer by 1."""
+    """a - b cos(2πn / (N - 1)); a periodic window of even length is a truncated longer one."""
     dtype = floating_dtype(dtype)
     length = _length(window_length)
     periodic = casting.cast(convert_to_tensor(periodic, bool_dtype), int32)
@@ -45,7 +45,7 @@ def _raised_cosine(window_length, periodic, dtype, a, b):
 
 
 def _one_if_alone(length, window):
-    """A window of a single element is 1: the formulas divide its position by 0."""
+    """A window of a single element is 1: the formulas would divide by 0."""
     if constant_value(length) is not None:
         return window
     return selection.where(length == 1, creation.ones_like(window), window)
@@ -74,7 +74,7 @@ def kaiser_window(window_length, beta=12.0, dtype=float32, name=None):
     half = (casting.cast(length, float32) - 1) / 2
     position = casting.cast(creation.range(-half, half + 0.5), dtype)
     beta = casting.cast(convert_to_tensor(beta), dtype)
-    # Rounding may leave a number barely below zero at the ends.
+    # Rounding may leave a value slightly below zero at the ends.
     inside = arithmetic.maximum(
         1 - elementwise.square(position / casting.cast(half, dtype)), number_like(0, position)
     )
@@ -86,7 +86,7 @@ def kaiser_window(window_length, beta=12.0, dtype=float32, name=None):
 
 
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=float32, name=None):
-    """The square root of the running sum of a Kaiser window, and its mirror image."""
+    """The square root of the cumulative sum of a Kaiser window, and its reflection."""
     dtype = floating_dtype(dtype)
     half = _length(window_length) // 2
     weights = kaiser_window(half + 1, beta, dtype)

@@ -1,1 +1,1 @@
-"""Sparse tensors: indices and values of the elements that count, and the operations on them."""
+"""Sparse tensors: indices and values of the explicit elements, and the operations on them."""

@@ -1,4 +1,4 @@
-"""Sums, products, extremes and softmax of sparse tensors."""
+"""Element-wise arithmetic, extrema and softmax of sparse tensors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _require_same_shape(a, b):
 
 
 def _union(a_indices, a_values, b_indices, b_values, shape):
-    """All places of two sparse tensors in order, and the values of both there (0: none)."""
+    """The sorted union of the indices of two sparse tensors, and both values there (missing: 0)."""
     first = positions.flat_numbers(a_indices, shape)
     second = positions.flat_numbers(b_indices, shape)
     places = np.union1d(first, second)
@@ -68,7 +68,7 @@ def _(op, _indices, grad, _shape):
     def of(indices):
         wanted = positions.flat_positions(indices, shape)
         found = sorting.searchsorted(places, wanted)
-        # What the threshold has dropped has no gradient: a zero is put at the end for it.
+        # What the threshold has dropped has no gradient: it points to a zero appended at the end.
         last = shaping.size(places)
         padded = _with_one_more(grad)
         safe = arithmetic.minimum(found, arithmetic.maximum(last - 1, 0))
@@ -88,7 +88,7 @@ def _with_one_more(tensor):
 
 
 def add(a, b, threshold=0):
-    """a + b, of which one at least is sparse; sums smaller than `threshold` are left out.
+    """a + b, where at least one is sparse; sums smaller than `threshold` are dropped.
 
     >>> total = tf.sparse.add(tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[1]], [2], [2]))
     >>> tf.sparse.to_dense(total).numpy().tolist()
@@ -142,7 +142,7 @@ def _of_both(function_op, a, b):
 
 
 def maximum(sp_a, sp_b, name=None):
-    """The greater of both everywhere; where only one has an element the other counts as 0.
+    """The element-wise maximum; where only one has an element the other is 0.
 
     >>> a, b = tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[1]], [-2], [2])
     >>> tf.sparse.to_dense(tf.sparse.maximum(a, b)).numpy().tolist()
@@ -152,7 +152,7 @@ def maximum(sp_a, sp_b, name=None):
 
 
 def minimum(sp_a, sp_b, name=None):
-    """The lesser of both everywhere; where only one has an element the other counts as 0.
+    """The element-wise minimum; where only one has an element the other is 0.
 
     >>> a, b = tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[1]], [-2], [2])
     >>> tf.sparse.to_dense(tf.sparse.minimum(a, b)).numpy().tolist()
@@ -162,7 +162,7 @@ def minimum(sp_a, sp_b, name=None):
 
 
 def _dense_at(value, other):
-    """The elements of a dense tensor, broadcast to the shape of a sparse one, at its places."""
+    """The elements of a dense tensor, broadcast to the shape of a sparse one, at its indices."""
     other = other if isinstance(other, Tensor) else convert_to_tensor(other, value.dtype)
     if not isinstance(other, Tensor):
         raise ValueError("Only dense tensors are beside a sparse one here; see tf.sparse.add.")
@@ -188,7 +188,7 @@ def over_dense(value, other):
 
 
 def softmax(sp_input, name=None):
-    """Softmax over the elements of each row along the last axis; places without count nothing.
+    """Softmax over the elements of each row along the last axis, implicit zeros excluded.
 
     >>> tf.sparse.softmax(tf.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy()
     array([0.5, 0.5], dtype=float32)
@@ -214,7 +214,7 @@ def softmax(sp_input, name=None):
 
 
 def map_values(op, *args, **kwargs):
-    """A function of the values of all sparse arguments, which must have the same indices.
+    """A function of the values of all sparse arguments, which must have equal indices.
 
     >>> tf.sparse.map_values(tf.add, tf.SparseTensor([[1]], [2], [3]), 5).values.numpy().tolist()
     [7]

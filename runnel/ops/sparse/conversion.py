@@ -1,4 +1,4 @@
-"""Sparse tensors from and to dense ones."""
+"""Conversion of sparse tensors from and to dense ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sparse_tensor import SparseTensor, as_sparse
 
 
 def from_dense(tensor, name=None):
-    """The elements of a tensor that are not zero (empty, False).
+    """The elements of a tensor that are not zero (or empty, False).
 
     >>> tf.sparse.from_dense([[0, 5], [7, 0]]).indices.numpy().tolist()
     [[0, 1], [1, 0]]
@@ -84,7 +84,7 @@ def _(op, grad):
 
 
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The whole tensor, with `default_value` (0, or empty strings) where nothing is given.
+    """The dense tensor, with `default_value` (0, or empty strings) for implicit elements.
 
     >>> tf.sparse.to_dense(tf.SparseTensor([[0, 1], [1, 0]], [3, 4], [2, 2])).numpy().tolist()
     [[0, 3], [4, 0]]
@@ -102,7 +102,7 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
 
 
 def reorder(sp_input, name=None):
-    """The same elements in the order of their indices.
+    """The same elements sorted by index.
 
     >>> tf.sparse.reorder(tf.SparseTensor([[1], [0]], [10, 20], [2])).values.numpy().tolist()
     [20, 10]
@@ -113,7 +113,7 @@ def reorder(sp_input, name=None):
 
 
 def eye(num_rows, num_columns=None, dtype=float32, name=None):
-    """Ones on the diagonal.
+    """The identity matrix.
 
     >>> tf.sparse.to_dense(tf.sparse.eye(2, 3)).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -133,7 +133,7 @@ def _length(value):
 
 
 def to_indicator(sp_input, vocab_size, name=None):
-    """A dense boolean tensor: for each row, which of the ids (the values) it holds.
+    """A dense boolean tensor: for each row, which of the ids (the values) it contains.
 
     >>> ids = tf.SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1])
     >>> tf.sparse.to_indicator(ids, 3).numpy().tolist()
@@ -146,7 +146,7 @@ def to_indicator(sp_input, vocab_size, name=None):
     last = shaping.reshape(casting.cast(vocab_size, int64), [1])
     shape = joining.concat([value.dense_shape[:-1], last], 0)
     true = creation.ones(shaping.shape(value.values), bool_dtype)
-    # An id may stand twice in a row.
+    # An id may be repeated in a row.
     return to_dense(SparseTensor(indices, true, shape), False, validate_indices=False)
 
 

@@ -1,4 +1,4 @@
-"""Counts of numbers, row by row, as sparse tensors."""
+"""Row-wise counts of integers, as sparse tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sparse_tensor import SparseTensor
 
 
 def _counted(rows, count_of_rows, values, weights, minlength, maxlength, binary_output, ranked):
-    """The indices, counts and shape of the counts of each row's values (NumPy)."""
+    """The indices, counts and shape of the row-wise counts of values (NumPy)."""
     values = np.asarray(values, np.int64).reshape(-1)
     if values.size and values.min() < 0:
         raise ValueError("Input values must all be non-negative")
@@ -105,7 +105,7 @@ def RaggedCountSparseOutput(
 def bincount(
     values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None
 ):
-    """How often each number occurs, in the whole (axis=0) or in each row (axis=-1), sparse.
+    """How often each integer occurs, overall (axis=0) or in each row (axis=-1), sparse.
 
     >>> counts = tf.sparse.bincount([[1, 1, 2], [0, 0, 5]], axis=-1)
     >>> counts.indices.numpy().tolist(), counts.values.numpy().tolist()
@@ -171,7 +171,7 @@ def _flat(values):
 
 
 def _beside(values, weights):
-    """The weights of the same kind as the values, as one tensor."""
+    """The weights, of the same composite type as the values, as one tensor."""
     if weights is None:
         return None
     kind = type(values) if not isinstance(values, Tensor) else Tensor

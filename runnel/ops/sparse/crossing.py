@@ -1,4 +1,4 @@
-"""Crosses of features: every combination of one feature of each column, row by row."""
+"""Feature crosses: every combination of one feature of each column, row by row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _mixed(value):
 
 
 def joined_fingerprint(first: int, second: int) -> int:
-    """One fingerprint made of two."""
+    """One fingerprint combined from two."""
     result = first ^ _FACTOR
     result ^= _mixed(second * _FACTOR & _MASK) * _FACTOR & _MASK
     result = result * _FACTOR & _MASK
@@ -45,7 +45,7 @@ def _texts(feature) -> bytes:
 
 
 def _crossed(columns, separator, num_buckets, hash_key, hashed):
-    """The row lengths and the crosses of columns, each a list of rows of features."""
+    """The row lengths and the crosses of columns, each of which is a list of rows of features."""
     lengths, result = [], []
     for rows in zip(*columns, strict=True):
         count = 0
@@ -80,7 +80,7 @@ def _cross_shape(inputs, attrs):
     return [TensorShape([None]), TensorShape([None])]
 
 
-# The inputs come as pairs of row splits and values: two lists of one length, flat.
+# The inputs are pairs of row splits and values: a flat list of one length each.
 @op(
     "RaggedFeatureCross",
     "parts: *T -> lengths: int64, crosses: out_type",
@@ -156,7 +156,7 @@ def ragged_cross(inputs, name=None):
 
 
 def ragged_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """The crosses of features as numbers below `num_buckets` (0: below 2**63 - 1).
+    """The crosses of features hashed to numbers below `num_buckets` (0: below 2**63 - 1).
 
     >>> crosses = tf.ragged.cross_hashed([tf.ragged.constant([["a"], ["c"]]), [["x"], ["y"]]], 100)
     >>> crosses.shape, crosses.dtype
@@ -186,7 +186,7 @@ def cross(inputs, name=None, separator=None):
 
 
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """The crosses of sparse features as numbers below `num_buckets` (0: below 2**63 - 1).
+    """The crosses of sparse features hashed to numbers below `num_buckets` (0: below 2**63 - 1).
 
     >>> a = tf.SparseTensor([[0, 0], [0, 1]], ["a", "b"], [1, 2])
     >>> tf.sparse.cross_hashed([a, a], num_buckets=10).shape

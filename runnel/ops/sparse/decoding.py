@@ -1,4 +1,4 @@
-"""Label sequences out of the frames of a recognizer, and how far sequences are apart."""
+"""CTC decoders of label sequences, and the edit distance of sequences."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _beam_shape(inputs, attrs):
 
 
 class _Beam:
-    """The log-probabilities of the frames so far giving a label sequence, by how they end."""
+    """The log-probabilities of the frames so far for a label sequence, by its last symbol."""
 
     __slots__ = ("blank", "label", "total")
 
@@ -121,7 +121,7 @@ class _Beam:
 
 
 def _search(frames, beam_width):
-    """The most probable label sequences (tuples) with their beams, the best first."""
+    """The most probable label sequences (tuples) with their beams, in descending order."""
     blank = frames.shape[1] - 1
     shifted = frames - frames.max(1, keepdims=True)
     scores = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
@@ -253,7 +253,7 @@ def _sequences(indices, values):
 
 
 def _edits(guess, truth):
-    """How many insertions, deletions and replacements make one sequence of the other."""
+    """The minimum number of insertions, deletions and substitutions between two sequences."""
     row = list(range(len(truth) + 1))
     for i, mine in enumerate(guess, 1):
         before, row[0] = row[0], i

@@ -1,4 +1,4 @@
-"""What the operations do to sparse tensors: those that leave zeros at zero act on the values."""
+"""The operations on sparse tensors: those that map zero to zero act on the values."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _matmul(op, inputs, attrs):
 
 
 def _format(op, inputs, attrs):
-    """Three holes in the template for the three tensors of a sparse one."""
+    """Three placeholders in the template for the three tensors of a sparse one."""
     hole = attrs["placeholder"]
     pieces = attrs["template"].split(hole)
     template, tensors = pieces[0], []

@@ -48,7 +48,7 @@ def embedding_lookup_sparse(
     else:
         ids, rows = sp_ids.values, sp_ids.value_rowids()
     rows = casting.cast(rows, int32)
-    # Each id is looked up once, however often it stands there.
+    # Each id is looked up once, however often it occurs.
     distinct, places = unique(ids)
     embeddings = embedding_lookup(params, distinct, max_norm=max_norm)
     if sp_weights is None:
@@ -94,7 +94,8 @@ def safe_embedding_lookup_sparse(
 ):
     """As `embedding_lookup_sparse`, without negative ids and weights; empty rows give zeros.
 
-    `default_id` is looked up for empty rows instead. All axes of the ids but the last are kept.
+    `default_id` is looked up for empty rows instead. All axes of the ids but the last are
+    preserved.
 
     >>> ids = tf.SparseTensor([[0, 0], [0, 1]], tf.constant([0, -1], tf.int64), [2, 2])
     >>> table = tf.constant([[1.0], [2.0]])
@@ -134,7 +135,7 @@ def safe_embedding_lookup_sparse(
 
 
 def _without_empty(found, empty, default_id):
-    """Zeros for the rows that were empty, unless they have a default."""
+    """Zeros for rows that were empty, unless they have a default."""
     if default_id is not None:
         return found
     rank = found.shape.rank
@@ -147,7 +148,7 @@ def _without_empty(found, empty, default_id):
 
 
 def _pruned(ids, weights, combiner):
-    """Without the ids below 0 and, unless sums are asked for, the weights that are not > 0."""
+    """Without the ids below 0 and, except for sums, the weights that are not > 0."""
     valid = comparison.greater_equal(ids.values, convert_to_tensor(0, ids.dtype))
     if weights is None:
         return sparse_shaping.retain(ids, valid), None

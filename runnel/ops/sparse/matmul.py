@@ -1,4 +1,4 @@
-"""Products of sparse and dense matrices."""
+"""Matmuls of sparse and dense matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..math import complex as complex_parts, reduction
 from . import positions
 from .sparse_tensor import SparseTensor
 
-# From this many products on, a matrix in compressed rows is worth making.
+# From this many multiplications on, conversion to CSR is profitable.
 _LARGE = 4096
 
 
@@ -104,14 +104,14 @@ def _adjoint(matrix):
 
 
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
-    """The product of a sparse and a dense matrix, either of which may come first.
+    """The matmul of a sparse and a dense matrix, in either order.
 
     >>> tf.sparse.sparse_dense_matmul(tf.sparse.eye(2), [[1.0, 2.0], [3.0, 4.0]]).numpy().tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     """
     if isinstance(b, SparseTensor):
-        # (b a)ᴴ = aᴴ bᴴ: the sparse one comes first again. The original does not conjugate the
-        # result, and so gives the conjugate of a complex product.
+        # (b a)ᴴ = aᴴ bᴴ: the sparse one is on the left again. The original does not conjugate the
+        # result, and so returns the conjugate of a complex matmul.
         first = convert_to_tensor(sp_a, b.dtype)
         return ordering.transpose(sparse_dense_matmul(b, first, not adjoint_b, not adjoint_a))
     if not isinstance(sp_a, SparseTensor):

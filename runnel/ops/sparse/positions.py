@@ -1,4 +1,4 @@
-"""Indices of sparse tensors as single numbers, and in order."""
+"""Indices of sparse tensors as flat indices, and sorted."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..math import cumulative, reduction
 
 
 def strides(shape):
-    """How far apart in the flat tensor neighbours along each axis are (a tensor)."""
+    """The strides of each axis in the flattened tensor (a tensor)."""
     return cumulative.cumprod(shape, exclusive=True, reverse=True)
 
 
 def flat_positions(indices, shape):
-    """The place in the flat tensor of each row of indices (a tensor)."""
+    """The flat index of each row of indices (a tensor)."""
     return reduction.reduce_sum(indices * strides(shape), 1)
 
 
 def flat_numbers(indices, shape):
-    """The place in the flat tensor of each row of indices (NumPy)."""
+    """The flat index of each row of indices (NumPy)."""
     steps = np.append(np.cumprod(np.asarray(shape[::-1], np.int64))[::-1][1:], 1)
     if not len(shape):
         return np.zeros(len(indices), np.int64)
@@ -29,7 +29,7 @@ def flat_numbers(indices, shape):
 
 
 def unflattened(numbers, shape):
-    """The rows of indices of places in the flat tensor (NumPy)."""
+    """The rows of indices of flat indices (NumPy)."""
     if not len(shape):
         return np.zeros((len(numbers), 0), np.int64)
     steps = np.append(np.cumprod(np.asarray(shape[::-1], np.int64))[::-1][1:], 1)
@@ -37,13 +37,13 @@ def unflattened(numbers, shape):
 
 
 def index_text(index) -> str:
-    """An index as messages show it: [2,0]."""
+    """An index as in error messages: [2,0]."""
     return "[" + ",".join(str(int(each)) for each in index) + "]"
 
 
 def require_inside(indices, shape) -> None:
     """ValueError for an index outside of the shape (NumPy)."""
-    # Column by column, and negative numbers taken for huge ones: a pass over each.
+    # Column by column, with negative numbers reinterpreted as huge ones: one pass over each.
     huge = indices.astype(np.int64, copy=False).view(np.uint64)
     if len(indices) and any(
         huge[:, axis].max() >= size for axis, size in enumerate(map(int, shape))
@@ -56,7 +56,7 @@ def require_inside(indices, shape) -> None:
 
 
 def require_sorted(indices, shape):
-    """The places in the flat tensor; ValueError if they are not sorted, or repeated (NumPy)."""
+    """The flat indices; ValueError if they are not sorted, or repeated (NumPy)."""
     numbers = flat_numbers(indices, shape)
     wrong = numbers[1:] <= numbers[:-1]
     if wrong.any():
@@ -103,7 +103,7 @@ def count_of(values):
 
 
 def reordered(indices, values, shape):
-    """The indices in the order of the flat tensor, with their values."""
+    """The indices sorted by flat index, with their values."""
     return execute(SparseReorder, (indices, values, shape))
 
 

@@ -1,4 +1,4 @@
-"""Sums and maxima of sparse tensors along axes, and of rows picked by number."""
+"""Sums and maxima of sparse tensors along axes, and segment reductions of gathered rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sparse_tensor import SparseTensor, as_sparse
 
 
 def _checked_axes(axes, rank):
-    """Non-negative axes in order, all for None; ValueError for one out of range."""
+    """Sorted non-negative axes, all for None; ValueError for one out of range."""
     if axes is None or not np.size(axes):
         return list(range(rank))
     found = set()
@@ -48,7 +48,7 @@ def _sparse_sizes(inputs, attrs):
 
 
 def _groups(indices, shape, axes, keep_dims):
-    """The sizes of the result, and the place in it where each element belongs (NumPy)."""
+    """The shape of the result, and the flat index of each element in it (NumPy)."""
     reduced = _checked_axes(axes, len(shape))
     kept = [axis for axis in range(len(shape)) if axis not in reduced]
     sizes = np.asarray(shape)[kept]
@@ -59,7 +59,7 @@ def _groups(indices, shape, axes, keep_dims):
 
 
 def _combined(ufunc, values, places):
-    """`ufunc` over the values at each place; the places that have any (NumPy)."""
+    """`ufunc` over the values of each group; the groups that have any (NumPy)."""
     found, ids = np.unique(places, return_inverse=True)
     first = np.full(len(found), -1)
     first[ids[::-1]] = np.arange(len(ids))[::-1]
@@ -125,7 +125,7 @@ def _reduced(function_op, value, axis, keepdims):
 
 
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The sum of the elements over `axis`, or over all axes: dense, or sparse if asked for.
+    """The sum of the elements over `axis`, or over all axes: dense, or sparse if requested.
 
     >>> tf.sparse.reduce_sum(tf.SparseTensor([[0, 0], [0, 1]], [5, 6], [2, 2]), 1).numpy().tolist()
     [11, 0]
@@ -133,7 +133,7 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     value = as_sparse(sp_input)
     if output_is_sparse:
         return SparseTensor(*_reduced(SparseReduceSumSparse, value, axis, keepdims))
-    # A sum of segments, so that it has a gradient of every order.
+    # A segment sum, so that it has gradients of any order.
     rank = value.shape.rank
     known = constant_value(_axes_tensor(value, axis))
     if axis is not None and (rank is None or known is None):
@@ -168,7 +168,7 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The greatest element over `axis`, or over all axes; 0 where there is none.
+    """The maximum over `axis`, or over all axes; 0 where there are no elements.
 
     >>> tf.sparse.reduce_max(tf.SparseTensor([[0, 0], [0, 1]], [5, 6], [2, 2]), 1).numpy().tolist()
     [6, 0]
@@ -180,7 +180,7 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 
 def _segments(data, indices, segment_ids, num_segments, sparse_gradient):
-    """The picked rows and their segments, checked."""
+    """The gathered rows and their segments, validated."""
     data, indices = convert_to_tensor(data), convert_to_tensor(indices, dtype_hint=int32)
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     rising = reduction.reduce_all(comparison.less_equal(ids[:-1], ids[1:]))
@@ -205,7 +205,7 @@ def _segments(data, indices, segment_ids, num_segments, sparse_gradient):
 
 
 def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
-    """The sums of the rows of `data` at `indices` that share a segment id; the ids are sorted.
+    """The sums of the rows of `data` at `indices` with equal segment ids; the ids are sorted.
 
     >>> tf.sparse.segment_sum([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
     [[5.0]]
@@ -215,7 +215,7 @@ def segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse
 
 
 def segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
-    """The means of the rows of `data` at `indices` that share a segment id; the ids are sorted.
+    """The means of the rows of `data` at `indices` with equal segment ids; the ids are sorted.
 
     >>> tf.sparse.segment_mean([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
     [[2.5]]
@@ -225,7 +225,7 @@ def segment_mean(data, indices, segment_ids, num_segments=None, name=None, spars
 
 
 def segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
-    """The sums of the rows that share a segment id, divided by the square root of their number.
+    """The sums of the rows with equal segment ids, divided by the square root of their number.
 
     >>> tf.sparse.segment_sqrt_n([[1.0], [2.0]], [0, 1, 1, 1], [0, 0, 0, 0]).numpy().tolist()
     [[3.5]]

@@ -1,4 +1,4 @@
-"""Sparse tensors in other shapes: reshaped, transposed, cut, joined, with rows filled."""
+"""Shape manipulation of sparse tensors: reshape, transpose, slice, concat, fill empty rows."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def SparseReshape(input_indices, input_shape, new_shape):
 
 
 def reshape(sp_input, shape, name=None):
-    """The same elements in a tensor of another shape; -1 stands for one size to be found.
+    """The same elements in a tensor of another shape; -1 stands for one size to be inferred.
 
     >>> tf.sparse.reshape(tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 2]), [-1]).indices.numpy()
     array([[1],
@@ -87,7 +87,7 @@ def reshape(sp_input, shape, name=None):
 
 
 def transpose(sp_input, perm=None, name=None):
-    """The axes in another order, the reverse by default.
+    """The axes permuted, reversed by default.
 
     >>> tf.sparse.transpose(tf.SparseTensor([[0, 1]], [5], [2, 3])).dense_shape.numpy().tolist()
     [3, 2]
@@ -147,7 +147,7 @@ def retain(sp_input, to_retain):
 
 
 def slice(sp_input, start, size, name=None):
-    """The part of a sparse tensor that begins at `start` and has at most the shape `size`.
+    """The slice of a sparse tensor that starts at `start` and has at most the shape `size`.
 
     >>> tf.sparse.slice(tf.SparseTensor([[0], [3]], [5, 6], [4]), [2], [2]).indices.numpy()
     array([[1]])
@@ -167,7 +167,7 @@ def slice(sp_input, start, size, name=None):
     end = arithmetic.minimum(start + size, value.dense_shape)
     after = comparison.greater_equal(value.indices, start)
     inside = comparison.logical_and(after, comparison.less(value.indices, end))
-    # As in the original the gradient is a tensor; retaining alone would make it slices.
+    # As in the original the gradient is a tensor; retaining alone would make it IndexedSlices.
     values = shaping.reshape(value.values, shaping.shape(value.values))
     part = retain(value.with_values(values), reduction.reduce_all(inside, 1))
     zero = convert_to_tensor(0, int64)
@@ -176,7 +176,7 @@ def slice(sp_input, start, size, name=None):
 
 
 def split(sp_input=None, num_split=None, axis=None, name=None):
-    """A sparse tensor cut into parts along an axis; the first ones are longer if need be.
+    """A sparse tensor split along an axis; the first parts are longer if it is not divisible.
 
     >>> parts = tf.sparse.split(tf.SparseTensor([[0], [2]], [5, 6], [3]), 2, 0)
     >>> [part.values.numpy().tolist() for part in parts]
@@ -219,7 +219,7 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
 
 
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
-    """Sparse tensors put together along an axis.
+    """Sparse tensors concatenated along an axis.
 
     `expand_nonconcat_dims` lets them differ along the other axes.
 
@@ -315,14 +315,14 @@ def _(op, _indices, grad, _empty, _map):
 
 
 def _filled_gradient(places, grad):
-    """Of the values: where they have gone; of the default: what is left over."""
+    """For the values: gathered from their new positions; for the default: the sum of the rest."""
     to_values = gathering.gather(grad, places)
     to_default = reduction.reduce_sum(grad) - reduction.reduce_sum(to_values)
     return to_values, None, to_default
 
 
 def fill_empty_rows(sp_input, default_value, name=None):
-    """A default element in the first place of each row without any; and which rows those were.
+    """A default element at the start of each empty row; and the mask of those rows.
 
     >>> filled, empty = tf.sparse.fill_empty_rows(tf.SparseTensor([[1, 0]], [5], [2, 1]), 9)
     >>> filled.values.numpy().tolist(), empty.numpy().tolist()
@@ -387,7 +387,7 @@ def RaggedFillEmptyRowsGrad(reverse_index_map, grad_values):
 
 
 def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
-    """A default value in each row without any: new ids and values, the rows, where values went.
+    """A default value in each empty row: new ids, values, mask of rows, reverse index map.
 
     >>> tf.ragged_fill_empty_rows([0, 2], [5, 6], 3, 9).output_values.numpy().tolist()
     [5, 9, 6]

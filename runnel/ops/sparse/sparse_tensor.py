@@ -31,16 +31,16 @@ class SparseTensor:
         self._indices = indices
         self._values = values
         self._dense_shape = dense_shape
-        # What is known of the shape from elsewhere, in a graph.
+        # The static shape known from elsewhere, in a graph.
         self._known = None
-        # Tensors of a kind of their own have sparse tensors of a kind of their own.
+        # Tensor subclasses may have their own sparse class.
         adopt = getattr(type(values), "_adopt", None)
         if adopt is not None:
             adopt(values, self)
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
-        """A sparse tensor of anything with indices, values and dense_shape."""
+        """A sparse tensor from any object with indices, values and dense_shape."""
         if not all(hasattr(sparse_tensor_value, name) for name in ("indices", "values")):
             raise TypeError(f"Argument sparse_tensor_value={sparse_tensor_value} is not sparse.")
         value = sparse_tensor_value
@@ -58,12 +58,12 @@ class SparseTensor:
 
     @property
     def dense_shape(self):
-        """The shape of the whole, an int64 vector."""
+        """The dense shape, an int64 vector."""
         return self._dense_shape
 
     @property
     def shape(self):
-        """The static shape of the whole."""
+        """The static dense shape."""
         shape = constant_shape(self._dense_shape)
         return shape if self._known is None else shape.merge_with(self._known)
 
@@ -72,7 +72,7 @@ class SparseTensor:
         return self.shape
 
     def set_shape(self, shape):
-        """Add what is known from elsewhere to the static shape; ValueError if it contradicts."""
+        """Merge a shape into the static shape; ValueError if they are incompatible."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Shapes {self.shape} and {TensorShape(shape)} are incompatible")
         if isinstance(self._dense_shape, SymbolicTensor):
@@ -89,7 +89,7 @@ class SparseTensor:
 
     @property
     def op(self):
-        """The operation that made the values; in graphs only."""
+        """The operation that produced the values; in graphs only."""
         return self._values.op
 
     @property
@@ -98,12 +98,12 @@ class SparseTensor:
         return self._values.graph
 
     def consumers(self):
-        """The operations that use its tensors; known in graphs only."""
+        """The operations that use its tensors; in graphs only."""
         parts = (self._indices, self._values, self._dense_shape)
         return [each for part in parts if hasattr(part, "consumers") for each in part.consumers()]
 
     def with_values(self, new_values):
-        """The same positions with other elements.
+        """The same indices with other values.
 
         >>> tf.SparseTensor([[1]], [5], [2]).with_values([7]).values.numpy().tolist()
         [7]
@@ -176,7 +176,7 @@ class SparseTensorSpec(TypeSpec):
 
     @property
     def shape(self):
-        """The static shape of the whole."""
+        """The static dense shape."""
         return self._shape
 
     @property
@@ -210,7 +210,7 @@ class SparseTensorSpec(TypeSpec):
         return value
 
     def _batch(self, size):
-        """The spec of so many such tensors stacked."""
+        """The spec of this many tensors, stacked."""
         return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
 
     def _unbatch(self):
@@ -219,14 +219,14 @@ class SparseTensorSpec(TypeSpec):
 
 
 def as_sparse(value, name="sp_input"):
-    """The sparse tensor given; TypeError for anything else."""
+    """The given sparse tensor; TypeError for anything else."""
     if isinstance(value, SparseTensor):
         return value
     raise TypeError(f"Input must be a SparseTensor: `{name}` is {type(value).__name__}.")
 
 
 def _as_input(value, dtype):
-    """What a sparse tensor is to public functions: itself; `dispatch` does the rest."""
+    """Public functions pass a sparse tensor through; `dispatch` handles it."""
     if dtype is not None and dtype is not value.dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for a SparseTensor with dtype "

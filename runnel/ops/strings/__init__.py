@@ -1,1 +1,1 @@
-"""Operations on text: tensors of bytes."""
+"""String operations: tensors of bytes."""

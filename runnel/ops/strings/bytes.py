@@ -1,4 +1,4 @@
-"""Strings as bytes: length, case, white space, parts, and joining."""
+"""Strings as bytes: length, case, white space, substrings, and joining."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..array.joining import unstack
 from .elements import as_bytes, each, filled, measured, scalar_text, text
 
 _UNITS = ("BYTE", "UTF8_CHAR")
-# In UTF-8, every byte of a character but its first.
+# UTF-8 continuation bytes.
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
@@ -63,7 +63,7 @@ StringUpper = _case("StringUpper", bytes.upper, str.upper)
 
 
 def lower(input, encoding="", name=None):
-    """Upper-case letters made lower-case: ASCII's only, or all with encoding="utf-8".
+    """The strings in lower case: ASCII letters only, or all with encoding="utf-8".
 
     >>> tf.strings.lower("CamelCase").numpy()
     b'camelcase'
@@ -72,7 +72,7 @@ def lower(input, encoding="", name=None):
 
 
 def upper(input, encoding="", name=None):
-    """Lower-case letters made upper-case: ASCII's only, or all with encoding="utf-8".
+    """The strings in upper case: ASCII letters only, or all with encoding="utf-8".
 
     >>> tf.strings.upper("CamelCase").numpy()
     b'CAMELCASE'
@@ -137,14 +137,14 @@ def _bytes_part(string, start, count, index):
     if not -size <= start <= size:
         raise ValueError(f"pos {start} out of range for string {string!r} at index {index}")
     start = start if start >= 0 else start + size
-    # As an unsigned number, a negative count reaches the end of every string.
+    # As an unsigned number, a negative count extends to the end of every string.
     return string[start : start + count] if count >= 0 else string[start:]
 
 
 def _characters_part(string, start, count, index):
     starts = [i for i, byte in enumerate(string) if not i or byte & 0xC0 != 0x80]
     size = len(starts)
-    # A negative count finds nothing here, unlike among bytes; from the end it is refused.
+    # A negative count selects nothing here, unlike for bytes; from the end it is refused.
     if not -size <= start <= size or (start < 0 and count < 0):
         raise ValueError(f"pos {start} out of range for string at index {index}")
     start = start if start >= 0 else start + size
@@ -254,7 +254,7 @@ def ReduceJoin(inputs, reduction_indices, *, keep_dims=False, separator=b""):
         return inputs
     kept = [i for i in range(inputs.ndim) if i not in axes]
     shape = tuple(inputs.shape[i] for i in kept)
-    # The axis that is named first varies fastest.
+    # The first axis given varies fastest.
     moved = inputs.transpose(*kept, *reversed(axes))
     rows = moved.reshape(int(np.prod(shape)), int(np.prod([inputs.shape[i] for i in axes])))
     if keep_dims:

@@ -1,4 +1,4 @@
-"""How functions of one string apply to whole tensors, whose arrays hold bytes objects."""
+"""Application of functions of one string to whole tensors, whose arrays hold bytes objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RAGGED = "runnel.ops.ragged.ragged_tensor"
 
 
 def text(value: Any) -> Tensor:
-    """A value as a tensor of strings; a tensor of another dtype is left for the op to refuse."""
+    """A value as a string tensor; a tensor of another dtype is passed on for the op to refuse."""
     return value if isinstance(value, Tensor) else convert_to_tensor(value, string)
 
 
@@ -32,13 +32,13 @@ def filled(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray:
 
 
 def each(function, strings: np.ndarray) -> np.ndarray:
-    """The strings that `function` makes of the strings (or other objects) in an array."""
+    """The strings that `function` returns for the strings (or other objects) in an array."""
     result = np.frompyfunc(function, 1, 1)(strings)
     return result if strings.ndim else scalar_text(result)
 
 
 def measured(function, strings: np.ndarray, dtype: type) -> np.ndarray:
-    """The numbers that `function` makes of the strings in an array."""
+    """The numbers that `function` returns for the strings in an array."""
     return np.fromiter(map(function, strings.flat), dtype, strings.size).reshape(strings.shape)
 
 
@@ -52,6 +52,6 @@ def as_bytes(value: Any, name: str) -> bytes:
 
 
 def is_ragged(value: Any) -> bool:
-    """Whether a value is a ragged tensor; nobody can have made one before their module loads."""
+    """Whether a value is a ragged tensor; none can exist before their module is loaded."""
     module = sys.modules.get(_RAGGED)
     return module is not None and isinstance(value, module.RaggedTensor)

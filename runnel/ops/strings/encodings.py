@@ -1,4 +1,4 @@
-"""Bytes in some encoding to code points and back, with a policy for what is not valid."""
+"""Decoding of bytes to code points and encoding, with a policy for invalid input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def encodings_of_output() -> tuple[str, ...]:
 
 
 class Decoder:
-    """Decodes strings; invalid bytes are replaced, left out or refused."""
+    """Decodes strings; invalid bytes are replaced, dropped or refused."""
 
     def __init__(
         self, encoding: str, errors: str, replacement: int, replace_controls: bool
@@ -41,7 +41,7 @@ class Decoder:
         return result if self._controls is None else result.translate(self._controls)
 
     def text_and_offsets(self, string: bytes) -> tuple[str, list[int]]:
-        """The characters of a string, and the byte at which each of them starts."""
+        """The characters of a string, and the byte offset of each."""
         texts, offsets = [], []
         if self._controls is None and string.isascii() and self._ascii:
             return string.decode(), list(range(len(string)))
@@ -51,7 +51,7 @@ class Decoder:
         return "".join(texts), offsets
 
     def _pieces(self, string):
-        """Valid parts and replacements in turn: their characters, where each starts."""
+        """Valid parts and replacements, alternating: their characters and their offsets."""
         position = 0
         while position < len(string):
             invalid = 0
@@ -77,7 +77,7 @@ class Decoder:
 
 
 def code_points(characters: str) -> np.ndarray:
-    """The number of each character."""
+    """The code point of each character."""
     # A replacement may be a surrogate: any code point is allowed there.
     return np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<i4")
 
@@ -88,14 +88,14 @@ def _require_code_point(code: int) -> None:
 
 
 def encodable(code: int, encoding: str) -> int:
-    """A replacement that can be written: UTF-8 has no halves of surrogate pairs."""
+    """A replacement that can be encoded: UTF-8 has no surrogates."""
     return 0xFFFD if encoding == "UTF-8" and 0xD800 <= code <= 0xDFFF else code
 
 
 def encoded(
     codes: np.ndarray, bounds: list[int], encoding: str, errors: str, replacement: int
 ) -> list[bytes]:
-    """The strings of the code points between each two bounds."""
+    """The strings of the code points between consecutive bounds."""
     _require_code_point(replacement)
     valid = (codes >= 0) & (codes <= _LAST) & ((codes < 0xD800) | (codes > 0xDFFF))
     if not valid.all():
@@ -108,7 +108,7 @@ def encoded(
             codes, bounds = codes[valid], kept[bounds].tolist()
     characters = codes.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
     if bounds == list(range(len(characters) + 1)):
-        # Single characters, as a split of text has them; most of them occur many times.
+        # Single characters, as from splitting a text; most of them are repeated.
         known = {each: each.encode(encoding, "surrogatepass") for each in set(characters)}
         return [known[each] for each in characters]
     pairs = itertools.pairwise(bounds)

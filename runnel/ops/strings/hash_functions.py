@@ -1,6 +1,6 @@
-"""64-bit hashes of bytes, for one string or for many strings at a time.
+"""64-bit hashes of bytes, for one string or vectorized over many.
 
-The arithmetic is the same for Python's integers and for arrays of 64-bit words; `Columns` shows
+The arithmetic is the same for Python's integers and for arrays of 64-bit words; `Columns` presents
 many strings to a hash function as if they were one, each of its words an array.
 """
 
@@ -20,10 +20,10 @@ _FEW_OF_A_LENGTH = 8
 
 
 class Columns:
-    """Many strings; a slice of up to 8 bytes is an array of words, first byte lowest.
+    """Many strings; a slice of up to 8 bytes is an array of little-endian words.
 
-    They are in the order of their lengths. Of longer ones than the first, slices show no more bytes
-    than it has; `last` shows those at the end.
+    They are sorted by length. Of longer ones than the first, slices show no more bytes than it has;
+    `last` shows those at the end.
     """
 
     def __init__(self, strings: list[bytes]) -> None:
@@ -39,7 +39,7 @@ class Columns:
 
     @property
     def lengths(self):
-        """How long each string is."""
+        """The length of each string."""
         return np.fromiter(map(len, self._strings), np.uint64, len(self._strings))
 
     def last(self, count: int) -> Columns:
@@ -60,8 +60,7 @@ class Columns:
 def hashes(function, strings: np.ndarray, alike=None) -> np.ndarray:
     """The hash of each string in an array.
 
-    `function` takes `Columns` of strings of one length, or of lengths for which `alike` gives one
-    number.
+    `function` takes `Columns` of strings of one length, or of lengths with the same `alike` number.
     """
     flat = strings.ravel()
     if flat.size < _FEW:

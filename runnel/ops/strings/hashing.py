@@ -1,4 +1,4 @@
-"""Strings sorted into numbered buckets by their hash."""
+"""Hashing of strings into buckets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def to_hash_bucket_fast(input, num_buckets, name=None):
 
 
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
-    """The bucket of each string by SipHash with a key of two integers, safe from made-up clashes.
+    """The bucket of each string by SipHash with a key of two integers, against forged collisions.
 
     >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy()
     array([2, 0])

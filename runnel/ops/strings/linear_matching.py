@@ -1,9 +1,9 @@
-"""Regular expressions matched in time linear in the text: all alternatives are followed at once.
+"""Regular expression matching in linear time: all alternatives are simulated at once.
 
-A pattern's tree becomes a program of few instructions. A thread is a place in the program with the
-positions of the groups it has passed; threads are kept in order of preference, at most one in each
-place, so that a character costs at most one step for each instruction (Thompson's and Pike's way).
-Python's `re` tries one alternative after the other, of which there may be exponentially many.
+A pattern's tree is compiled to a program of few instructions. A thread is a program counter with
+the positions of the groups it has passed; threads are stored in order of preference, at most one
+per instruction, so that a character costs at most one step per instruction (Thompson's and Pike's
+algorithm). Python's `re` backtracks through alternatives, of which there may be exponentially many.
 
     ("character", expression)            one character, by an expression of `re` for a single one
     ("sequence", nodes), ("choice", nodes), ("repeat", node, low, high, lazy)
@@ -21,11 +21,11 @@ _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 class TooLarge(ValueError):
-    """A pattern whose repetitions make too long a program."""
+    """A pattern whose repetitions would make the program too long."""
 
 
 class Program:
-    """A pattern ready for matching; `groups` counts its groups without the whole match."""
+    """A compiled pattern; `groups` is the number of its groups without the whole match."""
 
     def __init__(self, node: Node, groups: int) -> None:
         self.groups = groups
@@ -71,7 +71,7 @@ class Program:
             end[1] = len(self._code)
 
     def _split(self, lazy: bool) -> tuple[list[Any], int]:
-        """A split whose first way goes on here; the index of the other way, to be filled in."""
+        """A split that prefers to continue here, and the index of its other branch to be set."""
         split = self._emit("split", None, None)
         split[2 if lazy else 1] = len(self._code)
         return split, 1 if lazy else 2
@@ -108,7 +108,7 @@ class Program:
         return self._run(text, 0, whole=True) is not None
 
     def search(self, text: str, position: int = 0) -> Match | None:
-        """The first match from a position on, the preferred one of those that begin there."""
+        """The first match from a position on, the preferred one of those that start there."""
         found = self._run(text, position, whole=False)
         return None if found is None else Match(text, found)
 
@@ -130,7 +130,7 @@ class Program:
                     if whole and position < size:
                         continue
                     best = saved
-                    # What comes after is less preferred.
+                    # What follows has lower preference.
                     break
                 known = instruction[2]
                 fits = known.get(character)
@@ -148,7 +148,7 @@ class Program:
     def _closure(
         self, threads: list[tuple[int, tuple[int, ...]]], text: str, position: int
     ) -> list[tuple[int, tuple[int, ...]]]:
-        """The threads at characters and at the end, after all that needs no character."""
+        """The threads at character instructions and at the end, after all epsilon transitions."""
         code, seen = self._code, set()
         found = []
         stack = threads[::-1]
@@ -189,7 +189,7 @@ def _holds(kind: str, text: str, position: int) -> bool:
 
 
 class Match:
-    """Where a pattern and its groups matched."""
+    """The positions of a match and of its groups."""
 
     def __init__(self, text: str, places: tuple[int, ...]) -> None:
         self._text, self._places = text, places
@@ -199,6 +199,6 @@ class Match:
         return self._places[0], self._places[1]
 
     def group(self, number: int) -> str | None:
-        """What a group matched; None where it took no part."""
+        """The text of a group; None if it did not participate."""
         start, end = self._places[2 * number : 2 * number + 2]
         return None if start < 0 or end < 0 else self._text[start:end]

@@ -1,4 +1,4 @@
-"""Neighbouring strings joined: n-grams."""
+"""n-grams: adjacent strings joined."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def ngrams(
     preserve_short_sequences=False,
     name=None,
 ):
-    """The n-grams of each row (the last axis): `ngram_width` strings, one number or several.
+    """The n-grams of each row (the last axis): `ngram_width` strings, one width or several.
 
     >>> tf.strings.ngrams(["A", "B", "C", "D"], 2).numpy()
     array([b'A B', b'B C', b'C D'], dtype=object)

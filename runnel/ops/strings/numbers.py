@@ -1,4 +1,4 @@
-"""Numbers written as text, and text read as numbers."""
+"""Formatting of numbers as strings, and parsing."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def AsString(input, *, precision=-1, scientific=False, shortest=False, width=-1,
     if kind == "b":
         return filled([b"true" if v else b"false" for v in input.ravel().tolist()], input.shape)
     if kind == "u":
-        # Unsigned numbers never show a sign.
+        # Unsigned numbers never have a sign.
         fill = fill.strip("+ ")
     wide = f"{fill}{width}" if width > -1 else fill
     if kind in "iu" and not wide and input.size:
-        # One text of all numbers, cut again: several times faster than one by one.
+        # All numbers formatted as one string and split again: several times faster than one by one.
         return filled(str(input.ravel().tolist())[1:-1].encode().split(b", "), input.shape)
     if kind in "iu":
         write = f"%{wide}d".encode().__mod__
@@ -99,7 +99,7 @@ def _padded_text(strings, width, fill):
 
 
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
-    """Each number as text, as C's printf writes it.
+    """Each number as a string, in the format of C's printf.
 
     >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy().tolist()
     [b'3.14', b'2.00']
@@ -137,7 +137,7 @@ def StringToNumber(string_tensor, *, out_type=float32):
 
 
 def _read_all(texts, read):
-    """The numbers that `read` finds; those of Python's syntax without a call for each."""
+    """The numbers that `read` parses; those in Python's syntax without a call for each."""
     if read is read_float and b"_" not in b" ".join(texts):
         try:
             return list(map(float, texts))
@@ -147,7 +147,7 @@ def _read_all(texts, read):
 
 
 def read_float(text):
-    """A number as C's strtod reads it: decimal or hexadecimal, infinity, NaN."""
+    """A number as C's strtod parses it: decimal or hexadecimal, infinity, NaN."""
     try:
         if b"_" not in text:
             return float(text)
@@ -175,7 +175,7 @@ def _unreadable(strings, read, limits):
 
 
 def to_number(input, out_type=float32, name=None):
-    """The number that each string says.
+    """The number that each string represents.
 
     >>> tf.strings.to_number(["1.55", "-3"]).numpy()
     array([ 1.55, -3.  ], dtype=float32)

@@ -18,11 +18,11 @@ from .regex_syntax import InvalidPattern, Piece, SingleBytes, translate
 
 
 class Expression:
-    """A pattern ready for use on bytes that hold UTF-8.
+    """A compiled pattern for bytes that hold UTF-8.
 
-    Simple patterns are left to Python's `re`, which is the quickest where it need not try many
-    alternatives. All others go to RE2 itself, or where its package is not installed, to
-    `linear_matching`: both take linear time.
+    Simple patterns are matched by Python's `re`, which is fastest where it needs little
+    backtracking. All others go to RE2 itself, or where its package is not installed, to
+    `linear_matching`: both run in linear time.
     """
 
     def __init__(self, pattern: bytes) -> None:
@@ -120,7 +120,7 @@ class Expression:
         count = 0 if everywhere else 1
         bytewise = self._bytewise
         if literal is not None:
-            # As text, not as a function: then all is done by the expression's own code.
+            # As a string, not as a function: then it all runs in the expression's compiled code.
             narrow = literal.replace(b"\\", rb"\\")
             wide = _decoded(narrow)
 
@@ -133,7 +133,7 @@ class Expression:
 
 
 def _replace_all(expression, rewritten, string, length_at=None, everywhere=True):
-    """All matches replaced; an empty one right after another match does not count."""
+    """All matches replaced; an empty one directly after another match is skipped."""
     length_at = length_at or _one
     pieces = []
     position, last_end, size = 0, -1, len(string)
@@ -163,7 +163,7 @@ def _one(string, position):
 
 
 def _length_at(string, position):
-    """The number of bytes of the character at a position; 1 for what is no UTF-8."""
+    """The number of bytes of the character at a position; 1 for invalid UTF-8."""
     for size in range(1, 5):
         try:
             string[position : position + size].decode()
@@ -211,7 +211,7 @@ def _compiled_by_re2(pattern: bytes) -> Any:
 
 
 def _template(parts, literal, empty):
-    """The function of a match that gives its replacement."""
+    """The function from a match to its replacement."""
     if literal is not None:
         return lambda found: literal
     return lambda found: empty.join(
@@ -220,7 +220,7 @@ def _template(parts, literal, empty):
 
 
 def _parsed_rewrite(rewrite):
-    r"""Literal parts and numbers of groups (\0 to \9); False if an unknown escape ended it."""
+    r"""Literal parts and group numbers (\0 to \9); False if an unknown escape ended it."""
     parts: list[bytes | int] = []
     position = 0
     while position < len(rewrite):
@@ -247,7 +247,7 @@ def _encoded(string):
 
 @lru_cache(maxsize=256)
 def expression(pattern: bytes) -> Expression:
-    """The compiled form of a pattern; ValueError if RE2 would not take it."""
+    """The compiled form of a pattern; ValueError if RE2 would refuse it."""
     return Expression(pattern)
 
 

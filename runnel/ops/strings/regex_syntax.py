@@ -1,10 +1,10 @@
-"""RE2's regular expressions, written for Python's `re`.
+"""RE2's regular expressions, translated to Python's `re`.
 
 What both understand means the same; what differs is translated: flags in the middle of a pattern,
 ASCII-only classes and boundaries, POSIX and Unicode classes, `$` that is the very end. What RE2
-refuses (lookaround, references back, possessive repetition) is refused here too.
+refuses (lookaround, backreferences, possessive repetition) is refused here too.
 
-A pattern is written twice: `wide` for decoded text, `narrow` for bytes that are all ASCII.
+A pattern is translated twice: `wide` for decoded text, `narrow` for bytes that are all ASCII.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _LARGEST_REPEAT = 1000
 _NOTHING = "(?!)"
 _FEW = 64
-# So many steps of `re` take no longer than the call of another engine, or not much.
+# The number of steps of `re` that take about as long as the call of another engine.
 _STEPS = 1 << 13
 _MANY = 1 << 30
 
@@ -48,7 +48,7 @@ class SingleBytes(InvalidPattern):
 
 @dataclass
 class Piece:
-    """A part of a pattern in both forms, and what matching it can mean."""
+    """A part of a pattern in both forms, and its matching properties."""
 
     wide: str
     narrow: str
@@ -60,15 +60,15 @@ class Piece:
     characters: Ranges | None = None
     # The tree for `linear_matching`; nothing is an empty sequence.
     node: Node = ("sequence", ())
-    # In how many ways it can match at a position, and how many unlimited repetitions of single
-    # characters it has: Python's `re`, which tries all of them, is quick where both are small.
+    # The number of ways in which it can match at a position, and of unlimited repetitions of single
+    # characters: Python's `re`, which backtracks through all of them, is fast where both are small.
     ways: int = 1
     runs: int = 0
-    # Nothing but such a repetition.
+    # Only such a repetition.
     is_run: bool = False
 
     def limit_of_re(self, searching: bool) -> int:
-        """The length of strings from which on `re` might take too many steps."""
+        """The string length from which on `re` might take too many steps."""
         is_linear = not self.runs or (self.is_run if searching else self.runs == 1)
         if is_linear and self.ways <= _FEW:
             return sys.maxsize
@@ -91,7 +91,7 @@ class _Parser:
         self.pattern = pattern
         self.position = 0
         self.groups = 0
-        # Where the last repetition was looked for.
+        # The position at which the last repetition was looked for.
         self.operator = 0
 
     def rest(self) -> str:
@@ -164,7 +164,7 @@ class _Parser:
     def _repeat(
         self, branch: list[Piece], bounds: tuple[int, int | None], flags: frozenset[str]
     ) -> None:
-        """Let the last piece of a branch match several times."""
+        """Apply a repetition to the last piece of a branch."""
         operator = self.pattern[self.operator : self.position]
         if not branch:
             raise InvalidPattern(f"no argument for repetition operator: {operator}")
@@ -195,7 +195,7 @@ class _Parser:
         )
 
     def _bounds(self) -> tuple[int, int | None] | None:
-        """How often the piece before is wanted; None where no repetition follows."""
+        """The bounds of the repetition of the piece before; None where no repetition follows."""
         self.operator = self.position
         letter = self.peek()
         if letter in _REPEATS:
@@ -404,7 +404,7 @@ class _Parser:
                 return code
             end = start + 3
             if found is not None:
-                # Up to the digit that makes it too large.
+                # Up to the digit that overflows.
                 while int(self.pattern[start + 3 : end] or "0", 16) <= 0x10FFFF:
                     end += 1
             raise InvalidPattern(f"invalid escape sequence: {self.pattern[start:end]}")
@@ -436,10 +436,10 @@ def _ways_of_repeat(piece: Piece, low: int, high: int | None) -> int:
 
 
 def _folded(wide: str, bytewise: bool) -> Piece:
-    """A piece that does not tell upper from lower case.
+    """A case-insensitive piece.
 
-    ASCII letters equal some others but for case (k the Kelvin sign, s the long s): which ones, the
-    wide form knows.
+    ASCII letters equal some others except for case (k the Kelvin sign, s the long s): the wide form
+    handles them.
     """
     expression = re.compile(wide)
     codes = [(code, code) for code in range(0x80) if expression.match(chr(code))]

@@ -1,4 +1,4 @@
-"""Strings cut into parts: one row of parts for each string."""
+"""Splitting of strings: one row of parts for each string."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SINGLE_BYTES = [bytes([code]) for code in range(256)]
 
 
 def into_rows(input, cut, name):
-    """What `cut` makes of a vector of strings, in the rows that the strings are in.
+    """The result of `cut` for a vector of strings, in the rows of the strings.
 
-    `cut(vector)` gives ragged tensors of two dimensions; a single string gives plain vectors.
+    `cut(vector)` returns ragged tensors of two dimensions; a single string gives plain vectors.
     """
     from ..ragged.ragged_tensor import RaggedTensor
 
@@ -78,7 +78,7 @@ def StringSplitV2(input, sep, *, maxsplit=-1):
         return _sparse([each.split(separator) for each in input])
     parts = [each.split(separator, maxsplit) for each in input]
     if separator is None:
-        # After the last split comes a part, empty or not.
+        # After the last separator follows a part, empty or not.
         parts = [[*row, b""] if len(row) == maxsplit else row for row in parts]
     return _sparse(parts)
 
@@ -101,7 +101,7 @@ def split(input=None, sep=None, maxsplit=-1, name=None):
         ]
 
     strings = convert_to_tensor(input, string)
-    # As in the original, a tensor of unknown rank is taken for a vector; the op checks that.
+    # As in the original, a tensor of unknown rank is treated as a vector; the op checks that.
     rows = cut(strings) if strings.shape.rank is None else into_rows(strings, cut, "split")
     return rows[0]
 
@@ -119,7 +119,7 @@ def StringSplit(input, delimiter, *, skip_empty=True):
     if not separators:
         singles = list(map(_SINGLE_BYTES.__getitem__, b"".join(input)))
         return _indexed(list(map(len, input)), singles)
-    # Every byte of the delimiter separates by itself.
+    # Every byte of the delimiter is a separator.
     first = separators[:1]
     table = bytes.maketrans(separators, first * len(separators))
     parts = [each.translate(table).split(first) if each else [] for each in input]

@@ -1,4 +1,4 @@
-"""Text as characters: decoding to code points and back, other encodings, scripts."""
+"""Unicode: decoding to code points and encoding, transcoding, scripts."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def unicode_decode_with_offsets(
     replace_control_characters=False,
     name=None,
 ):
-    """The code points of each string, and the byte at which each of them starts.
+    """The code points of each string, and the byte offset of each.
 
     >>> codes, offsets = tf.strings.unicode_decode_with_offsets(["\\u00f6dn"], "UTF-8")
     >>> offsets.to_list()
@@ -174,7 +174,7 @@ def UnicodeEncode(
 
 
 def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
-    """Strings of the code points along the last axis.
+    """Strings from the code points along the last axis.
 
     >>> tf.strings.unicode_encode([[71, 246, 246], [128522, 33, 33]], "UTF-8").numpy().tolist()
     [b'G\\xc3\\xb6\\xc3\\xb6', b'\\xf0\\x9f\\x98\\x8a!!']
@@ -238,7 +238,7 @@ def unicode_split(input, input_encoding, errors="replace", replacement_char=6553
 def unicode_split_with_offsets(
     input, input_encoding, errors="replace", replacement_char=65533, name=None
 ):
-    """The characters of each string, and the byte at which each of them starts.
+    """The characters of each string, and the byte offset of each.
 
     >>> characters, offsets = tf.strings.unicode_split_with_offsets(["G\\u00f6d"], "UTF-8")
     >>> offsets.to_list()
@@ -248,7 +248,7 @@ def unicode_split_with_offsets(
     return tuple(_split_characters(input, input_encoding, errors, replacement_char, name, True))
 
 
-# Strings to strings, numbers to numbers.
+# Strings to strings, integers to integers.
 
 
 @op("UnicodeTranscode", "input: string -> output: string", shape=unchanged, gradient=None)
@@ -275,7 +275,7 @@ def unicode_transcode(
     replace_control_characters=False,
     name=None,
 ):
-    """Each string in another encoding.
+    """Each string transcoded to another encoding.
 
     >>> tf.strings.unicode_transcode(["Hello", "TF"], "UTF-8", "UTF-16-BE").numpy().tolist()
     [b'\\x00H\\x00e\\x00l\\x00l\\x00o', b'\\x00T\\x00F']
@@ -294,7 +294,7 @@ def UnicodeScript(input):
 
 
 def unicode_script(input, name=None):
-    """ICU's number of the script that each code point belongs to; -1 for none.
+    """ICU's number of the script of each code point; -1 for none.
 
     >>> tf.strings.unicode_script([1, 31, 38]).numpy()
     array([0, 0, 0], dtype=int32)

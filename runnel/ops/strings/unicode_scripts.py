@@ -235,7 +235,7 @@ def characters_of_script(name: str) -> list[tuple[int, int]] | None:
 
 @cache
 def _numbers() -> np.ndarray:
-    """The script's number of each code point."""
+    """The script number of each code point."""
     table = np.full(_CHARACTERS, _UNKNOWN, np.int32)
     for number, ranges in _scripts().values():
         for low, high in ranges:
@@ -244,6 +244,6 @@ def _numbers() -> np.ndarray:
 
 
 def script_numbers(codes: np.ndarray) -> np.ndarray:
-    """ICU's number of each code point's script; -1 for what is no code point."""
+    """ICU's script number of each code point; -1 for invalid ones."""
     valid = (codes >= 0) & (codes < _CHARACTERS)
     return np.where(valid, _numbers()[np.where(valid, codes, 0)], np.int32(-1))

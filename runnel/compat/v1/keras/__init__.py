@@ -7,7 +7,7 @@ import runnel as _tf
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # The names for `from ... import *`, including lazily loaded ones.
         return [each for each in __dir__() if not each.startswith("_")]
     if name in ("backend", "utils"):
         return _importlib.import_module(f".{name}", __name__)

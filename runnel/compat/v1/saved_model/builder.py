@@ -23,9 +23,9 @@ from ..train.saver import _named, _value
 
 
 class SavedModelBuilder:
-    """Puts the graph of a session with its values, and more graphs for them, into a SavedModel.
+    """Writes the graph of a session with its values, and more graphs for them, to a SavedModel.
 
-    All is written by `save`, and the folder then is there as a whole.
+    Everything is written by `save`, and the folder then appears atomically.
     """
 
     def __init__(self, export_dir: Any) -> None:
@@ -53,7 +53,7 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Any = None,
     ) -> None:
-        """Add the graph of a session, and the values that its variables have there now."""
+        """Add the graph of a session, and the current values of its variables."""
         if self._tensors is not None:
             raise AssertionError(
                 "Graph state including variables and assets has already been saved. Please invoke "
@@ -80,7 +80,7 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Any = None,
     ) -> None:
-        """Add the graph being built, for the values that were added before."""
+        """Add the current graph, for the values that were added before."""
         from .. import get_default_graph
 
         if self._tensors is None:
@@ -100,7 +100,7 @@ class SavedModelBuilder:
         experimental_image_format: bool = False,
         experimental_image_writer_options: Any = None,
     ) -> bytes:
-        """Write the SavedModel; the path of its file."""
+        """Write the SavedModel; returns the path of its file."""
         from google.protobuf import text_format
 
         if experimental_image_format:

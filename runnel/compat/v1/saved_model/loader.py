@@ -1,7 +1,7 @@
-"""SavedModels in sessions: their graph is imported, their variables get the saved values.
+"""SavedModels in sessions: the graph is imported, the variables get the saved values.
 
-The nodes that save and restore in a session are left out: what they would restore is read from the
-checkpoint directly.
+The nodes that save and restore in a session are dropped: their values are read from the checkpoint
+directly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .reference_variables import use_resources
 
 _OF_SAVERS = frozenset(["MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"])
 _CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
-# Savers restore in a function that the graph calls, or in one that this calls.
+# Savers restore in a function that the graph calls, or in a nested one.
 _DEEPEST = 2
 _INITIAL = (saved_model_names.MAIN_OP_KEY, saved_model_names.LEGACY_INIT_OP_KEY)
 
@@ -39,7 +39,7 @@ def load(
     sess: Any, tags: Iterable[str], export_dir: Any, import_scope: str | None = None,
     **saver_kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Import the graph with these tags into a session, with its values; its MetaGraphDef.
+    """Import the graph with these tags into a session, with its values; returns its MetaGraphDef.
 
     >>> import tempfile
     >>> v1 = tf.compat.v1
@@ -97,7 +97,7 @@ def maybe_saved_model_directory(export_dir: Any) -> bool:
 
 
 def _of_savers(nodes: Any, functions: dict[str, Any]) -> set[str]:
-    """The names of the nodes that save or restore, and of those that use what they give."""
+    """The names of the nodes that save or restore, and of those that depend on their results."""
     saving = {
         name
         for name, function in functions.items()
@@ -121,7 +121,7 @@ def _of_savers(nodes: Any, functions: dict[str, Any]) -> set[str]:
 
 
 def _keep_names_of_calls(nodes: Any) -> None:
-    """Give what calls of functions return to nodes of their names: the calls are put in place."""
+    """Give the results of function calls to nodes of the calls' names: the calls are inlined."""
     for node in [each for each in nodes if each.op in _CALLS and each.attr["Tout"].list.type]:
         types = node.attr["Tout"]
         named = nodes.add(name=node.name, op="IdentityN")
@@ -137,7 +137,7 @@ def _node_name(source: str) -> str:
 def _restored(
     nodes: Any, functions: dict[str, Any], inside: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The nodes of variables that are restored, each with its key in the checkpoint."""
+    """The nodes of restored variables, each with its key in the checkpoint."""
     named = {node.name: node for node in nodes}
     for node in nodes:
         if node.op in ("Assign", "AssignVariableOp"):
@@ -157,7 +157,7 @@ def _restored(
 
 
 def _key(source: str, named: dict[str, Any]) -> str | None:
-    """The key that a tensor is restored from; None for one that is not restored."""
+    """The checkpoint key of a restored tensor; None for one that is not restored."""
     node = named.get(_node_name(source))
     passed = set()
     while node is not None and node.op == "Identity" and node.name not in passed:
@@ -218,7 +218,7 @@ def _fill_collections(
 
 
 def _connect(variable: Any, saved: Any, operations: dict[str, Any]) -> None:
-    """Tell a variable which operations read and initialize it."""
+    """Connect a variable with the operations that read and initialize it."""
     read = operations.get(_node_name(saved.snapshot_name))
     if read is not None:
         variable._snapshot = read.outputs[0]
@@ -228,7 +228,7 @@ def _connect(variable: Any, saved: Any, operations: dict[str, Any]) -> None:
 
 
 def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
-    """Run what has to happen first, with the paths of assets."""
+    """Run the initializer operations, with the paths of assets."""
     graph = session.graph
     fed = {
         scope + each.tensor_info.name: path_inside(
@@ -252,7 +252,7 @@ def _initialize(session: Any, meta_graph: Any, path: str, scope: str) -> None:
 
 
 def _assets(meta_graph: Any) -> list[Any]:
-    """The assets of a graph, which stand in a collection where TensorFlow 1 wrote it."""
+    """The assets of a graph, which TensorFlow 1 stores in a collection."""
     if meta_graph.asset_file_def or saved_model_names.ASSETS_KEY not in meta_graph.collection_def:
         return list(meta_graph.asset_file_def)
     packed = meta_graph.collection_def[saved_model_names.ASSETS_KEY].any_list.value
@@ -260,7 +260,7 @@ def _assets(meta_graph: Any) -> list[Any]:
 
 
 def _needed_by(operation: Any) -> list[Any]:
-    """An operation and all that happens before it."""
+    """An operation and all its dependencies."""
     found: dict[int, Any] = {}
     waiting = [operation]
     while waiting:

@@ -1,4 +1,4 @@
-"""The variables of TensorFlow 1 before there were resources, as such with a handle."""
+"""TensorFlow 1's reference variables, converted to resource variables."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _name(source: str) -> str:
 def _read(
     source: str, kinds: dict[str, int], updated: dict[str, str], reads: dict[str, Any]
 ) -> str:
-    """The node that reads a variable, after its update where it is the update that is used."""
+    """The node that reads a variable, after its update where the update's output is used."""
     user = _name(source)
     variable = updated.get(user, user)
     name = f"{user}/ReadVariableOp"
@@ -83,7 +83,7 @@ def _read(
 
 
 def _become(node: Any, op: str, dtype: int | None = None) -> None:
-    """Make a node one of another op; of its attributes only the shape stays."""
+    """Change the op of a node; of its attributes only the shape is retained."""
     node.op = op
     for key in [key for key in node.attr if key != "shape"]:
         del node.attr[key]

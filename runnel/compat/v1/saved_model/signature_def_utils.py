@@ -1,4 +1,4 @@
-"""Descriptions of tensors and signatures for SavedModels."""
+"""TensorInfo and SignatureDef messages for SavedModels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ....sparse import SparseTensor
 
 
 def build_tensor_info(tensor: Any) -> Any:
-    """The description of a tensor of a graph: its name, dtype and shape."""
+    """The TensorInfo of a tensor of a graph: its name, dtype and shape."""
     if isinstance(tensor, SparseTensor):
         info = TensorInfo(dtype=tensor.dtype.as_datatype_enum)
         info.tensor_shape.CopyFrom(shape_proto(tensor.shape))
@@ -31,7 +31,7 @@ def build_tensor_info(tensor: Any) -> Any:
 def get_tensor_from_tensor_info(
     tensor_info: Any, graph: Any = None, import_scope: str | None = None
 ) -> Any:
-    """The tensor of a graph that a description means."""
+    """The tensor of a graph that a TensorInfo refers to."""
     from .. import get_default_graph
 
     graph = graph or get_default_graph()
@@ -58,7 +58,7 @@ def build_signature_def(
     method_name: str | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> Any:
-    """A signature of descriptions of tensors, by their names in it."""
+    """A signature from TensorInfos, keyed by their names in it."""
     signature = SignatureDef(method_name=method_name or "")
     for messages, given in ((signature.inputs, inputs), (signature.outputs, outputs)):
         for name, info in (given or {}).items():
@@ -69,7 +69,7 @@ def build_signature_def(
 
 
 def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Any:
-    """The signature of a prediction, of tensors by their names in it."""
+    """The signature of a prediction, from tensors keyed by their names in it."""
     if not inputs:
         raise ValueError("Prediction `inputs` cannot be None or empty.")
     if not outputs:

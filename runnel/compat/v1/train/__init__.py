@@ -1,4 +1,4 @@
-"""tf.compat.v1.train: optimizers, learning rates, the counter of steps, moving averages."""
+"""tf.compat.v1.train: optimizers, learning rates, the global step, moving averages."""
 
 import importlib as _importlib
 
@@ -36,7 +36,7 @@ from .steps import (
     polynomial_decay as polynomial_decay,
 )
 
-# What `tf.train` has of the same name, and what is there under another module.
+# Names that are the same in `tf.train`, and those from other modules.
 _SAME = frozenset({
     "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "ClusterDef",
     "ClusterSpec", "Coordinator", "Example", "Feature", "FeatureList",
@@ -45,7 +45,7 @@ _SAME = frozenset({
     "load_checkpoint", "load_variable",
 })  # fmt: skip
 _OF_STATE = frozenset({"update_checkpoint_state"})
-# What the modules here have, which load when they are asked for.
+# Names of the modules here, loaded lazily.
 _OWN = {
     "hooks": (
         "CheckpointSaverHook", "CheckpointSaverListener", "FeedFnHook", "FinalOpsHook",
@@ -75,7 +75,7 @@ _PLACES = {name: module for module, names in _OWN.items() for name in names}
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        # What `from ... import *` takes, names that load later included.
+        # The names for `from ... import *`, including lazily loaded ones.
         return [each for each in __dir__() if not each.startswith("_")]
     if name in _PLACES:
         return getattr(_importlib.import_module(f".{_PLACES[name]}", __name__), name)

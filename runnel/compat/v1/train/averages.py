@@ -16,7 +16,7 @@ from ..keys import GraphKeys
 
 
 class ExponentialMovingAverage(_OfVariables):
-    """Keeps averages: average -= (1 - decay) (average - value)."""
+    """Maintains moving averages: average -= (1 - decay) (average - value)."""
 
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
         self._decay = decay
@@ -64,7 +64,7 @@ class ExponentialMovingAverage(_OfVariables):
                 initial = zeros(value.shape, value.dtype)
             self._averages[key] = _variable(initial, title), value
             if self._zero_debias and not isinstance(value, Variable):
-                # How much weight the values had so far; the rest is that of the zeros.
+                # The total weight of the values so far; the remainder is that of the initial zeros.
                 self._counts[key] = _variable(zeros([], value.dtype), f"{title}/weight")
 
     def _updates(self, value, rest):
@@ -96,7 +96,7 @@ class ExponentialMovingAverage(_OfVariables):
         return f"{var.name.rpartition(':')[0]}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables=None):
-        """Variables by the names under which their averages, or they themselves, were saved."""
+        """Variables keyed by the names under which their averages, or they, were saved."""
         if moving_avg_variables is None:
             moving_avg_variables = trainable_variables() + moving_average_variables()
         averaged = {each.name: each for each in moving_avg_variables}
@@ -116,5 +116,5 @@ def _variable(initial, name):
 
 
 def graph_class():
-    """The class of moving averages that a graph keeps."""
+    """The class of moving averages that a graph holds."""
     return ExponentialMovingAverage

@@ -6,7 +6,7 @@ import os
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Write a graph into a file, as text or as a binary message; the path of the file."""
+    """Write a graph to a file, as text or as a binary message; returns the path of the file."""
     from google.protobuf import text_format
 
     graph_def = graph_or_graph_def

@@ -1,4 +1,4 @@
-"""SessionRunHook: what happens before and after each run of a monitored session; the usual ones."""
+"""SessionRunHook: callbacks before and after each run of a monitored session; the standard ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_
 
 
 class SessionRunContext:
-    """What a hook sees of a run, and how it asks to stop."""
+    """A hook's view of a run; a hook requests a stop with it."""
 
     def __init__(self, original_args, session):
         self._original_args = original_args
@@ -48,11 +48,11 @@ class SessionRunContext:
 
     @property
     def stop_requested(self):
-        """Whether a hook asked to stop."""
+        """Whether a hook requested a stop."""
         return self._stop_requested
 
     def request_stop(self):
-        """Let `should_stop()` of the monitored session be true from now on."""
+        """Make `should_stop()` of the monitored session true from now on."""
         self._stop_requested = True
 
 
@@ -60,10 +60,10 @@ class SessionRunHook:
     """Base of the hooks: each method does nothing."""
 
     def begin(self):
-        """Called once before the session is made; the graph may still be changed."""
+        """Called once before the session is created; the graph may still be modified."""
 
     def after_create_session(self, session, coord):
-        """Called when the session is made; the graph is final."""
+        """Called after the session is created; the graph is final."""
 
     def before_run(self, run_context):
         """Called before each run; may return `SessionRunArgs` to add to it."""
@@ -76,7 +76,7 @@ class SessionRunHook:
 
 
 class SecondOrStepTimer:
-    """Tells when it is time again: every so many seconds or steps."""
+    """Triggers every given number of seconds or steps."""
 
     def __init__(self, every_secs=None, every_steps=None):
         if (every_secs is None) == (every_steps is None):
@@ -86,11 +86,11 @@ class SecondOrStepTimer:
         self.reset()
 
     def reset(self):
-        """Forget when it was last time."""
+        """Forget the last trigger."""
         self._last_step = self._last_time = None
 
     def should_trigger_for_step(self, step):
-        """Whether it is time at this step."""
+        """Whether to trigger at this step."""
         if self._last_step is None:
             return True
         if self._last_step == step:
@@ -100,7 +100,7 @@ class SecondOrStepTimer:
         return step >= self._last_step + self._every_steps
 
     def update_last_triggered_step(self, step):
-        """Note that it was time; the seconds and steps since the time before, or None twice."""
+        """Record a trigger; returns the seconds and steps since the previous one, or None twice."""
         now = time.time()
         passed = (None, None)
         if self._last_step is not None:
@@ -109,7 +109,7 @@ class SecondOrStepTimer:
         return passed
 
     def last_triggered_step(self):
-        """The step at which it was last time, or None."""
+        """The step of the last trigger, or None."""
         return self._last_step
 
 
@@ -145,30 +145,30 @@ class StopAtStepHook(SessionRunHook):
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context, run_values):
-        # The value may be that before the step of this run.
+        # The value may be the one before the step of this run.
         may_be_last = run_values.results + 1 >= self._last_step
         if may_be_last and run_context.session.run(self._step) >= self._last_step:
             run_context.request_stop()
 
 
 class CheckpointSaverListener:
-    """What is told of the checkpoints that a `CheckpointSaverHook` saves."""
+    """Notified of the checkpoints that a `CheckpointSaverHook` saves."""
 
     def begin(self):
-        """Called before the session is made."""
+        """Called before the session is created."""
 
     def before_save(self, session, global_step_value):
         """Called before a checkpoint is saved."""
 
     def after_save(self, session, global_step_value):
-        """Called after a checkpoint is saved; True asks to stop."""
+        """Called after a checkpoint is saved; True requests a stop."""
 
     def end(self, session, global_step_value):
         """Called at the end of the session."""
 
 
 class CheckpointSaverHook(SessionRunHook):
-    """Saves checkpoints every so many steps or seconds, at the beginning and at the end."""
+    """Saves checkpoints every given number of steps or seconds, at the start and at the end."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         self._saver_to_use().save(session, self._path, global_step=step)
-        # All are told, even if one asks to stop.
+        # All are notified, even if one requests a stop.
         asked = [bool(listener.after_save(session, step)) for listener in self._listeners]
         return any(asked)
 
@@ -250,7 +250,7 @@ class CheckpointSaverHook(SessionRunHook):
 
 
 class LoggingTensorHook(SessionRunHook):
-    """Logs the values of tensors every so many runs or seconds, or at the end."""
+    """Logs the values of tensors every given number of runs or seconds, or at the end."""
 
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
@@ -307,7 +307,7 @@ class LoggingTensorHook(SessionRunHook):
 
 
 class StepCounterHook(SessionRunHook):
-    """Logs, and writes as a summary, how many steps are done in a second."""
+    """Logs, and writes as a summary, the steps per second."""
 
     def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
         if (every_n_steps is None) == (every_n_secs is None):
@@ -346,14 +346,14 @@ class StepCounterHook(SessionRunHook):
 
 
 class NanLossDuringTrainingError(RuntimeError):
-    """The loss of a step is not a number."""
+    """The loss of a step is NaN."""
 
     def __str__(self):
         return "NaN loss during training."
 
 
 class NanTensorHook(SessionRunHook):
-    """Fails or stops once a loss is not a number."""
+    """Fails or stops when a loss is NaN."""
 
     def __init__(self, loss_tensor, fail_on_nan_loss=True):
         self._loss = loss_tensor
@@ -372,7 +372,7 @@ class NanTensorHook(SessionRunHook):
 
 
 class SummarySaverHook(SessionRunHook):
-    """Writes summaries every so many steps or seconds."""
+    """Writes summaries every given number of steps or seconds."""
 
     def __init__(
         self,
@@ -437,7 +437,7 @@ class FinalOpsHook(SessionRunHook):
 
     @property
     def final_ops_values(self):
-        """What the fetches gave; None before the end."""
+        """The results of the fetches; None before the end."""
         return self._values
 
     def end(self, session):
@@ -446,7 +446,7 @@ class FinalOpsHook(SessionRunHook):
 
 
 class FeedFnHook(SessionRunHook):
-    """Feeds what a function gives for each run."""
+    """Feeds the result of a function in each run."""
 
     def __init__(self, feed_fn):
         self.feed_fn = feed_fn
@@ -456,7 +456,7 @@ class FeedFnHook(SessionRunHook):
 
 
 class GlobalStepWaiterHook(SessionRunHook):
-    """Waits before the first run until the global step has come to a number."""
+    """Waits before the first run until the global step has reached a number."""
 
     def __init__(self, wait_until_step):
         self._wait_until_step = wait_until_step

@@ -32,7 +32,7 @@ from .saver import Saver
 _NOT_GIVEN = object()
 _SECONDS_BETWEEN_CHECKPOINTS = 600
 _STEPS_BETWEEN_SUMMARIES = 100
-# What ends a session without being an error.
+# Exceptions that end a session without being an error.
 _ENDS = (errors.OutOfRangeError, StopIteration)
 
 
@@ -45,7 +45,7 @@ def only_of_collection(key):
 
 
 def _from_collection(key, make):
-    """The value of a collection, or a new one that is put there."""
+    """The value of a collection, or a new one that is added to it."""
     value = only_of_collection(key)
     if value is None:
         value = make()
@@ -55,9 +55,9 @@ def _from_collection(key, make):
 
 
 class Scaffold:
-    """What a training session needs: operations to initialize, a saver, summaries.
+    """What a training session needs: initializer operations, a saver, summaries.
 
-    What is not given is made, or taken from the collections of the graph, by `finalize()`.
+    Missing parts are created, or taken from the collections of the graph, by `finalize()`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Scaffold:
         self._saver = value("saver", saver)
 
     def finalize(self):
-        """Make what was not given, and finalize the graph."""
+        """Create missing parts, and finalize the graph."""
         if self._init_op is None:
             self._init_op = _from_collection(GraphKeys.INIT_OP, global_variables_initializer)
         if self._ready_op is None:
@@ -131,7 +131,7 @@ class Scaffold:
 
 
 class SessionManager:
-    """Makes sessions that are initialized or restored from a checkpoint."""
+    """Creates sessions that are initialized or restored from a checkpoint."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class SessionManager:
         init_feed_dict=None,
         init_fn=None,
     ):
-        """A session with values from a checkpoint if there is one, else initialized."""
+        """A session restored from a checkpoint if there is one, else initialized."""
         session, restored = self._restored(
             master, saver, checkpoint_dir, checkpoint_filename_with_path, config
         )
@@ -203,7 +203,7 @@ class SessionManager:
         return session, restored and not self._missing(session)
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("Inf")):
-        """A session, once others have initialized the variables."""
+        """A session, after others have initialized the variables."""
         deadline = time.time() + max_wait_secs
         while True:
             session = Session(master, graph=self._graph, config=config)
@@ -233,7 +233,7 @@ class SessionManager:
         return session, True
 
     def _missing(self, session):
-        """The variables that have no values yet, as the ready operation tells."""
+        """The variables without values, according to the ready operation."""
         if self._ready_op is None:
             return []
         found = session.run(self._ready_op)
@@ -241,7 +241,7 @@ class SessionManager:
 
 
 class SessionCreator:
-    """Makes the session of a monitored session."""
+    """Creates the session of a monitored session."""
 
     def create_session(self):
         """A session."""
@@ -249,7 +249,7 @@ class SessionCreator:
 
 
 class ChiefSessionCreator(SessionCreator):
-    """Makes a session that is initialized, or restored from a checkpoint."""
+    """Creates a session that is initialized, or restored from a checkpoint."""
 
     def __init__(
         self,
@@ -281,7 +281,7 @@ class ChiefSessionCreator(SessionCreator):
 
 
 class WorkerSessionCreator(SessionCreator):
-    """Makes a session once the chief has initialized the variables."""
+    """Creates a session after the chief has initialized the variables."""
 
     def __init__(self, scaffold=None, master="", config=None, max_wait_secs=1800):
         self._scaffold = scaffold or Scaffold()
@@ -306,7 +306,7 @@ def _manager_of(scaffold):
 
 
 class MonitoredSession:
-    """A session whose runs call hooks, until one of them asks to stop.
+    """A session whose runs call hooks, until one of them requests a stop.
 
     >>> with tf.Graph().as_default():
     ...     step = tf.compat.v1.train.get_or_create_global_step()
@@ -320,7 +320,7 @@ class MonitoredSession:
     """
 
     class StepContext:
-        """What a function given to `run_step_fn` gets: the session, and how to stop."""
+        """The argument of a function for `run_step_fn`: the session, and how to stop."""
 
         def __init__(self, session, run_with_hooks_fn):
             self._session = session
@@ -332,7 +332,7 @@ class MonitoredSession:
             return self._session
 
         def run_with_hooks(self, *args, **kwargs):
-            """Run fetches with the hooks; once a step."""
+            """Run fetches with the hooks; once per step."""
             return self._run_with_hooks(*args, **kwargs)
 
         def request_stop(self):
@@ -363,7 +363,7 @@ class MonitoredSession:
         return None if self._closed else self._session.graph
 
     def should_stop(self):
-        """Whether a hook asked to stop, or the session is closed."""
+        """Whether a hook requested a stop, or the session is closed."""
         return self._closed or self._coordinator.should_stop()
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
@@ -398,7 +398,7 @@ class MonitoredSession:
         return results["caller"]
 
     def run_step_fn(self, step_fn):
-        """Run a function of a `StepContext`, which may ask to stop."""
+        """Run a function of a `StepContext`, which may request a stop."""
         import inspect
 
         names = list(inspect.signature(step_fn).parameters)
@@ -442,7 +442,7 @@ class MonitoredSession:
 
 
 class SingularMonitoredSession(MonitoredSession):
-    """A monitored session over one session, which `raw_session()` gives."""
+    """A monitored session over a single session, available as `raw_session()`."""
 
     def __init__(
         self,

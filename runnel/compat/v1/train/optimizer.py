@@ -22,10 +22,10 @@ from ..variables import rename
 
 
 class Optimizer:
-    """Changes variables by their gradients.
+    """Updates variables by their gradients.
 
-    A subclass says what its slots are (`_create_slots`), and how a dense gradient
-    (`_resource_apply_dense`) and one of some rows (`_resource_apply_sparse`) change a variable.
+    A subclass defines its slots (`_create_slots`), and the update by a dense gradient
+    (`_resource_apply_dense`) and by one of some rows (`_resource_apply_sparse`).
     """
 
     GATE_NONE = 0
@@ -56,7 +56,7 @@ class Optimizer:
         name=None,
         grad_loss=None,
     ):
-        """The operation of one step towards a smaller loss; eagerly, the step itself."""
+        """The operation of one step that minimizes the loss; eagerly, the step itself."""
         pairs = self.compute_gradients(
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
             grad_loss,
@@ -111,7 +111,7 @@ class Optimizer:
         return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """The operation that changes the variables, and adds 1 to `global_step`."""
+        """The operation that updates the variables, and adds 1 to `global_step`."""
         pairs = [(gradient, variable) for gradient, variable in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
@@ -149,7 +149,7 @@ class Optimizer:
         return final
 
     def _update(self, gradient, variable):
-        """Change a variable; in a graph, the operations that do."""
+        """Update a variable; in a graph, the operations that do."""
         graph = state.graph
         before = 0 if graph is None else len(graph.operations)
         if isinstance(gradient, IndexedSlices):
@@ -173,13 +173,13 @@ class Optimizer:
         values = segment.unsorted_segment_sum(grad.values, places, size(rows))
         self._resource_apply_sparse(values, var, rows)
 
-    # What subclasses say.
+    # Methods of subclasses.
 
     def _create_slots(self, var_list):
-        """Make the slots of the variables."""
+        """Create the slots of the variables."""
 
     def _prepare(self):
-        """Make tensors of the numbers."""
+        """Convert the hyperparameters to tensors."""
 
     def _resource_apply_dense(self, grad, handle):
         raise NotImplementedError(f"{type(self).__name__} does not change variables.")
@@ -208,7 +208,7 @@ class Optimizer:
         return sorted(found, key=lambda variable: variable.name)
 
     def add_slot(self, var, slot_name, shape=None):
-        """The slot of this name of a variable, made if there is none."""
+        """The slot of this name of a variable, created if there is none."""
         return self._slot(var, slot_name)
 
     def _checkpoint_slots(self):
@@ -225,7 +225,7 @@ class Optimizer:
         return {name: variable for (name, place), (variable, _) in own if place == here}
 
     def _slot(self, var, slot_name, initial=None):
-        """The slot of a variable; made with this initial value, by default zeros."""
+        """The slot of a variable; created with this initial value, zeros by default."""
         slots = self._slots.setdefault(slot_name, {})
         slot = slots.get(var._key)
         if slot is None:
@@ -241,12 +241,12 @@ class Optimizer:
         return self._slot(var, slot_name)
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        """A variable of the optimizer's own, one for each graph."""
+        """A variable of the optimizer's own, one per graph."""
         graph = state.home
         key = (name, None if graph is None else id(graph))
         if key not in self._non_slots:
             title = f"{self._name}/{name}" if self._own_scope else name
-            # Held with the graph, so that its id stays its own.
+            # Stored with the graph, so that its id is not reused.
             self._non_slots[key] = self._own_variable(title, initial_value), graph
         return self._non_slots[key][0]
 
@@ -271,14 +271,14 @@ class Optimizer:
 
 
 def _titled(operation, scope):
-    """The operation under the name of the scope that the updates have."""
+    """The operation under the name of the updates' scope."""
     if operation is not None:
         rename(operation, scope.rstrip("/"))
     return operation
 
 
 def filled(var, value):
-    """A function that makes a tensor like a variable, filled with a number."""
+    """A function that creates a tensor of a variable's shape, filled with a number."""
     from ....ops.array.creation import fill
 
     shape = TensorShape(var.shape).as_list()

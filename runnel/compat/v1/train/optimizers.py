@@ -30,7 +30,7 @@ class GradientDescentOptimizer(Optimizer):
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
-    """Gradient descent with penalties on the size of the variables, applied after the step."""
+    """Gradient descent with L1 and L2 penalties, applied after the step."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
 
 def _shrunk(values, rate, l1, l2):
-    """The values nearest to these that have smaller penalties."""
+    """The proximal operator of the penalties."""
     if l1 > 0:
         values = sign(values) * maximum(absolute(values) - rate * l1, zeros_like(values))
     return values / (rate * l2 + 1.0)
@@ -79,7 +79,7 @@ class MomentumOptimizer(Optimizer):
             self._slot(var, "momentum")
 
     def _step(self, grad, accum):
-        """The new accumulator, and what is to be subtracted."""
+        """The new accumulator, and the update to subtract."""
         rate = self._number(self._learning_rate, grad.dtype)
         momentum = self._number(self._momentum, grad.dtype)
         accum = accum * momentum + grad
@@ -130,7 +130,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class ProximalAdagradOptimizer(Optimizer):
-    """Adagrad with penalties on the size of the variables, applied after the step."""
+    """Adagrad with L1 and L2 penalties, applied after the step."""
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ class AdagradDAOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Steps of the size of the past ones, over the root of the mean squared gradient."""
+    """Updates scaled by the RMS of past updates over the RMS of gradients."""
 
     def __init__(
         self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"
@@ -251,7 +251,7 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class AdamOptimizer(Optimizer):
-    """Steps by the mean gradient over the root of the mean squared one."""
+    """Updates by the mean gradient over the square root of the mean squared one."""
 
     def __init__(
         self,
@@ -317,7 +317,7 @@ class AdamOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """Steps by the gradient over the root of the mean squared one."""
+    """Updates by the gradient over the square root of the mean squared one."""
 
     def __init__(
         self,
@@ -355,7 +355,7 @@ class RMSPropOptimizer(Optimizer):
 
 
 class FtrlOptimizer(Optimizer):
-    """Follow the regularized leader: linear models with few weights that are not zero."""
+    """Follow the regularized leader: sparse linear models."""
 
     def __init__(
         self,

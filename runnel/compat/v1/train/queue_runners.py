@@ -1,4 +1,4 @@
-"""Input pipelines of queues: threads that fill them, and batches of what comes out."""
+"""Queue-based input pipelines: threads that fill queues, and batches dequeued from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..keys import GraphKeys
 
 
 class QueueRunner:
-    """Keeps a queue filled: one thread for each of its operations, until they are exhausted."""
+    """Fills a queue: one thread for each of its operations, until they are exhausted."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class QueueRunner:
         return self._queue.name
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
-        """The threads that fill the queue in a session; none if there are some already."""
+        """The threads that fill the queue in a session; none if some are running already."""
         with self._lock:
             if self._running.get(sess):
                 return []
@@ -73,7 +73,7 @@ class QueueRunner:
             while coordinator is None or not coordinator.should_stop():
                 session.run(operation)
         except self._ends:
-            # The queue's end is the end of what can be put in.
+            # Closing the queue ends the input.
             pass
         except Exception as error:
             if coordinator is not None:
@@ -99,14 +99,14 @@ class QueueRunner:
 
 
 def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
-    """Let `start_queue_runners` start a runner, too."""
+    """Register a queue runner for `start_queue_runners`."""
     add_to_collection(collection, qr)
 
 
 def start_queue_runners(
     sess=None, coord=None, daemon=True, start=True, collection=GraphKeys.QUEUE_RUNNERS
 ):
-    """Start the threads of all queue runners of the graph; the threads."""
+    """Start the threads of all queue runners of the graph; returns the threads."""
     session = sessions.innermost() if sess is None else sess
     if session is None:
         raise ValueError(
@@ -125,7 +125,7 @@ def start_queue_runners(
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor, for so many runs; OutOfRangeError after them. Needs local variables."""
+    """The tensor, for this many runs; OutOfRangeError afterwards. Needs local variables."""
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -151,7 +151,7 @@ def input_producer(
     name=None,
     cancel_op=None,
 ):
-    """A queue of the rows of a tensor, over and over or for a number of epochs."""
+    """A queue of the rows of a tensor, repeated endlessly or for a number of epochs."""
     rows = tf.convert_to_tensor(input_tensor)
     shape = rows.shape[1:].merge_with(element_shape)
     if not shape.is_fully_defined():
@@ -190,14 +190,14 @@ def string_input_producer(
 def range_input_producer(
     limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
 ):
-    """A queue of the numbers below a limit."""
+    """A queue of the integers below a limit."""
     return input_producer(tf.range(limit), [], num_epochs, shuffle, seed, capacity, shared_name)
 
 
 def slice_input_producer(
     tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
 ):
-    """One row of each of several tensors at a time, from a queue of their numbers."""
+    """One row of each of several tensors at a time, from a queue of row indices."""
     if not tensor_list:
         raise ValueError("Expected at least one tensor in slice_input_producer().")
     tensors = [tf.convert_to_tensor(each) for each in tensor_list]
@@ -212,7 +212,7 @@ def slice_input_producer(
 
 
 def _batched(lists, size, make, capacity, enqueue_many, shapes, smaller, keep=None):
-    """Batches of what is put into a queue by one thread for each list of tensors."""
+    """Batches from a queue that is filled by one thread per list of tensors."""
     is_dict = isinstance(lists[0], dict)
     names = list(lists[0]) if is_dict else None
     is_one = not is_dict and not isinstance(lists[0], list | tuple)
@@ -288,7 +288,7 @@ def maybe_batch(
     shared_name=None,
     name=None,
 ):
-    """Batches of those tensors that are to be kept."""
+    """Batches of the tensors whose `keep_input` is true."""
     return _batched(
         [tensors] * num_threads, batch_size, _fifo(capacity, dynamic_pad), capacity, enqueue_many,
         shapes, allow_smaller_final_batch, keep_input,
@@ -306,7 +306,7 @@ def batch_join(
     shared_name=None,
     name=None,
 ):
-    """Batches of the tensors of several lists, one thread for each."""
+    """Batches of the tensors of several lists, one thread each."""
     return _batched(
         tensors_list, batch_size, _fifo(capacity, dynamic_pad), capacity, enqueue_many, shapes,
         allow_smaller_final_batch,
@@ -353,7 +353,7 @@ def shuffle_batch_join(
 
 
 def match_filenames_once(pattern, name=None):
-    """A local variable with the names of the files that match."""
+    """A local variable with the names of the matching files."""
     return tf.compat.v1.Variable(
         tf.io.matching_files(pattern), name=name, trainable=False, validate_shape=False,
         collections=[GraphKeys.LOCAL_VARIABLES],

@@ -19,7 +19,7 @@ _SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
 
 
 class Saver:
-    """Writes the values of variables to files, keeps the latest ones, and reads them again.
+    """Writes the values of variables to checkpoints, retains the latest ones, and restores them.
 
     >>> import tempfile
     >>> v1 = tf.compat.v1
@@ -123,11 +123,11 @@ class Saver:
         return list(self._latest)
 
     def set_last_checkpoints(self, last_checkpoints):
-        """Tell which checkpoints there are; the oldest are deleted as new ones come."""
+        """Set the list of checkpoints; the oldest are deleted as new ones are saved."""
         self._latest = list(last_checkpoints)
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
-        """Tell which checkpoints there are, in pairs with their times."""
+        """Set the list of checkpoints, as pairs with their times."""
         self._latest = [path for path, _ in last_checkpoints_with_time]
 
     def save(
@@ -179,7 +179,7 @@ class Saver:
             _delete(self._latest.pop(0), suffix)
 
     def restore(self, sess, save_path):
-        """Give the variables the values of a checkpoint; they need no initializer then."""
+        """Restore the values of the variables from a checkpoint; they need no initializer then."""
         from ....formats.tensor_bundle import BundleReader, index_path
 
         if save_path is None:
@@ -209,7 +209,7 @@ class Saver:
 
 
 def _named(var_list):
-    """Variables by the names under which they are saved."""
+    """Variables keyed by the names under which they are saved."""
     if isinstance(var_list, dict):
         return dict(var_list)
     found = {}

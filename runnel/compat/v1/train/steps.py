@@ -1,4 +1,4 @@
-"""The counter of training steps, and learning rates that follow it."""
+"""The global step, and learning rate schedules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..scopes import get_variable, variable_scope
 
 
 def get_global_step(graph=None):
-    """The counter of training steps of a graph, or None."""
+    """The global step of a graph, or None."""
     graph = get_default_graph() if graph is None else graph
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) == 1:
@@ -27,7 +27,7 @@ def get_global_step(graph=None):
 
 
 def create_global_step(graph=None):
-    """Make the counter of training steps of a graph."""
+    """Create the global step of a graph."""
     graph = get_default_graph() if graph is None else graph
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
@@ -49,13 +49,13 @@ def _root():
 
 
 def get_or_create_global_step(graph=None):
-    """The counter of training steps of a graph, made where there is none."""
+    """The global step of a graph, created where there is none."""
     found = get_global_step(graph)
     return create_global_step(graph) if found is None else found
 
 
 def assert_global_step(global_step_tensor):
-    """TypeError unless the counter is a scalar of integers."""
+    """TypeError unless the global step is a scalar of integers."""
     if not isinstance(global_step_tensor, Variable) or not global_step_tensor.dtype.is_integer:
         raise TypeError(
             f"Existing 'global_step' must be an integer variable: {global_step_tensor!r}."
@@ -65,7 +65,7 @@ def assert_global_step(global_step_tensor):
 
 
 def global_step(sess, global_step_tensor):
-    """The value of the counter in a session."""
+    """The value of the global step in a session."""
     if state.graph is None and not hasattr(global_step_tensor, "graph"):
         return int(global_step_tensor)
     return int(sess.run(global_step_tensor))
@@ -81,7 +81,7 @@ def _schedules():
 
 
 def _decayed(rate):
-    """The rate; eagerly, a function that computes it anew."""
+    """The learning rate; eagerly, a function that recomputes it."""
     return rate if state.graph is None else rate()
 
 
@@ -157,7 +157,7 @@ def polynomial_decay(
 
 
 def piecewise_constant(x, boundaries, values, name=None):
-    """The value of the interval between boundaries that `x` lies in."""
+    """The value of the interval between boundaries that contains `x`."""
     if len(boundaries) != len(values) - 1:
         raise ValueError(
             "The length of boundaries should be 1 less than the length of values. Received: "
@@ -169,7 +169,7 @@ def piecewise_constant(x, boundaries, values, name=None):
 
 
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
-    """Half a wave of a cosine, down to `alpha` of the learning rate."""
+    """Half a cosine wave, down to `alpha` times the learning rate."""
     _required(global_step, "cosine decay")
     schedule = _schedules().CosineDecay(learning_rate, decay_steps, alpha)
     return _decayed(lambda: schedule(_step(global_step)))
@@ -178,7 +178,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
 ):
-    """Cosine decay again and again, each time longer."""
+    """Cosine decay with restarts, each period longer."""
     _required(global_step, "cosine decay restarts")
     schedule = _schedules().CosineDecayRestarts(
         learning_rate, first_decay_steps, t_mul, m_mul, alpha
@@ -189,7 +189,7 @@ def cosine_decay_restarts(
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None
 ):
-    """A cosine on a falling line."""
+    """Linear decay times a cosine."""
     _required(global_step, "linear cosine decay")
     return _decayed(
         lambda: _linear_cosine(
@@ -209,7 +209,7 @@ def noisy_linear_cosine_decay(
     beta=0.001,
     name=None,
 ):
-    """A cosine on a falling line with noise, which fades."""
+    """Linear decay times a cosine, with decaying noise."""
     _required(global_step, "noisy linear cosine decay")
     from ....ops import random
     from ....ops.math.arithmetic import pow
