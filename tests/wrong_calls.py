@@ -316,8 +316,6 @@ SYMBOLIC = [
 TAKEN_BY_THE_ORIGINAL = [
     ("regularizer", lambda tf, k: k.layers.Dense(1, kernel_regularizer="l3"), ValueError,
      "Known are L1"),
-    ("layer twice", lambda tf, k: k.Sequential([(layer := k.layers.Dense(2)), layer]), ValueError,
-     "unique names"),
     ("more losses than outputs", lambda tf, k: of_two_outputs(k, ["mse"] * 3).fit(
         X, [Y, Y], verbose=0), ValueError, "2 outputs, but 3 were given"),
     ("unconnected model", lambda tf, k: k.Model(k.Input((3,)), k.Input((3,))), ValueError,

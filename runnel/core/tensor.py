@@ -159,6 +159,9 @@ class Tensor(Operators):
     times faster on those). `_key` identifies the tensor on tapes; 0: no tape has recorded it.
     """
 
+    # Whether a statically known value may stand for the tensor where it is an index or a size.
+    folds_as_index = True
+
     # The last two are annotations of results by layers and activations; unset elsewhere. Attributes
     # set by programs go to the dict, which is created on demand.
     __slots__ = (

@@ -54,7 +54,7 @@ _RAW = (UnicodeError, RecursionError, NotImplementedError)
 # What the source of a plan may consist of; constants are arguments of it.
 _WORDS = re.compile(
     r"(?:def|del|return|None|True|False|plan|_?[A-Z]\w*|[xtcavb]\d+|branch\d+|u?int\d+|b?float\d+\w*"
-    r"|complex\d+|q?u?int\d+|string|variant|resource|bool|empty|to_blas|to_engine|[a-z]\w*(?==)"
+    r"|complex\d+|q?u?int\d+|string|variant|resource|bool|empty|give_to_blas|give_to_engine|[a-z]\w*(?==)"
     r"|_tensor|_array|out|\d+)"
 )
 _TEXTS = re.compile(r"b?'[A-Za-z0-9_ ,.>-]*'")

@@ -257,6 +257,7 @@ def test_a_dimension_of_size_one_more_or_less(true, predicted, name):
                 make(tf)(labels), make(tf)(guesses)
             ),
             traced=False,
+            may_raise=True,
         )
 
 

@@ -51,13 +51,13 @@ tf.debugging.is_numeric_tensor(tf.constant(1))
 tf.debugging.is_numeric_tensor(tf.constant('a'))
 tf.debugging.is_numeric_tensor(1)
 tf.debugging.Assert(False, [tf.constant([1, 2]), 'x'])
-tf.debugging.Assert(tf.constant([True, False]), [1])
 tf.debugging.Assert(True, [1])
 tf.debugging.Assert(False, [])
 tf.debugging.is_traceback_filtering_enabled()
 """
 
 SAME_CLASS_ONLY = """
+tf.debugging.Assert(tf.constant([True, False]), [1])
 tf.debugging.assert_all_finite([1.0, 2], 'bad')
 tf.debugging.check_numerics(tf.constant([1.0]), 'msg')
 tf.debugging.assert_equal(tf.constant(1.0), tf.constant(1))

@@ -106,6 +106,8 @@ class KerasTensor(SymbolicTensor):
     _keras_history: KerasHistory
     _label: str
     _scope_advice = _OUT_OF_MODEL
+    # Configs refer to the tensor that was given.
+    folds_as_index = False
 
     @property
     def name(self) -> str:

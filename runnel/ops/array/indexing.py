@@ -195,7 +195,7 @@ def _index(value):
         value = value._as_tensor()
     if isinstance(value, Tensor):
         if value.dtype in _INDEX and value.shape.rank != 1:
-            known = constant_value(value)
+            known = constant_value(value) if value.folds_as_index else None
             return value if known is None or known.ndim else known.item()
     elif isinstance(value, numbers.Integral):
         return value if isinstance(value, bool) else int(value)
