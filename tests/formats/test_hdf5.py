@@ -124,6 +124,19 @@ def test_a_seal_notices_every_changed_byte(tmp_path):
             hdf5.Source(bytes(broken)).check_seal()
 
 
+@pytest.mark.parametrize("parts", [(0,), (10,), (17,), (22,), (3, 9), (3, 21), (12, 21)])
+def test_a_damaged_seal_is_no_missing_one(tmp_path, parts):
+    path = tmp_path / "file.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["values"] = np.arange(4.0)
+    hdf5.seal(str(path))
+    broken = bytearray(path.read_bytes())
+    for part in parts:
+        broken[len(broken) - 24 + part] ^= 4
+    with pytest.raises(hdf5.DamagedFile, match="checksum"):
+        hdf5.Source(bytes(broken)).check_seal()
+
+
 @pytest.mark.parametrize("change", ("a value", "an attribute", "a dataset"))
 def test_changes_by_h5py_remove_the_seal(tmp_path, change):
     path = str(tmp_path / "file.h5")
