@@ -125,3 +125,14 @@ def test_creators_see_and_change_the_arguments():
 def test_names_follow_the_scopes():
     with tf.name_scope("a"), tf.name_scope("b"):
         assert tf.Variable(1.0, name="v").name == "a/b/v:0"
+
+
+def test_subclasses_convert_like_variables():
+    class Counted(tf.Variable):
+        pass
+
+    whole, exact = Counted(1), Counted(np.float64(0.5))
+    assert tf.convert_to_tensor([whole, 2.5], tf.float32).numpy().tolist() == [1.0, 2.5]
+    assert tf.convert_to_tensor([1, exact]).dtype is tf.float64
+    assert (2 + exact).dtype is tf.float64 and tf.add(2, exact).dtype is tf.float64
+    assert tf.get_static_value(whole) is None

@@ -153,6 +153,10 @@ def _inherited_converter(value: Any) -> Callable[[Any, DType | None], Tensor] | 
     return None
 
 
+def _has_converter(value: Any) -> bool:
+    return type(value) in _CONVERTERS or _inherited_converter(value) is not None
+
+
 def tensor_of(array: Any, dtype: DType) -> Tensor:
     """A constant: an eager tensor, or a Const operation while a graph is built."""
     if state.graph is None:
@@ -186,7 +190,7 @@ def _element(value: Any, dtype: DType | None, cast: bool) -> Tensor:
         rows = [_element(each, dtype, cast) for each in value]
         packed: Tensor = REGISTRY["Pack"](rows, axis=0)
         return packed
-    if not isinstance(value, Tensor) and type(value) not in _CONVERTERS:
+    if not isinstance(value, Tensor) and not _has_converter(value):
         return convert_to_tensor(value, dtype)
     tensor = convert_to_tensor(value)
     if not cast or tensor.dtype is dtype:
@@ -197,7 +201,7 @@ def _element(value: Any, dtype: DType | None, cast: bool) -> Tensor:
 
 def _first_tensor_dtype(values: Sequence[Any]) -> DType | None:
     for value in values:
-        if isinstance(value, Tensor) or type(value) in _CONVERTERS:
+        if isinstance(value, Tensor) or _has_converter(value):
             return getattr(value, "dtype", None)
         if isinstance(value, list | tuple):
             found = _first_tensor_dtype(value)
@@ -560,7 +564,7 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    if isinstance(x, Tensor) or type(x) in _CONVERTERS or _inherited_converter(x) is not None:
+    if isinstance(x, Tensor) or _has_converter(x):
         return True
     # How other libraries mark their types.
     return getattr(x, "is_tensor_like", None) is True
@@ -574,7 +578,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if not isinstance(tensor, Tensor):
         # A variable's value is never static; any other value is returned unchanged.
-        return None if type(tensor) in _CONVERTERS else tensor
+        return None if _has_converter(tensor) else tensor
     if partial and isinstance(tensor, SymbolicTensor) and tensor.op.op.name == "Pack":
         return _partly_static(tensor)
     value = constant_value(tensor)
@@ -606,8 +610,8 @@ def operands(x: Any, y: Any, lenient: bool = False) -> tuple[Tensor, Tensor]:
             x = converter(x, None)
         elif isinstance(y, Tensor):
             return _beside(x, y.dtype, lenient), y
-        elif type(y) in _CONVERTERS:
-            y = _CONVERTERS[type(y)](y, None)
+        elif _has_converter(y):
+            y = convert_to_tensor(y)
             return _beside(x, y.dtype, lenient), y
         else:
             x = convert_to_tensor(x)

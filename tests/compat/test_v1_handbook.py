@@ -193,7 +193,9 @@ def clipping(v1, tf):
     step = optimizer.apply_gradients(bounded, global_step=v1.train.get_global_step())
     with v1.Session() as session:
         session.run(v1.global_variables_initializer())
-        return [found, [session.run([loss, norm, rate, step])[:3] for _ in range(4)]]
+        # Apart: the rate follows the global step, which the update counts.
+        results = [(session.run([loss, norm, rate]), session.run(step))[0] for _ in range(4)]
+        return [found, results]
 
 
 def control_flow(v1, tf):

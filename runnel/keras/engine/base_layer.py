@@ -69,6 +69,7 @@ class Layer(RefusesUnknownKeywords, LayerInternals, LayerNodes):
     # Attributes that `Layer.__init__` sets on every layer.
     _autocast: Any = MadeByConstructor()
     _dtype_policy: Any = MadeByConstructor()
+    _eager_losses: Any = MadeByConstructor()
     _name: Any = MadeByConstructor()
     # Whether the layer is stateful across batches, and whether it propagates masks.
     stateful = False
