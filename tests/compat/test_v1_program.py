@@ -109,7 +109,8 @@ def test_names_that_exist_work_and_mean_something_to_the_original():
         if not hasattr(theirs, name):
             strangers.append(name)
     modules = {
-        "assertions", "building", "defaults", "fetching", "file_writer", "keras_session", "keys",
+        "assertions", "building", "defaults", "fetching", "file_writer", "imported_variables",
+        "keras_session", "keys",
         "meta_graphs", "older_nn", "older_sparse", "partial_runs", "layer_objects", "metrics_at_k",
         "metrics_at_thresholds",
         "older", "parsing", "protos", "rnn", "rnn_cell", "sampling", "scopes", "server", "session",
