@@ -31,6 +31,8 @@ from .structure import are_plain
 Rule = Callable[[Operation, list[Tensor], list[bool]], Any]
 # The rules by op type.
 _RULES: dict[str, Rule] = {}
+# The types of operations that the values of a row may make fail.
+_FALLIBLE: set[str] = set()
 
 
 class BatchProgram(NamedTuple):
@@ -117,11 +119,16 @@ def _with_rows(known: dict[int, tuple[Tensor, bool]], output: Tensor, rows: Tens
 # Rules.
 
 
-def batches(*types: str) -> Callable[[Rule], Rule]:
-    """Register the vectorization rule of these op types."""
+def batches(*types: str, may_fail: bool = False) -> Callable[[Rule], Rule]:
+    """Register the vectorization rule of these op types.
+
+    `may_fail`: the values of a row may cause an error.
+    """
 
     def register(rule: Rule) -> Rule:
         _RULES.update(dict.fromkeys(types, rule))
+        if may_fail:
+            _FALLIBLE.update(types)
         return rule
 
     return register
@@ -138,7 +145,7 @@ def _takes_any_size(operation: Operation) -> bool:
 
 def _may_fail(operation: Operation) -> bool:
     """Whether the values of a row may cause an error."""
-    return operation.type == "DecodeRaw" or operation.type == "ParseExampleV2"
+    return operation.type in _FALLIBLE
 
 
 @batches("Rank", "Shape", "Size")
@@ -155,7 +162,8 @@ def _never(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> A
     raise _Refused
 
 
-@batches("Const", "DecodeRaw")
+@batches("Const")
+@batches("DecodeRaw", may_fail=True)
 def _unchanged(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     return execute(operation.op, tuple(inputs), operation.given)
 
@@ -323,7 +331,7 @@ def _tile(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> An
     return execute(operation.op, (inputs[0], times), operation.given)
 
 
-@batches("ParseExampleV2")
+@batches("ParseExampleV2", may_fail=True)
 def _parse(operation: Operation, inputs: list[Tensor], batched: list[bool]) -> Any:
     _first_only(batched)
     given = operation.given

@@ -260,12 +260,6 @@ class TFRecordWriter:
         with refusals(self._path):
             self._file.flush()
 
-    def _sync(self) -> None:
-        """Fsync the file."""
-        with refusals(self._path):
-            self._file.flush()
-            os.fsync(self._file.fileno())
-
     def close(self) -> None:
         """Flush and close the file."""
         if not self._file.closed:

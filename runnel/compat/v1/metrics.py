@@ -277,9 +277,7 @@ def mean_iou(
     updates_collections=None, name=None,
 ):  # fmt: skip
     """The mean over classes of intersection over union."""
-    labels, predictions = (
-        _tf.reshape(_tf.cast(each, _tf.int64), [-1]) for each in (labels, predictions)
-    )
+    labels, predictions = _as_classes(labels), _as_classes(predictions)
     if weights is not None:
         weights = _tf.reshape(_tf.convert_to_tensor(weights), [-1])
     matrix = _local("total_confusion_matrix", [num_classes, num_classes], "float64")
